@@ -1,0 +1,75 @@
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= python3
+EXTRAS := dev
+# pytest-xdist workers; JOBS=0 runs everything in one process.
+JOBS ?= auto
+# Further arguments for pytest, for example ARGS="-k lifecycle --postgres=wheel,system".
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Scripts of a virtual environment name its folder: one that was moved or copied is made again.
+PLACE := $(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
+MADE := $(VENV)/.made-$(PLACE)
+READY := $(VENV)/.ready-$(PLACE)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help setup run test check lint fmt chaos docs bench lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Create .venv with every extra, at the versions of constraints.txt
+
+$(MADE):
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# Plain pip, because it honours whatever package sources the machine has configured.
+# The build backend comes first so that it, too, is the pinned one.
+$(READY): pyproject.toml constraints.txt | $(MADE)
+	$(BIN)/pip install --quiet --constraint constraints.txt hatchling editables
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
+	@touch $@
+
+run: setup ## Run the demo
+	$(BIN)/hanbeon demo
+
+test: lint ## Run every check and the whole test suite, as CI does
+	$(BIN)/pytest -n $(JOBS) $(ARGS)
+
+check: lint ## Run every check and the tests that need no server (under a minute)
+	$(BIN)/pytest -n $(JOBS) -m "not postgres and not chaos" $(ARGS)
+
+lint: setup ## Check format, style, types and import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: setup ## Format the code and apply the safe fixes
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+chaos: setup ## Run the long kill tests
+	HANBEON_CHAOS=long $(BIN)/pytest -m chaos $(ARGS)
+
+docs: setup ## Regenerate the generated pages of docs/
+	$(BIN)/python -m hanbeon.docs
+
+bench: setup ## Run the benchmarks
+	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); \
+	else echo "There are no benchmarks yet: they arrive in bench/ with the benchmark work."; fi
+
+lock: setup ## Resolve constraints.txt anew from pyproject.toml
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --upgrade --quiet \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file constraints.txt
+
+clean: ## Remove .venv, caches and build results
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

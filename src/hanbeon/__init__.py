@@ -1,0 +1,1 @@
+"""Hanbeon: a durable job scheduler."""

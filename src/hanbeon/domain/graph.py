@@ -1,0 +1,36 @@
+"""Dependencies inside a batch: found to be free of cycles in linear time, or refused with the cycle's ids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """The ids of one cycle in the order of waiting, or None. Ids that are not keys have no dependencies here.
+
+    Kahn's count first: only what it cannot order is searched, without recursion, so that a chain of a million is fine.
+    """
+    waiting = {node: sum(dep in depends_on for dep in deps) for node, deps in depends_on.items()}
+    dependents: dict[str, list[str]] = {}
+    for node, deps in depends_on.items():
+        for dep in deps:
+            if dep in depends_on:
+                dependents.setdefault(dep, []).append(node)
+    free = [node for node, count in waiting.items() if count == 0]
+    while free:
+        for node in dependents.get(free.pop(), ()):
+            waiting[node] -= 1
+            if waiting[node] == 0:
+                free.append(node)
+    stuck = {node for node, count in waiting.items() if count > 0}
+    if not stuck:
+        return None
+    # Everything stuck waits for something stuck, so walking on must come back to where it has been.
+    seen: dict[str, int] = {}
+    path: list[str] = []
+    node = next(iter(stuck))
+    while node not in seen:
+        seen[node] = len(path)
+        path.append(node)
+        node = next(dep for dep in depends_on[node] if dep in stuck)
+    return path[seen[node] :]

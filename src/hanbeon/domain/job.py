@@ -1,0 +1,197 @@
+"""What a job is: as it is asked for (`NewJob`) and as it is read back (`JobRecord`)."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import re
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.lifecycle import AttemptStatus, State
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.errors import InvalidInput, PayloadTooLarge
+
+PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
+NAME_LIMIT = 200
+DEFAULT_QUEUE = "default"
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class OnDependencyFailure(enum.StrEnum):
+    """What a job does when a dependency fails or is cancelled."""
+
+    BLOCK = "block"
+    FAIL = "fail"
+
+
+class OnConflict(enum.StrEnum):
+    """What enqueuing does when an unfinished job already holds the unique key."""
+
+    REFUSE = "refuse"
+    SKIP = "skip"
+    REPLACE_PENDING = "replace_pending"
+
+
+class NewJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job to be: everything the database needs to know, checked by `validate`."""
+
+    id: str
+    task: str
+    args: str = "{}"
+    queue: str = DEFAULT_QUEUE
+    role: str = ""
+    concurrency_key: str = ""
+    priority: int = 0
+    urgent: bool = False
+    delay_us: int | None = None
+    run_at_us: int | None = None
+    depends_on: tuple[str, ...] = ()
+    on_dependency_failure: OnDependencyFailure = OnDependencyFailure.BLOCK
+    idempotency_key: str | None = None
+    unique_key: str | None = None
+    on_conflict: OnConflict = OnConflict.REFUSE
+    timeout_us: int | None = None
+    policy: RetryPolicy = RetryPolicy()
+    work_item: str | None = None
+    meta: str | None = None
+
+    @property
+    def lane(self) -> LaneName:
+        return LaneName(self.queue, self.task, self.role, self.concurrency_key)
+
+    def digest(self) -> str:
+        """Tells two bodies apart when an id or an idempotency key comes again. The id itself is not part of it."""
+        body = msgspec.json.encode(msgspec.structs.replace(self, id="", on_conflict=OnConflict.REFUSE))
+        return hashlib.blake2b(body, digest_size=12).hexdigest()
+
+    def validate(self, max_payload_bytes: int) -> None:
+        """Raise for the first field that does not fit, before anything is written."""
+        if not is_id(self.id):
+            raise InvalidInput(f"{self.id!r} is not a UUID in lower-case text form", field="id")
+        for field in ("task", "queue"):
+            _check_name(field, getattr(self, field), required=True)
+        for field in ("role", "concurrency_key", "idempotency_key", "unique_key", "work_item"):
+            _check_name(field, getattr(self, field) or "", required=False)
+        if not PRIORITY_MIN <= self.priority <= PRIORITY_MAX:
+            raise InvalidInput(
+                f"{self.priority} is out of range; use {PRIORITY_MIN} to {PRIORITY_MAX}, lower runs first",
+                field="priority",
+            )
+        if self.delay_us is not None and self.delay_us < 0:
+            raise InvalidInput("a delay cannot be negative; leave it out to run at once", field="delay")
+        if self.timeout_us is not None and self.timeout_us <= 0:
+            raise InvalidInput("a timeout must be positive; leave it out for none", field="timeout")
+        if self.policy.max_retries < 0:
+            raise InvalidInput("the number of retries cannot be negative; use 0 for none", field="retries")
+        if self.policy.base_us < 0:
+            raise InvalidInput("the delay between retries cannot be negative", field="retry_delay")
+        if self.id in self.depends_on:
+            raise InvalidInput(f"job {self.id} depends on itself; remove that dependency", field="depends_on")
+        check_size("args", self.args, max_payload_bytes)
+        if self.meta is not None:
+            check_size("meta", self.meta, max_payload_bytes)
+
+
+class LaneName(msgspec.Struct, frozen=True):
+    """Jobs that are interchangeable for claiming: the same queue, task, role and key, so the same limits."""
+
+    queue: str
+    task: str
+    role: str
+    concurrency_key: str
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A job as the database has it. Instants are microseconds since 1970 UTC."""
+
+    seq: int
+    id: str
+    queue: str
+    task: str
+    role: str
+    concurrency_key: str
+    state: State
+    args: str
+    priority: int
+    urgent: bool
+    run_at: int
+    created_at: int
+    started_at: int | None
+    deadline_at: int | None
+    finished_at: int | None
+    stop_requested_at: int | None
+    unmet: int
+    on_dependency_failure: OnDependencyFailure
+    retry_count: int
+    timeout_us: int | None
+    policy: RetryPolicy
+    fence: int
+    locked_by: int | None
+    locked_until: int | None
+    progress: str | None
+    result: str | None
+    failure_type: str | None
+    error_message: str | None
+    idempotency_key: str | None
+    unique_key: str | None
+    work_item: str | None
+    meta: str | None
+
+
+class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One try of a job that has ended."""
+
+    job_id: str
+    attempt: int
+    status: AttemptStatus
+    instance: int | None
+    started_at: int
+    deadline_at: int | None
+    ended_at: int
+    failure_type: str | None
+    message: str | None
+
+
+class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+    """A job this instance now holds, with what its body needs."""
+
+    seq: int
+    id: str
+    fence: int
+    queue: str
+    task: str
+    role: str
+    args: str
+    retry_count: int
+    timeout_us: int | None
+    policy: RetryPolicy
+    idempotency_key: str | None
+    run_at: int
+    started_at: int
+    progress: str | None
+
+
+def is_id(text: Any) -> bool:
+    """Whether `text` is a UUID in the one form we store and compare."""
+    return isinstance(text, str) and _UUID.fullmatch(text) is not None
+
+
+def check_size(field: str, text: str, limit: int) -> None:
+    size = len(text.encode())
+    if size > limit:
+        raise PayloadTooLarge(
+            f"{size:,} bytes are over the limit of {limit:,}; store the data elsewhere and pass a reference, "
+            "or raise HANBEON_MAX_PAYLOAD_BYTES",
+            field=field,
+        )
+
+
+def _check_name(field: str, name: str, *, required: bool) -> None:
+    if required and not name:
+        raise InvalidInput("it must not be empty", field=field)
+    if len(name) > NAME_LIMIT:
+        raise InvalidInput(f"{len(name)} characters are too long; use at most {NAME_LIMIT}", field=field)
+    if "\x00" in name:
+        raise InvalidInput("it must not contain a NUL character", field=field)

@@ -1,0 +1,111 @@
+"""Who may start now: order within a queue, limits per queue, role and key, and turns between queues."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+NO_LIMIT = 0
+
+
+class QueueLimits(msgspec.Struct, frozen=True):
+    """What a queue allows at once; 0 means no limit."""
+
+    max_concurrent: int = NO_LIMIT
+    max_per_key: int = NO_LIMIT
+    roles: Mapping[str, int] = msgspec.field(default_factory=dict)
+    keys: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+    @property
+    def limited(self) -> bool:
+        return bool(self.max_concurrent or self.max_per_key or self.roles or self.keys)
+
+    def for_role(self, role: str) -> int:
+        return self.roles.get(role, NO_LIMIT) if role else NO_LIMIT
+
+    def for_key(self, key: str) -> int:
+        return self.keys.get(key, self.max_per_key) if key else NO_LIMIT
+
+
+class Usage:
+    """How many run now in a queue, per role and per key; counts up as jobs are admitted."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.roles: Counter[str] = Counter()
+        self.keys: Counter[str] = Counter()
+
+    def add(self, role: str, key: str, count: int = 1) -> None:
+        self.total += count
+        self.roles[role] += count
+        self.keys[key] += count
+
+    def room(self, limits: QueueLimits, role: str, key: str) -> bool:
+        """Whether one more job with this role and key fits."""
+        return (
+            _fits(self.total, limits.max_concurrent)
+            and _fits(self.roles[role], limits.for_role(role))
+            and _fits(self.keys[key], limits.for_key(key))
+        )
+
+
+class Candidate(NamedTuple):
+    """A ready job at the head of its lane."""
+
+    seq: int
+    queue_id: int
+    role: str
+    key: str
+    urgent: bool
+    priority: int
+
+    @property
+    def order(self) -> tuple[bool, int, int]:
+        """Urgent first, then the lower priority, then the older."""
+        return (not self.urgent, self.priority, self.seq)
+
+
+def admit(
+    candidates: Iterable[Candidate],
+    limits: Mapping[int, QueueLimits],
+    usage: Mapping[int, Usage],
+    turns: Sequence[int],
+    want: int,
+) -> list[int]:
+    """At most `want` jobs to start: each queue in its own order, the queues of `turns` one job at a time in turn.
+
+    `usage` is counted up, so that what is admitted here takes room from what follows.
+    """
+    lines: dict[int, deque[Candidate]] = {queue: deque() for queue in turns}
+    for candidate in sorted(candidates, key=lambda c: c.order):
+        if candidate.queue_id in lines:
+            lines[candidate.queue_id].append(candidate)
+    admitted: list[int] = []
+    waiting = deque(queue for queue in turns if lines[queue])
+    while waiting and len(admitted) < want:
+        queue = waiting.popleft()
+        taken = _next_fitting(lines[queue], limits[queue], usage.get(queue))
+        if taken is not None:
+            admitted.append(taken.seq)
+            if lines[queue]:
+                waiting.append(queue)
+    return admitted
+
+
+def _next_fitting(line: deque[Candidate], limits: QueueLimits, usage: Usage | None) -> Candidate | None:
+    """The first in line that fits; those passed over do not fit for the rest of this claim either."""
+    while line:
+        candidate = line.popleft()
+        if usage is None:
+            return candidate
+        if usage.room(limits, candidate.role, candidate.key):
+            usage.add(candidate.role, candidate.key)
+            return candidate
+    return None
+
+
+def _fits(running: int, limit: int) -> bool:
+    return limit == NO_LIMIT or running < limit

@@ -1,0 +1,122 @@
+"""How an attempt ended, and what that makes of its job: `decide` is the only place that knows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, assert_never
+
+import msgspec
+
+from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State
+from hanbeon.domain.retry import FailureType, OnLost, RetryPolicy
+
+TIMEOUT_MESSAGE = "Job execution timed out"
+LOST_MESSAGE = "The instance that ran it stopped renewing its lease"
+CANCELLED_MESSAGE = "Cancelled while running"
+
+
+class Returned(msgspec.Struct, frozen=True, tag=True):
+    """The body returned; `result` is JSON text."""
+
+    result: str = "null"
+
+
+class Raised(msgspec.Struct, frozen=True, tag=True):
+    """The body failed."""
+
+    message: str
+    failure_type: str = FailureType.ERROR
+    permanent: bool = False
+
+
+class TimedOut(msgspec.Struct, frozen=True, tag=True):
+    """The deadline passed and the work has been stopped, or (unseen) its instance vanished with it."""
+
+    unseen: bool = False
+
+
+class Lost(msgspec.Struct, frozen=True, tag=True):
+    """The lease expired: nobody knows how the work ended."""
+
+
+class HandedBack(msgspec.Struct, frozen=True, tag=True):
+    """The instance shuts down and the work has been stopped."""
+
+
+class PutOff(msgspec.Struct, frozen=True, tag=True):
+    """The task asked to be run again later."""
+
+    delay_us: int
+    message: str = ""
+
+
+Outcome = Returned | Raised | TimedOut | Lost | HandedBack | PutOff
+
+
+class Held(NamedTuple):
+    """What a decision needs to know of a running job."""
+
+    retry_count: int
+    policy: RetryPolicy
+    stop_requested: bool
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """The end of an attempt: where its job goes and what is written down."""
+
+    reason: Reason
+    attempt: AttemptStatus
+    retry_count: int
+    delay_us: int | None = None
+    result: str | None = None
+    failure_type: str | None = None
+    message: str | None = None
+
+    @property
+    def state(self) -> State:
+        target = LIFECYCLE[self.reason].target
+        assert target is not None
+        return target
+
+
+def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
+    """What becomes of a running job. A requested cancel wins over every outcome: a later result is ignored."""
+    if job.stop_requested:
+        return Ending(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
+    match outcome:
+        case Returned(result):
+            return Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, job.retry_count, result=result)
+        case Raised(message, failure_type, permanent):
+            return _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
+        case TimedOut(unseen):
+            # Nobody saw the work stop: for a job that must run at most once that is as bad as a lost one.
+            final = unseen and job.policy.on_lost is OnLost.FAIL
+            return _failed(job, AttemptStatus.TIMEOUT, FailureType.TIMEOUT, TIMEOUT_MESSAGE, final, random_share)
+        case Lost():
+            return _failed(job, AttemptStatus.LOST, FailureType.LOST, LOST_MESSAGE, False, random_share)
+        case HandedBack():
+            return Ending(Reason.RELEASED, AttemptStatus.RELEASED, job.retry_count)
+        case PutOff(delay_us, message):
+            return Ending(
+                Reason.POSTPONED,
+                AttemptStatus.RELEASED,
+                job.retry_count,
+                delay_us=delay_us,
+                message=message or None,
+            )
+        case _:
+            assert_never(outcome)
+
+
+def _failed(
+    job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
+) -> Ending:
+    if job.policy.allows(failure_type, job.retry_count, permanent=permanent):
+        return Ending(
+            Reason.RETRIED,
+            attempt,
+            job.retry_count + 1,
+            delay_us=job.policy.delay_us(job.retry_count, random_share),
+            failure_type=failure_type,
+            message=message,
+        )
+    return Ending(Reason.FAILED, attempt, job.retry_count, failure_type=failure_type, message=message)

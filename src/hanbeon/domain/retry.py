@@ -1,0 +1,72 @@
+"""Whether and when a failed attempt is followed by another."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+MAX_DELAY_US = 3600 * 1_000_000
+
+
+class Backoff(enum.StrEnum):
+    EXPONENTIAL = "exponential"
+    LINEAR = "linear"
+
+
+class OnLost(enum.StrEnum):
+    """What an attempt whose instance vanished means: run again (at least once) or fail (at most once)."""
+
+    RETRY = "retry"
+    FAIL = "fail"
+
+
+class FailureType(enum.StrEnum):
+    """Failure types the engine knows; a task may raise others, which are retried unless permanent."""
+
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    SESSION_ERROR = "session_error"
+    LOST = "lost"
+    GIT_CONFLICT = "git_conflict"
+    PERMISSION_ERROR = "permission_error"
+    DEPENDENCY_FAILED = "dependency_failed"
+    INVALID = "invalid"
+
+
+NEVER_RETRIED = frozenset(
+    {
+        FailureType.GIT_CONFLICT,
+        FailureType.PERMISSION_ERROR,
+        FailureType.DEPENDENCY_FAILED,
+        FailureType.INVALID,
+    }
+)
+
+
+class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How often and how soon a job is tried again. Kept with the job, so that any instance can apply it."""
+
+    max_retries: int = 3
+    backoff: Backoff = Backoff.EXPONENTIAL
+    base_us: int = 60 * 1_000_000
+    jitter: float = 0.0
+    on_lost: OnLost = OnLost.RETRY
+
+    def delay_us(self, retry_count: int, random_share: float = 0.0) -> int:
+        """The wait before the next attempt: base·2ⁿ or base·(n+1), n = retries so far, at most an hour.
+
+        `random_share` (0 ≤ r < 1) is drawn by the caller; it lengthens the wait by up to `jitter` of itself.
+        """
+        if self.backoff is Backoff.EXPONENTIAL:
+            delay = self.base_us << min(retry_count, 40)
+        else:
+            delay = self.base_us * (retry_count + 1)
+        delay = min(delay, MAX_DELAY_US)
+        return min(MAX_DELAY_US, delay + round(delay * self.jitter * random_share))
+
+    def allows(self, failure_type: str, retry_count: int, *, permanent: bool) -> bool:
+        """Whether another attempt follows one that failed this way."""
+        if permanent or failure_type in NEVER_RETRIED or retry_count >= self.max_retries:
+            return False
+        return not (failure_type == FailureType.LOST and self.on_lost is OnLost.FAIL)

@@ -1,0 +1,272 @@
+"""Every error a caller can meet: a stable code, a transport-free kind, and a message that names the remedy.
+
+HanbeonError
+├── InvalidInput        the caller's words do not fit; nothing was written
+├── NotFound            no such job, queue, task …
+├── Conflict            the thing is there, but in a state that forbids the move
+├── Unavailable         the database or a server cannot be used now, or at this version
+└── WorkFailed          what a task's body says, or what waiting for a job learned
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class Kind(enum.Enum):
+    """What went wrong, free of any transport; each surface maps it to its own status once."""
+
+    INVALID = "invalid"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
+class HanbeonError(Exception):
+    """Something Hanbeon refuses or reports."""
+
+    code: ClassVar[str] = "error"
+    kind: ClassVar[Kind] = Kind.FAILED
+    field: str | None = None
+
+
+class InvalidInput(HanbeonError):
+    """The input does not fit."""
+
+    code = "invalid"
+    kind = Kind.INVALID
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+
+
+class UnknownTask(InvalidInput):
+    """No task of that name is registered."""
+
+    code = "unknown_task"
+
+
+class TaskDefinitionError(InvalidInput):
+    """A function cannot become a task as it is written."""
+
+    code = "task_definition"
+
+
+class ArgumentsDoNotFit(InvalidInput):
+    """The arguments do not fit the task's signature."""
+
+    code = "arguments_do_not_fit"
+
+
+class NotSerialisable(InvalidInput):
+    """A value cannot be written as JSON."""
+
+    code = "not_serialisable"
+
+
+class PayloadTooLarge(InvalidInput):
+    """Arguments or a result exceed the size limit."""
+
+    code = "payload_too_large"
+
+
+class DependencyCycle(InvalidInput):
+    """The jobs depend on each other in a circle."""
+
+    code = "dependency_cycle"
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = tuple(ids)
+        path = " → ".join([*self.ids, self.ids[0]])
+        super().__init__(
+            f"these jobs wait for each other: {path}; remove one of these dependencies", field="depends_on"
+        )
+
+
+class UnknownDependency(InvalidInput):
+    """A dependency names a job that does not exist, or one of another queue."""
+
+    code = "unknown_dependency"
+
+    def __init__(self, message: str, ids: Sequence[str]) -> None:
+        self.ids = tuple(ids)
+        super().__init__(message, field="depends_on")
+
+
+class NotFound(HanbeonError):
+    """There is no such thing."""
+
+    code = "not_found"
+    kind = Kind.NOT_FOUND
+
+
+class JobNotFound(NotFound):
+    """No job has that id."""
+
+    code = "job_not_found"
+
+    def __init__(self, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"no job has the id {job_id}; it may have been pruned after its retention time")
+
+
+class Conflict(HanbeonError):
+    """The state of the thing forbids the move."""
+
+    code = "conflict"
+    kind = Kind.CONFLICT
+
+
+class WrongState(Conflict):
+    """The job is in a state that does not allow this."""
+
+    code = "wrong_state"
+
+    def __init__(self, job_id: str, state: str, verb: str, allowed: Sequence[str]) -> None:
+        self.job_id, self.state = job_id, state
+        super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
+
+
+class IdAlreadyUsed(Conflict):
+    """The id or idempotency key already made another job."""
+
+    code = "id_already_used"
+
+    def __init__(self, what: str, value: str, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(
+            f"{what} {value!r} already made job {job_id} with other contents; "
+            "send the same contents again, or choose a new one"
+        )
+
+
+class UniqueKeyTaken(Conflict):
+    """An unfinished job already holds the unique key."""
+
+    code = "unique_key_taken"
+
+    def __init__(self, key: str, job_id: str, state: str) -> None:
+        self.key, self.job_id = key, job_id
+        super().__init__(
+            f"unique_key {key!r} is held by job {job_id}, which is {state}; wait for it, cancel it, "
+            'or enqueue with on_conflict="skip" or "replace_pending"'
+        )
+
+
+class LeaseLost(Conflict):
+    """This attempt no longer holds its job: the lease ended, or another claim has a newer fence."""
+
+    code = "lease_lost"
+
+    def __init__(self, job_id: str, fence: int) -> None:
+        self.job_id, self.fence = job_id, fence
+        super().__init__(f"attempt {fence} of job {job_id} no longer holds its lease; nothing it writes is accepted")
+
+
+class Unavailable(HanbeonError):
+    """Something Hanbeon stands on cannot be used."""
+
+    code = "unavailable"
+    kind = Kind.UNAVAILABLE
+
+
+class DatabaseUnavailable(Unavailable):
+    """The database does not answer."""
+
+    code = "database_unavailable"
+
+
+class SchemaMissing(Unavailable):
+    """The database has no Hanbeon schema yet."""
+
+    code = "schema_missing"
+
+
+class SchemaTooOld(Unavailable):
+    """The database's schema is older than this release needs."""
+
+    code = "schema_too_old"
+
+
+class SchemaTooNew(Unavailable):
+    """The database's schema is newer than this release understands."""
+
+    code = "schema_too_new"
+
+
+class SecondSqliteLibrary(Unavailable):
+    """Another SQLite library has the same file open in this process; the two would drop each other's locks."""
+
+    code = "second_sqlite_library"
+
+
+class AppNotOpen(Unavailable):
+    """The App is used before it was opened or after it was closed."""
+
+    code = "app_not_open"
+
+
+class TransactionTooLong(Unavailable):
+    """A task held SQLite's only write lock for longer than it may."""
+
+    code = "transaction_too_long"
+
+
+class TransactionUnsupported(Unavailable):
+    """This executor cannot lend the task a transaction of the engine."""
+
+    code = "transaction_unsupported"
+
+
+class WorkFailed(HanbeonError):
+    """Work did not succeed."""
+
+    code = "work_failed"
+
+
+class TaskError(WorkFailed):
+    """Raise it in a task to fail the attempt with a failure type of your own; retried like any error."""
+
+    code = "task_error"
+    permanent: bool = False
+
+    def __init__(self, message: str = "", *, failure_type: str = "error") -> None:
+        super().__init__(message)
+        self.failure_type = failure_type
+
+
+class PermanentError(TaskError):
+    """Raise it in a task to fail the job at once, whatever retries are left."""
+
+    code = "permanent_error"
+    permanent = True
+
+
+class JobFailed(WorkFailed):
+    """The awaited job failed for good."""
+
+    code = "job_failed"
+
+    def __init__(self, job_id: str, failure_type: str, message: str) -> None:
+        self.job_id, self.failure_type = job_id, failure_type
+        super().__init__(f"job {job_id} failed ({failure_type}): {message}")
+
+
+class JobCancelled(WorkFailed):
+    """The awaited job was cancelled."""
+
+    code = "job_cancelled"
+
+    def __init__(self, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"job {job_id} was cancelled")
+
+
+class WaitTimeout(WorkFailed):
+    """The job did not finish within the time the caller was ready to wait; it goes on."""
+
+    code = "wait_timeout"

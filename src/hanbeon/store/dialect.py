@@ -1,0 +1,117 @@
+"""What differs between the two SQLs, as words that statements may use.
+
+@rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation behind FROM or JOIN
+@in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
+@lock @lock_skip @share                    row locks; SQLite's single writer needs none
+@hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
+hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hanbeon.domain.job import OnDependencyFailure
+from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
+
+_ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
+_IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
+_HIDDEN = re.compile(r"@hidden\(([\w.]+)\)")
+_WORD = re.compile(r"@(\w+)")
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words)
+
+
+_LIFECYCLE_WORDS = {
+    "states": _quoted(State),
+    "terminal_states": _quoted(state for state in State if state in TERMINAL),
+    "unfinished_states": _quoted(state for state in State if state in UNFINISHED),
+    "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
+    "dependency_policies": _quoted(OnDependencyFailure),
+}
+
+
+class Postgres:
+    """PostgreSQL: real row locks, typed JSON records."""
+
+    name = "postgres"
+    words = _LIFECYCLE_WORDS | {
+        "identity": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "uuid": "uuid",
+        "lock": "FOR NO KEY UPDATE",
+        "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
+        "share": "FOR SHARE",
+        # Room on each page for the versions a job goes through, and a vacuum that follows a busy queue.
+        "hot_table": "WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)",
+    }
+
+    @staticmethod
+    def rows(parameter: str, alias: str, columns: list[tuple[str, str]]) -> str:
+        return f"json_to_recordset({parameter}::json) AS {alias}({', '.join(f'{n} {t}' for n, t in columns)})"
+
+    @staticmethod
+    def within(parameter: str, kind: str) -> str:
+        return f"= ANY(ARRAY(SELECT json_array_elements_text({parameter}::json)::{kind}))"
+
+    @staticmethod
+    def hidden(column: str) -> str:
+        return f"({column} || '')"
+
+    @staticmethod
+    def finish(sql: str) -> str:
+        return sql
+
+
+class Sqlite:
+    """SQLite: one writer at a time, so no row locks; tables carry the schema's name as a prefix."""
+
+    name = "sqlite"
+    words = _LIFECYCLE_WORDS | {
+        "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "uuid": "text",
+        "lock": "",
+        "lock_skip": "",
+        "share": "",
+        "hot_table": "",
+    }
+
+    @staticmethod
+    def rows(parameter: str, alias: str, columns: list[tuple[str, str]]) -> str:
+        fields = ", ".join(f"value->>'{name}' AS {name}" for name, _ in columns)
+        return f"(SELECT {fields} FROM json_each({parameter})) AS {alias}"
+
+    @staticmethod
+    def within(parameter: str, kind: str) -> str:
+        return f"IN (SELECT value FROM json_each({parameter}))"
+
+    @staticmethod
+    def hidden(column: str) -> str:
+        return column
+
+    @staticmethod
+    def finish(sql: str) -> str:
+        body, returning, columns = sql.partition("RETURNING")
+        # SQLite's RETURNING knows the changed table only, and not by its alias. Its clock stands still within a
+        # statement (see `sqlite.py`), so reading it once more gives what `n.now` gave.
+        columns = re.sub(r"\bj\.", "", columns.replace("n.now", "hanbeon.now() AS now"))
+        return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
+
+
+Dialect = type[Postgres] | type[Sqlite]
+
+
+def translate(sql: str, dialect: Dialect) -> str:
+    """The statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
+    sql = re.sub(r"(?m)^\s*--.*\n?", "", sql)
+    sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
+    sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
+    sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
+    sql = _WORD.sub(lambda m: dialect.words[m[1]], sql)
+    return dialect.finish(sql).strip()
+
+
+def _columns(text: str) -> list[tuple[str, str]]:
+    return [(name, kind) for name, kind in (column.split() for column in text.split(","))]

@@ -1,0 +1,135 @@
+-- The engine's tables, for both databases: `@words` are filled in per dialect, state names come from the lifecycle.
+-- Instants are whole microseconds since 1970 UTC, so that both databases compare and add them alike.
+
+CREATE TABLE hanbeon.queue (
+  id @identity,
+  name text NOT NULL UNIQUE,
+  paused boolean NOT NULL DEFAULT false,
+  limited boolean NOT NULL DEFAULT false,
+  limits text NOT NULL DEFAULT '{}',
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL
+);
+
+-- Jobs of one lane are interchangeable for claiming. A job carries queue.id << 32 | lane.n as one number, so that one
+-- index finds the next lane with ready work, the head of a lane, and every lane of a queue.
+CREATE TABLE hanbeon.lane (
+  n @identity,
+  queue_id bigint NOT NULL,
+  task text NOT NULL,
+  role text NOT NULL DEFAULT '',
+  concurrency_key text NOT NULL DEFAULT '',
+  UNIQUE (queue_id, task, role, concurrency_key)
+);
+
+CREATE TABLE hanbeon.job (
+  seq @identity,
+  id @uuid NOT NULL UNIQUE,
+  lane bigint NOT NULL,
+  state text NOT NULL CHECK (state IN (@states)),
+  urgent boolean NOT NULL,
+  priority integer NOT NULL,
+  run_at bigint NOT NULL,
+  created_at bigint NOT NULL,
+  started_at bigint,
+  deadline_at bigint,
+  finished_at bigint,
+  stop_requested_at bigint,
+  unmet integer NOT NULL CHECK (unmet >= 0),
+  on_dependency_failure text NOT NULL CHECK (on_dependency_failure IN (@dependency_policies)),
+  retry_count integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
+  timeout_us bigint CHECK (timeout_us > 0),
+  policy text NOT NULL,
+  fence bigint NOT NULL DEFAULT 0,
+  locked_by bigint,
+  locked_until bigint,
+  args text NOT NULL,
+  progress text,
+  result text,
+  failure_type text,
+  error_message text,
+  idempotency_key text,
+  unique_key text,
+  digest text NOT NULL,
+  work_item text,
+  meta text,
+  -- A lease belongs to a running job and to no other.
+  CHECK ((state = 'running') = (locked_until IS NOT NULL)),
+  CHECK ((state = 'running') = (locked_by IS NOT NULL)),
+  CHECK ((state IN (@terminal_states)) = (finished_at IS NOT NULL)),
+  CHECK (state <> 'ready' OR unmet = 0)
+) @hot_table;
+
+CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, urgent DESC, priority, seq) WHERE state = 'ready';
+CREATE INDEX hanbeon_job_running ON hanbeon.job (lane) WHERE state = 'running';
+CREATE INDEX hanbeon_job_lease ON hanbeon.job (locked_until) WHERE state = 'running';
+CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
+CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
+CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
+CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX hanbeon_job_unique ON hanbeon.job (unique_key)
+  WHERE unique_key IS NOT NULL AND state IN (@unfinished_states);
+
+CREATE TABLE hanbeon.edge (
+  dependency bigint NOT NULL,
+  dependent bigint NOT NULL,
+  PRIMARY KEY (dependency, dependent)
+);
+CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
+
+CREATE TABLE hanbeon.attempt (
+  job bigint NOT NULL,
+  attempt bigint NOT NULL,
+  status text NOT NULL CHECK (status IN (@attempt_statuses)),
+  instance bigint,
+  started_at bigint NOT NULL,
+  deadline_at bigint,
+  ended_at bigint NOT NULL,
+  failure_type text,
+  message text,
+  PRIMARY KEY (job, attempt)
+);
+
+-- Events are written in batches by whoever moves jobs, and numbered in commit order afterwards: event number k of a
+-- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown.
+CREATE TABLE hanbeon.event_batch (
+  seq @identity,
+  at bigint NOT NULL,
+  count integer NOT NULL CHECK (count > 0),
+  first_id bigint,
+  body text NOT NULL
+);
+CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_id IS NULL;
+CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
+CREATE INDEX hanbeon_event_at ON hanbeon.event_batch (at);
+
+CREATE TABLE hanbeon.event_counter (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  last_id bigint NOT NULL
+);
+INSERT INTO hanbeon.event_counter (only_row, last_id) VALUES (1, 0);
+
+CREATE TABLE hanbeon.instance (
+  id @identity,
+  name text NOT NULL,
+  host text NOT NULL,
+  pid integer NOT NULL,
+  version text NOT NULL,
+  tasks text NOT NULL,
+  capacity integer NOT NULL,
+  running integer NOT NULL DEFAULT 0,
+  started_at bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  stopped_at bigint
+);
+CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
+
+CREATE VIEW hanbeon.jobs AS
+SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
+  j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
+  j.retry_count, j.timeout_us, j.policy, j.fence, j.locked_by, j.locked_until, j.progress, j.result, j.failure_type,
+  j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta
+FROM hanbeon.job AS j
+JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
+JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32);

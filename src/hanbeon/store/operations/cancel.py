@@ -1,0 +1,147 @@
+"""Moves that people ask for: cancel, replace, requeue, reprioritise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.events import moved
+from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
+from hanbeon.errors import JobNotFound, WrongState
+from hanbeon.store.operations.depend import fail_dependents, promote_these
+from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.tx import Tx, to_json
+
+
+class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which unfinished jobs to cancel; what is left out matches all."""
+
+    queue: str | None = None
+    task: str | None = None
+    role: str | None = None
+    work_item: str | None = None
+    states: tuple[State, ...] = tuple(sorted(UNFINISHED))
+
+
+async def seq_of(tx: Tx, job_id: str) -> int:
+    rows = await tx.fetch("seqs_by_id", to_json([job_id]))
+    if not rows:
+        raise JobNotFound(job_id)
+    return int(rows[0]["seq"])
+
+
+async def lock_one(tx: Tx, job_id: str) -> Any:
+    rows = await tx.fetch("lock_jobs", to_json([await seq_of(tx, job_id)]))
+    if not rows:
+        raise JobNotFound(job_id)
+    return rows[0]
+
+
+async def cancel(tx: Tx, book: LaneBook, job_id: str) -> State:
+    """Cancelled at once, or asked to stop; the state it is in now. Cancelled before is fine, other ends are not."""
+    row = await lock_one(tx, job_id)
+    state = State(row["state"])
+    if state is State.CANCELLED:
+        return state
+    if state not in UNFINISHED:
+        raise WrongState(job_id, state, "cancelled", sorted(UNFINISHED))
+    await _cancel_locked(tx, book, [row])
+    return State.RUNNING if state is State.RUNNING else State.CANCELLED
+
+
+async def cancel_where(
+    tx: Tx, book: LaneBook, lanes: tuple[int, int], filter: CancelFilter, after: int, limit: int
+) -> tuple[list[str], int | None]:
+    """Cancel the next `limit` matching jobs behind seq `after`; their ids, and where to go on (None: done)."""
+    found = await tx.fetch(
+        "unfinished_matching",
+        to_json(filter.states),
+        *lanes,
+        after,
+        filter.task,
+        filter.role,
+        filter.work_item,
+        limit,
+    )
+    if not found:
+        return [], None
+    seqs = [row["seq"] for row in found]
+    rows = await tx.fetch("lock_jobs", to_json(seqs))
+    accepted = await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in filter.states])
+    return accepted, seqs[-1] if len(seqs) == limit else None
+
+
+async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str) -> bool:
+    """Make room for another job with the same unique key; False if the holder runs already."""
+    row = await lock_one(tx, holder_id)
+    if row["state"] == State.RUNNING:
+        return False
+    await _cancel_waiting(tx, book, [row["seq"]], Reason.REPLACED, replaced_by=by)
+    return True
+
+
+async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
+    """Try a failed or cancelled job again, with all its retries; the state it is in now."""
+    row = await lock_one(tx, job_id)
+    moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
+    if not moved_rows:
+        raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
+    await _emit(tx, book, moved_rows, Reason.REQUEUED, State.PENDING)
+    return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
+
+
+async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None, urgent: bool | None) -> None:
+    """Change where an unfinished job stands in its queue."""
+    row = await lock_one(tx, job_id)
+    changed = await tx.fetch("reprioritise", row["seq"], priority, urgent)
+    if not changed:
+        raise WrongState(job_id, row["state"], "reprioritised", sources_of(Reason.REPRIORITISED))
+    now = changed[0]
+    await _emit(
+        tx,
+        book,
+        changed,
+        Reason.REPRIORITISED,
+        State(now["state"]),
+        priority=now["priority"],
+        urgent=bool(now["urgent"]),
+    )
+
+
+async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[str]:
+    """Cancel what waits, ask what runs to stop. The rows are locked, so their states hold."""
+    waiting = [row["seq"] for row in rows if row["state"] in (State.PENDING, State.READY)]
+    running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
+    if waiting:
+        await _cancel_waiting(tx, book, waiting, Reason.CANCELLED)
+    if running:
+        asked = await tx.fetch("request_stop", to_json(running))
+        await _emit(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
+        if asked:
+            tx.wake("stop")
+    return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
+
+
+async def _cancel_waiting(tx: Tx, book: LaneBook, seqs: Sequence[int], reason: Reason, **details: Any) -> None:
+    rows = await tx.fetch("cancel", to_json(seqs))
+    await _emit(tx, book, rows, reason, State.CANCELLED, **details)
+    await fail_dependents(tx, book, [row["seq"] for row in rows])
+
+
+async def _emit(tx: Tx, book: LaneBook, rows: Sequence[Any], reason: Reason, state: State, **details: Any) -> None:
+    await book.learn(tx, [row["lane"] for row in rows])
+    for row in rows:
+        name = book.name(row["lane"])
+        tx.emit(
+            moved(
+                reason,
+                at=row["now"],
+                queue=name.queue,
+                job_id=str(row["id"]),
+                task=name.task,
+                state=state,
+                **details,
+            )
+        )

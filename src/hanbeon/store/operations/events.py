@@ -1,0 +1,45 @@
+"""Events get their public numbers in commit order and are read by them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hanbeon.domain.events import Event
+from hanbeon.store.tx import Tx, to_json
+
+_bodies = msgspec.json.Decoder(list[Event])
+
+
+async def number_events(tx: Tx, limit: int = 1000) -> int:
+    """Number what has committed since the last time; how many batches.
+
+    Only one transaction at a time can: it holds the counter's row from here to its commit. What it does not see yet
+    has not committed, so it gets a later number, and nobody waits for it.
+    """
+    last: int = (await tx.fetch("lock_event_counter"))[0]["last_id"]
+    rows = await tx.fetch("unnumbered_events", limit)
+    if not rows:
+        return 0
+    numbered = []
+    for row in rows:
+        numbered.append({"seq": row["seq"], "first_id": last + 1})
+        last += row["count"]
+    await tx.fetch("number_events", to_json(numbered))
+    await tx.fetch("advance_event_counter", last)
+    return len(rows)
+
+
+async def events_after(tx: Tx, after: int, batches: int) -> list[Event]:
+    """Events with greater numbers, in order: all of the next `batches` batches."""
+    rows = await tx.fetch("events_after", after, batches)
+    return [
+        msgspec.structs.replace(event, id=row["first_id"] + offset)
+        for row in rows
+        for offset, event in enumerate(_bodies.decode(row["body"]))
+        if row["first_id"] + offset > after
+    ]
+
+
+async def last_event_id(tx: Tx) -> int:
+    last: int = (await tx.fetch("last_event_id"))[0]["last_id"]
+    return last

@@ -1,0 +1,64 @@
+"""Who works on this database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from hanbeon.store.tx import Tx, to_json
+
+
+class NewInstance(msgspec.Struct, frozen=True):
+    name: str
+    host: str
+    pid: int
+    version: str
+    tasks: Sequence[str]
+    capacity: int
+
+
+class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """An instance as the others see it. `alive`: it has shown itself within the time a lease lasts."""
+
+    id: int
+    name: str
+    host: str
+    pid: int
+    version: str
+    tasks: list[str]
+    capacity: int
+    running: int
+    started_at: int
+    seen_at: int
+    stopped_at: int | None
+    alive: bool
+
+
+async def register(tx: Tx, new: NewInstance) -> int:
+    rows = await tx.fetch(
+        "register_instance", new.name, new.host, new.pid, new.version, to_json(new.tasks), new.capacity
+    )
+    return int(rows[0]["id"])
+
+
+async def beat(tx: Tx, instance: int, running: int, tasks: Sequence[str]) -> bool:
+    """Show that the instance lives; False if its row was pruned while it slept."""
+    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks)))
+
+
+async def leave(tx: Tx, instance: int) -> None:
+    await tx.fetch("stop_instance", instance)
+
+
+async def instances(tx: Tx, alive_within_us: int) -> list[InstanceRecord]:
+    rows = await tx.fetch("instances", alive_within_us)
+    return [
+        msgspec.convert(
+            {name: row[name] for name in InstanceRecord.__struct_fields__}
+            | {"tasks": msgspec.json.decode(row["tasks"])},
+            InstanceRecord,
+            strict=False,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,52 @@
+"""Looking without changing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import State
+from hanbeon.store.records import attempt_record, job_record
+from hanbeon.store.tx import Tx, to_json
+
+
+class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which jobs to list; what is left out matches all."""
+
+    queue: str | None = None
+    states: tuple[State, ...] | None = None
+    task: str | None = None
+    role: str | None = None
+    work_item: str | None = None
+
+
+class Dependency(msgspec.Struct, frozen=True):
+    id: str
+    state: State
+
+
+async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
+    return [job_record(row) for row in await tx.fetch("jobs_by_id", to_json(ids))]
+
+
+async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
+    """Jobs in creation order behind seq `after`."""
+    states = None if filter.states is None else to_json(filter.states)
+    rows = await tx.fetch("list_jobs", after, filter.queue, states, filter.task, filter.role, filter.work_item, limit)
+    return [job_record(row) for row in rows]
+
+
+async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
+    return [attempt_record(row) for row in await tx.fetch("attempts_of", job_id)]
+
+
+async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:
+    return [Dependency(str(row["id"]), State(row["state"])) for row in await tx.fetch("dependencies_of", job_id)]
+
+
+async def count_states(tx: Tx, lanes: tuple[int, int]) -> dict[State, int]:
+    """How many jobs are in each state, zeros included."""
+    counted = {State(row["state"]): row["count"] for row in await tx.fetch("count_states", *lanes)}
+    return {state: counted.get(state, 0) for state in State}

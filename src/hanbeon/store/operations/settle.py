@@ -1,0 +1,142 @@
+"""running → anything else: results of live leases, and what expired leases leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.events import moved
+from hanbeon.domain.lifecycle import TERMINAL, Reason, State
+from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, TimedOut, decide
+from hanbeon.store.operations.depend import fail_dependents, meet_dependents, promote_these
+from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.records import policy_of, queue_of
+from hanbeon.store.tx import Tx, to_json
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How an attempt ended, as its instance tells it."""
+
+    seq: int
+    fence: int
+    outcome: Outcome
+    random_share: float = 0.0
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """What the database made of a report."""
+
+    seq: int
+    fence: int
+    state: State
+    reason: Reason
+
+
+class _Lease(msgspec.Struct):
+    seq: int
+    fence: int
+
+
+async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Settled]:
+    """Apply reports whose leases are still held. A stale fence or an expired lease is left out: refused."""
+    rows = await tx.fetch("hold", to_json([_Lease(report.seq, report.fence) for report in reports]))
+    by_seq = {report.seq: report for report in reports}
+    endings = {
+        row["seq"]: decide(_held(row), by_seq[row["seq"]].outcome, by_seq[row["seq"]].random_share) for row in rows
+    }
+    return await _apply(tx, book, rows, endings)
+
+
+async def recover(tx: Tx, book: LaneBook, limit: int, random_share: float = 0.0) -> list[Settled]:
+    """Take jobs whose lease expired from whoever had them, and retry or fail them the normal way."""
+    rows = await tx.fetch("expired", limit)
+    endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
+    return await _apply(tx, book, rows, endings)
+
+
+def _held(row: Any) -> Held:
+    return Held(row["retry_count"], policy_of(row["policy"]), row["stop_requested_at"] is not None)
+
+
+def _vanished(row: Any) -> Outcome:
+    overdue = row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
+    return TimedOut(unseen=True) if overdue else Lost()
+
+
+async def _apply(tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[int, Ending]) -> list[Settled]:
+    if not rows:
+        return []
+    await book.learn(tx, [row["lane"] for row in rows])
+    await tx.fetch("settle", to_json([_job_row(row, endings[row["seq"]]) for row in rows]))
+    await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in rows]))
+    for row in rows:
+        _emit(tx, book, row, endings[row["seq"]])
+    await _behind(tx, book, endings)
+    if any(ending.state is not State.SUCCEEDED for ending in endings.values()) or any(
+        queue_of(row["lane"]) in book.limited for row in rows
+    ):
+        # A delayed retry needs a promoter to know its time; a free slot or a released job, somebody to take it.
+        tx.wake("work")
+    return [Settled(row["seq"], row["fence"], endings[row["seq"]].state, endings[row["seq"]].reason) for row in rows]
+
+
+async def _behind(tx: Tx, book: LaneBook, endings: Mapping[int, Ending]) -> None:
+    """What the ends mean for others, and for retries that need not wait."""
+    succeeded = [seq for seq, ending in endings.items() if ending.state is State.SUCCEEDED]
+    if succeeded:
+        await meet_dependents(tx, book, succeeded)
+    hopeless = [seq for seq, ending in endings.items() if ending.state in (State.FAILED, State.CANCELLED)]
+    if hopeless:
+        await fail_dependents(tx, book, hopeless)
+    at_once = [seq for seq, ending in endings.items() if ending.delay_us == 0]
+    if at_once:
+        await promote_these(tx, book, at_once)
+
+
+def _job_row(row: Any, ending: Ending) -> dict[str, Any]:
+    return {
+        "seq": row["seq"],
+        "fence": row["fence"],
+        "state": ending.state,
+        "run_at": None if ending.delay_us is None else row["now"] + ending.delay_us,
+        "retry_count": ending.retry_count,
+        "result": ending.result,
+        "failure_type": ending.failure_type,
+        "message": ending.message,
+        "finished_at": row["now"] if ending.state in TERMINAL else None,
+    }
+
+
+def _attempt_row(row: Any, ending: Ending) -> dict[str, Any]:
+    return {
+        "job": row["seq"],
+        "attempt": row["fence"],
+        "status": ending.attempt,
+        "instance": row["locked_by"],
+        "started_at": row["started_at"],
+        "deadline_at": row["deadline_at"],
+        "ended_at": row["now"],
+        "failure_type": ending.failure_type,
+        "message": ending.message,
+    }
+
+
+def _emit(tx: Tx, book: LaneBook, row: Any, ending: Ending) -> None:
+    name = book.name(row["lane"])
+    tx.emit(
+        moved(
+            ending.reason,
+            at=row["now"],
+            queue=name.queue,
+            job_id=str(row["id"]),
+            task=name.task,
+            state=ending.state,
+            attempt=row["fence"],
+            status=ending.attempt.value,
+            failure_type=ending.failure_type,
+            message=ending.message,
+            retry_at=None if ending.delay_us is None else row["now"] + ending.delay_us,
+        )
+    )

@@ -1,0 +1,262 @@
+"""What the engine asks of a store. Both databases answer through the same operations."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+from hanbeon.clock import Clock, SystemClock
+from hanbeon.domain.events import Event
+from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import InvalidInput, JobNotFound, NotFound
+from hanbeon.store.lent import LentTransaction
+from hanbeon.store.operations import cancel as cancels
+from hanbeon.store.operations import claim as claims
+from hanbeon.store.operations import enqueue as enqueues
+from hanbeon.store.operations import events, instances, lease, promote, prune, queues, read
+from hanbeon.store.operations import settle as settles
+from hanbeon.store.operations.lanes import LaneBook, add_lanes
+from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.records import lanes_of_queue
+from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.tx import Tx
+from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
+
+T = TypeVar("T")
+_ALL_LANES = (0, 2**63 - 1)
+_CANCEL_BATCH = 1000
+
+
+def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
+    """The store a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://…`. Not open yet."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        path = unquote(parts.path.removeprefix("/"))
+        if not path or parts.netloc:
+            raise InvalidInput(f"{url!r} names no file; write sqlite:///jobs.db", field="database_url")
+        if path == ":memory:":
+            raise InvalidInput(
+                "jobs in memory would not be durable; name a file: sqlite:///jobs.db", field="database_url"
+            )
+        sqlite = SqliteDatabase(Path(path), clock)
+        return Store(sqlite, SqliteWaker(sqlite.path))
+    if parts.scheme in ("postgresql", "postgres"):
+        postgres = PostgresDatabase(url, pool_size=pool_size)
+        return Store(postgres, PostgresWaker(postgres, listen_url))
+    raise InvalidInput(
+        f"{parts.scheme or url!r} is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://…",
+        field="database_url",
+    )
+
+
+async def migrate(url: str, clock: Clock | None = None) -> list[int]:
+    """Bring a database's schema up to date; the versions applied. SQLite does it by itself whenever it is opened."""
+    store = open_store(url, clock or SystemClock())
+    try:
+        if isinstance(store.database, PostgresDatabase):
+            await store.database.connect()
+            return await store.database.migrate()
+        await store.database.open()
+        return []
+    finally:
+        await store.close()
+
+
+class Store:
+    """Every method is one transaction, or a few of which each leaves a sound database."""
+
+    def __init__(self, database: SqliteDatabase | PostgresDatabase, waker: Waker) -> None:
+        self.database = database
+        self.waker = waker
+        self.book = LaneBook()
+
+    async def open(self) -> None:
+        await self.database.open()
+
+    async def close(self) -> None:
+        await self.waker.close()
+        await self.database.close()
+
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Commit the operation, then wake whom it concerns."""
+        answer, hints = await self.database.transact(operation)
+        self.waker.send(hints)
+        return answer
+
+    # Making jobs
+
+    async def enqueue(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """All of them or none, in this order."""
+        enqueues.check_batch(jobs)
+        await self.prepare_lanes(jobs)
+        return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs))
+
+    async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
+        """Make the lanes of these jobs known, in a transaction of its own."""
+        missing = self.book.missing(job.lane for job in jobs)
+        if missing:
+            for name, number in await self.transact(lambda tx: add_lanes(tx, missing)):
+                self.book.note(name, number)
+
+    # Running jobs
+
+    async def claim(self, request: claims.ClaimRequest) -> claims.ClaimAnswer:
+        return await self.transact(lambda tx: claims.claim(tx, self.book, request))
+
+    async def settle(self, reports: Sequence[settles.Report]) -> list[settles.Settled]:
+        """End attempts whose leases are held; the others are missing from the answer: refused."""
+        return await self.transact(lambda tx: settles.settle(tx, self.book, reports))
+
+    async def settle_lent(
+        self, lent: LentTransaction, report: settles.Report, children: Sequence[NewJob]
+    ) -> settles.Settled | None:
+        """End an attempt as the last statement of the transaction lent to it; None: refused, and rolled back."""
+        try:
+            answer, hints = await lent.finish(lambda tx: self._settle_with_children(tx, report, children))
+        except NotSucceeded:
+            return None
+        self.waker.send(hints)
+        return answer
+
+    async def settle_with_children(self, report: settles.Report, children: Sequence[NewJob]) -> settles.Settled | None:
+        """End an attempt and create what it enqueued, both or neither; None: refused, and neither."""
+        try:
+            return await self.transact(lambda tx: self._settle_with_children(tx, report, children))
+        except NotSucceeded:
+            return None
+
+    async def _settle_with_children(
+        self, tx: Tx, report: settles.Report, children: Sequence[NewJob]
+    ) -> settles.Settled:
+        settled = await settles.settle(tx, self.book, [report])
+        if not settled or settled[0].state is not State.SUCCEEDED:
+            raise NotSucceeded
+        if children:
+            await enqueues.enqueue(tx, self.book, children)
+        return settled[0]
+
+    async def lend(self) -> LentTransaction:
+        """A transaction for a task to write through."""
+        return await self.database.lend()
+
+    async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
+        return await self.transact(lambda tx: lease.renew(tx, leases, lease_us))
+
+    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
+        return await self.database.read(lambda tx: lease.look(tx, leases))
+
+    async def write_progress(self, held: lease.Lease, progress: str) -> bool:
+        return await self.transact(lambda tx: lease.write_progress(tx, held, progress))
+
+    async def note_overdue(self, held: lease.Lease) -> bool:
+        return await self.transact(lambda tx: lease.note_overdue(tx, self.book, held))
+
+    async def recover(self, limit: int, random_share: float = 0.0) -> list[settles.Settled]:
+        return await self.transact(lambda tx: settles.recover(tx, self.book, limit, random_share))
+
+    async def promote(self, limit: int) -> int:
+        return await self.transact(lambda tx: promote.promote(tx, self.book, limit))
+
+    async def next_due_us(self) -> int | None:
+        return await self.database.read(promote.next_due_us)
+
+    async def prune(self, older_than_us: int, limit: int) -> int:
+        return await self.transact(lambda tx: prune.prune(tx, older_than_us, limit))
+
+    # What people ask for
+
+    async def cancel(self, job_id: str) -> State:
+        return await self.transact(lambda tx: cancels.cancel(tx, self.book, job_id))
+
+    async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
+        """Cancel all that match, in batches; the ids accepted."""
+        lanes = await self._lanes(filter.queue)
+        accepted: list[str] = []
+        after: int | None = 0
+        while after is not None:
+            start = after
+            ids, after = await self.transact(
+                lambda tx, start=start: cancels.cancel_where(tx, self.book, lanes, filter, start, _CANCEL_BATCH)  # type: ignore[misc]
+            )
+            accepted += ids
+        return accepted
+
+    async def requeue(self, job_id: str) -> State:
+        return await self.transact(lambda tx: cancels.requeue(tx, self.book, job_id))
+
+    async def reprioritise(self, job_id: str, priority: int | None, urgent: bool | None) -> None:
+        await self.transact(lambda tx: cancels.reprioritise(tx, self.book, job_id, priority, urgent))
+
+    async def change_queue(
+        self, name: str, limits: Mapping[str, Any] | None = None, paused: bool | None = None
+    ) -> queues.QueueRecord:
+        """Change limits or pause; makes the queue exist."""
+        await self.transact(lambda tx: queues.add_queue(tx, name))
+        return await self.transact(lambda tx: queues.change_queue(tx, name, limits, paused))
+
+    # Looking
+
+    async def job(self, job_id: str) -> JobRecord:
+        found = await self.jobs([job_id])
+        if not found:
+            raise JobNotFound(job_id)
+        return found[0]
+
+    async def jobs(self, ids: Sequence[str]) -> list[JobRecord]:
+        return await self.database.read(lambda tx: read.jobs_by_id(tx, ids))
+
+    async def list_jobs(self, filter: read.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
+        return await self.database.read(lambda tx: read.list_jobs(tx, filter, after, limit))
+
+    async def attempts(self, job_id: str) -> list[AttemptRecord]:
+        return await self.database.read(lambda tx: read.attempts_of(tx, job_id))
+
+    async def dependencies(self, job_id: str) -> list[read.Dependency]:
+        return await self.database.read(lambda tx: read.dependencies_of(tx, job_id))
+
+    async def counts(self, queue: str | None = None) -> dict[State, int]:
+        lanes = await self._lanes(queue)
+        return await self.database.read(lambda tx: read.count_states(tx, lanes))
+
+    async def queues(self) -> list[queues.QueueRecord]:
+        return await self.database.read(queues.queues)
+
+    async def _lanes(self, queue: str | None) -> tuple[int, int]:
+        if queue is None:
+            return _ALL_LANES
+        for record in await self.queues():
+            if record.name == queue:
+                return lanes_of_queue(record.id)
+        raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+
+    # Events
+
+    async def number_events(self, limit: int = 1000) -> int:
+        return await self.transact(lambda tx: events.number_events(tx, limit))
+
+    async def events_after(self, after: int, batches: int = 100) -> list[Event]:
+        return await self.database.read(lambda tx: events.events_after(tx, after, batches))
+
+    async def last_event_id(self) -> int:
+        return await self.database.read(events.last_event_id)
+
+    # Instances
+
+    async def register(self, new: instances.NewInstance) -> int:
+        return await self.transact(lambda tx: instances.register(tx, new))
+
+    async def beat(self, instance: int, running: int, tasks: Sequence[str]) -> bool:
+        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks))
+
+    async def leave(self, instance: int) -> None:
+        await self.transact(lambda tx: instances.leave(tx, instance))
+
+    async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
+        return await self.database.read(lambda tx: instances.instances(tx, alive_within_us))
+
+
+class NotSucceeded(Exception):
+    """Undoes a transaction whose attempt turned out stale or cancelled."""

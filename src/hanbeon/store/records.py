@@ -1,0 +1,75 @@
+"""From rows to records, and the typed rows that travel to the database as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from hanbeon.domain.job import AttemptRecord, Claimed, JobRecord, LaneName
+from hanbeon.domain.retry import RetryPolicy
+
+R = TypeVar("R", bound=msgspec.Struct)
+LANE_BITS = 32
+LANE_MASK = (1 << LANE_BITS) - 1
+
+_policies = msgspec.json.Decoder(RetryPolicy)
+
+
+def lane_number(queue_id: int, n: int) -> int:
+    """A lane as one number that sorts by queue first."""
+    return queue_id << LANE_BITS | n
+
+
+def queue_of(lane: int) -> int:
+    return lane >> LANE_BITS
+
+
+def lanes_of_queue(queue_id: int) -> tuple[int, int]:
+    """The half-open range of a queue's lanes."""
+    return queue_id << LANE_BITS, (queue_id + 1) << LANE_BITS
+
+
+def policy_of(text: str) -> RetryPolicy:
+    return _policies.decode(text)
+
+
+def job_record(row: Any) -> JobRecord:
+    return _record(JobRecord, row, policy=policy_of(row["policy"]))
+
+
+def attempt_record(row: Any) -> AttemptRecord:
+    return _record(AttemptRecord, row)
+
+
+def claimed(row: Any, lane: LaneName) -> Claimed:
+    return Claimed(
+        seq=row["seq"],
+        id=str(row["id"]),
+        fence=row["fence"],
+        queue=lane.queue,
+        task=lane.task,
+        role=lane.role,
+        args=row["args"],
+        retry_count=row["retry_count"],
+        timeout_us=row["timeout_us"],
+        policy=policy_of(row["policy"]),
+        idempotency_key=row["idempotency_key"],
+        run_at=row["run_at"],
+        started_at=row["started_at"],
+        progress=row["progress"],
+    )
+
+
+def _record(kind: type[R], row: Any, **given: Any) -> R:
+    values: dict[str, Any] = {name: row[name] for name in kind.__struct_fields__ if name not in given}
+    for name in ("id", "job_id"):
+        if name in values:
+            values[name] = str(values[name])
+    # Not strict: SQLite has no booleans of its own.
+    return msgspec.convert(values | given, kind, strict=False)
+
+
+def by_column(rows: Sequence[Any], column: str) -> Mapping[Any, Any]:
+    return {row[column]: row for row in rows}

@@ -1,0 +1,58 @@
+"""Which schema this release needs, which it can live with, and how a database gets there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from hanbeon.errors import SchemaMissing, SchemaTooNew, SchemaTooOld
+from hanbeon.store.dialect import Dialect, Postgres, translate
+
+FOLDER = Path(__file__).parent / "migrations"
+VERSION = 1
+
+CREATE_VERSION_TABLE = """
+CREATE TABLE IF NOT EXISTS hanbeon.schema_version (
+  version integer PRIMARY KEY,
+  runs_from integer NOT NULL,
+  applied_at bigint NOT NULL
+)"""
+READ_VERSION = "SELECT version, runs_from FROM hanbeon.schema_version ORDER BY version DESC LIMIT 1"
+WRITE_VERSION = "INSERT INTO hanbeon.schema_version (version, runs_from, applied_at) VALUES ($1, $2, hanbeon.now())"
+
+
+class Migration(NamedTuple):
+    """One step. `runs_from` is the oldest release (by the schema it knows) that still works on the result."""
+
+    version: int
+    runs_from: int
+    file: str
+
+
+MIGRATIONS = (Migration(1, 1, "0001_engine.sql"),)
+
+
+def script(migration: Migration, dialect: Dialect) -> str:
+    text = translate((FOLDER / migration.file).read_text(), dialect)
+    if migration.version == 1 and dialect is Postgres:
+        return translate((FOLDER / "postgres_now.sql").read_text(), dialect) + "\n" + text
+    return text
+
+
+def pending(version: int) -> list[Migration]:
+    return [migration for migration in MIGRATIONS if migration.version > version]
+
+
+def check(version: int | None, runs_from: int | None) -> None:
+    """Refuse a database this release cannot use, and say what helps."""
+    if version is None or runs_from is None:
+        raise SchemaMissing("the database has no Hanbeon tables yet; run `hanbeon migrate` once")
+    if version < VERSION:
+        raise SchemaTooOld(
+            f"the database's schema is version {version}, this release needs {VERSION}; run `hanbeon migrate`"
+        )
+    if runs_from > VERSION:
+        raise SchemaTooNew(
+            f"the database's schema is version {version} and needs a release that knows at least {runs_from}; "
+            f"this one knows {VERSION}: upgrade hanbeon"
+        )

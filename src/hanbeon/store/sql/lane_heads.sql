@@ -1,0 +1,6 @@
+SELECT j.seq, j.lane, j.urgent, j.priority
+FROM json_each($1) AS head
+JOIN hanbeon.job AS j ON j.seq IN (
+  SELECT k.seq FROM hanbeon.job AS k WHERE k.state = 'ready' AND k.lane = head.value
+  ORDER BY k.urgent DESC, k.priority, k.seq LIMIT $2
+)

@@ -1,0 +1,1 @@
+SELECT last_id FROM hanbeon.event_counter WHERE only_row = 1 @lock

@@ -1,0 +1,2 @@
+SELECT j.seq, j.id, j.lane, j.state, j.priority, j.urgent, j.unmet, j.fence FROM hanbeon.job AS j
+WHERE j.seq @in($1 bigint) ORDER BY j.seq @lock

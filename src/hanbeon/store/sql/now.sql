@@ -1,0 +1,1 @@
+SELECT hanbeon.now() AS now

@@ -1,0 +1,2 @@
+SELECT j.seq, j.id, j.lane, j.fence, hanbeon.now() AS now FROM hanbeon.job AS j
+WHERE j.seq = $1 AND j.fence = $2 AND @hidden(j.state) = 'running'

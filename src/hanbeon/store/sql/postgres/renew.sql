@@ -1,0 +1,13 @@
+-- Own text: a row that is locked just now is passed over, not waited for; the next beat renews it.
+WITH free AS MATERIALIZED (
+  SELECT j.seq FROM hanbeon.job AS j
+  WHERE j.seq = ANY(ARRAY(SELECT (value->>'seq')::bigint FROM json_array_elements($1::json)))
+  ORDER BY j.seq
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+n AS MATERIALIZED (SELECT hanbeon.now() AS now)
+UPDATE hanbeon.job AS j SET locked_until = n.now + $2
+FROM json_to_recordset($1::json) AS r(seq bigint, fence bigint), n
+WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f)) AND j.seq = r.seq AND j.fence = r.fence
+  AND (j.state || '') = 'running' AND j.locked_until > n.now
+RETURNING j.seq

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.attempt WHERE job @in($1 bigint)

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.job WHERE seq @in($1 bigint) AND finished_at IS NOT NULL

@@ -1,0 +1,5 @@
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
+UPDATE hanbeon.job AS j SET priority = coalesce($2, j.priority), urgent = coalesce($3, j.urgent)
+FROM n
+WHERE j.seq = $1 AND @hidden(j.state) IN (@unfinished_states)
+RETURNING j.seq, j.id, j.lane, j.state, j.priority, j.urgent, n.now

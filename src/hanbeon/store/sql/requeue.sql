@@ -1,0 +1,8 @@
+-- Attempt numbers and the fence go on; unmet already counts what has not succeeded yet.
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
+UPDATE hanbeon.job AS j
+SET state = 'pending', run_at = n.now, retry_count = 0, finished_at = NULL, stop_requested_at = NULL, result = NULL,
+  failure_type = NULL, error_message = NULL, progress = NULL
+FROM n
+WHERE j.seq @in($1 bigint) AND @hidden(j.state) IN ('failed', 'cancelled')
+RETURNING j.seq, j.id, j.lane, n.now

@@ -1,0 +1,17 @@
+-- One branch per state, so that each finds its partial index.
+SELECT u.seq FROM (
+  SELECT j.seq, j.lane, j.work_item FROM hanbeon.job AS j
+  WHERE j.state = 'pending' AND 'pending' @in($1 text) AND j.lane >= $2 AND j.lane < $3
+  UNION ALL
+  SELECT j.seq, j.lane, j.work_item FROM hanbeon.job AS j
+  WHERE j.state = 'ready' AND 'ready' @in($1 text) AND j.lane >= $2 AND j.lane < $3
+  UNION ALL
+  SELECT j.seq, j.lane, j.work_item FROM hanbeon.job AS j
+  WHERE j.state = 'running' AND 'running' @in($1 text) AND j.lane >= $2 AND j.lane < $3
+) AS u
+JOIN hanbeon.lane AS l ON l.n = (u.lane & 4294967295)
+WHERE u.seq > $4
+  AND (CAST($5 AS text) IS NULL OR l.task = $5)
+  AND (CAST($6 AS text) IS NULL OR l.role = $6)
+  AND (CAST($7 AS text) IS NULL OR u.work_item = $7)
+ORDER BY u.seq LIMIT $8

@@ -1,0 +1,284 @@
+"""SQLite through apsw: one host, several processes, one writer at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+import msgspec
+
+from hanbeon.clock import Clock
+from hanbeon.domain.events import Event
+from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.store import schema
+from hanbeon.store.dialect import Sqlite, translate
+from hanbeon.store.operations.events import number_events
+from hanbeon.store.sqlite_guard import guard_file
+from hanbeon.store.statements import statement
+from hanbeon.store.tx import Tx, drive
+
+T = TypeVar("T")
+BUSY_TIMEOUT_MS = 20_000
+LENT_LIMIT_SECONDS = 5.0
+
+
+class SqliteRow(tuple[Any, ...]):
+    """A row readable by position and by column name, like asyncpg's."""
+
+    names: dict[str, int]
+
+    def __getitem__(self, key: Any) -> Any:
+        return tuple.__getitem__(self, self.names[key] if isinstance(key, str) else key)
+
+
+class _Connection:
+    """One apsw connection and the one thread that uses it, so that waiting for a lock never blocks the event loop."""
+
+    def __init__(self, path: Path, clock: Clock, name: str) -> None:
+        self._clock = clock
+        self._now = 0
+        self._row_types: dict[tuple[str, ...], type[SqliteRow]] = {}
+        self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
+        self.db = apsw.Connection(str(path))
+        self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "temp_store = MEMORY",
+        ):
+            self.db.execute(f"PRAGMA {pragma}").fetchall()
+        self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
+
+    async def run(self, function: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
+
+    def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
+        # One reading per statement, as PostgreSQL's statements take it.
+        self._now = self._clock.now_us()
+        cursor = self.db.execute(sql, args)
+        try:
+            names = tuple(column[0] for column in cursor.get_description())
+        except apsw.ExecutionCompleteError:
+            return []
+        row_type = self._row_types.get(names)
+        if row_type is None:
+            places = {name: place for place, name in enumerate(names)}
+            row_type = self._row_types[names] = type("Row", (SqliteRow,), {"names": places})
+        return [row_type(row) for row in cursor]
+
+    async def close(self) -> None:
+        await self.run(self.db.close)
+        self.thread.shutdown(wait=False)
+
+
+class SqliteTx:
+    """A transaction whose statements never suspend; see `Tx`."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+        self._events: list[Event] = []
+        self.hints: set[str] = set()
+
+    async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
+        return self._connection.rows(statement(name, Sqlite), args)
+
+    def emit(self, *events: Event) -> None:
+        self._events.extend(events)
+
+    def wake(self, *hints: str) -> None:
+        self.hints.update(hints)
+
+    async def write_events(self) -> None:
+        if self._events:
+            await self.fetch("insert_events", len(self._events), msgspec.json.encode(self._events).decode())
+            # There is one writer at a time, so the order of writing is the order of commits.
+            await number_events(self)
+            self.hints.add("event")
+
+
+class SqliteDatabase:
+    """The embedded store: a writer and a reader for the engine, further connections lent to tasks."""
+
+    dialect = Sqlite
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.path = path
+        self._clock = clock
+        self._writer: _Connection | None = None
+        self._reader: _Connection | None = None
+        self._guard = contextlib.ExitStack()
+
+    async def open(self) -> None:
+        """Open or create the file and bring its schema up to date."""
+        if not self.path.parent.is_dir():
+            raise DatabaseUnavailable(
+                f"the folder {self.path.parent} of the SQLite file does not exist; create it first"
+            )
+        self._guard.enter_context(guard_file(self.path))
+        try:
+            self._writer = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "writer")
+            await self._writer.run(_migrate, self._writer)
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "reader")
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        for connection in (self._reader, self._writer):
+            if connection is not None:
+                await connection.close()
+        self._reader = self._writer = None
+        self._guard.close()
+
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+        """Run the operation in a write transaction; its answer and the hints for waking."""
+        assert self._writer is not None
+        return await self._writer.run(_transact, self._writer, operation)
+
+    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Run the operation on one consistent view, without a write lock."""
+        assert self._reader is not None
+        return await self._reader.run(_read, self._reader, operation)
+
+    async def lend(self) -> SqliteLent:
+        connection = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "lent")
+        lent = SqliteLent(connection)
+        await lent.begin()
+        return lent
+
+
+class SqliteLent:
+    """A write transaction lent to a task. It holds the file's only write lock, so it may last 5 seconds at the most."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection: _Connection | None = connection
+        self._too_long = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        connection = self._open()
+        try:
+            await connection.run(connection.db.execute, "BEGIN IMMEDIATE")
+        except BaseException:
+            await self.abandon()
+            raise
+        self._timer = asyncio.get_running_loop().call_later(LENT_LIMIT_SECONDS, self._expire)
+
+    @property
+    def connection(self) -> apsw.Connection:
+        return self._open().db
+
+    async def execute(self, sql: str, *args: Any) -> None:
+        await self.fetch(sql, *args)
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
+        connection = self._open()
+        try:
+            return await connection.run(connection.rows, sql, args)
+        except DatabaseUnavailable:
+            self._open()  # Interrupted because it took too long: say that instead.
+            raise
+
+    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+        connection = self._open()
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            return await connection.run(_finish, connection, operation)
+        finally:
+            await self.abandon()
+
+    async def abandon(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # Closing an apsw connection rolls its transaction back.
+            await connection.close()
+
+    def _open(self) -> _Connection:
+        if self._too_long:
+            raise TransactionTooLong(
+                f"ctx.transaction() was open for more than {LENT_LIMIT_SECONDS:g} seconds and was rolled back: on "
+                "SQLite it holds the only write lock; do the slow work first, or use PostgreSQL"
+            )
+        if self._connection is None:
+            raise DatabaseUnavailable("the transaction has ended; ctx.transaction() lasts until the task returns")
+        return self._connection
+
+    def _expire(self) -> None:
+        self._too_long = True
+        if self._connection is not None:
+            self._connection.db.interrupt()
+            self._closing = asyncio.get_running_loop().create_task(self.abandon())
+
+
+def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    connection.db.execute("BEGIN IMMEDIATE")
+    try:
+        return _finish(connection, operation)
+    except BaseException:
+        if connection.db.in_transaction:
+            connection.db.execute("ROLLBACK")
+        raise
+
+
+def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    tx = SqliteTx(connection)
+    answer: T = drive(operation(tx))
+    drive(tx.write_events())
+    connection.db.execute("COMMIT")
+    return answer, tx.hints
+
+
+def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    connection.db.execute("BEGIN")
+    try:
+        answer: T = drive(operation(SqliteTx(connection)))
+        return answer
+    finally:
+        connection.db.execute("ROLLBACK")
+
+
+def _migrate(connection: _Connection) -> None:
+    connection.db.execute("BEGIN IMMEDIATE")
+    try:
+        connection.rows(translate(schema.CREATE_VERSION_TABLE, Sqlite), ())
+        found = connection.rows(translate(schema.READ_VERSION, Sqlite), ())
+        for migration in schema.pending(found[0]["version"] if found else 0):
+            connection.rows(schema.script(migration, Sqlite), ())
+            connection.rows(translate(schema.WRITE_VERSION, Sqlite), (migration.version, migration.runs_from))
+        row = connection.rows(translate(schema.READ_VERSION, Sqlite), ())[0]
+        schema.check(row["version"], row["runs_from"])
+        connection.db.execute("COMMIT")
+    except BaseException:
+        if connection.db.in_transaction:
+            connection.db.execute("ROLLBACK")
+        raise
+
+
+def _bordered(function: Callable[..., T], *args: Any) -> T:
+    """The border to apsw: its errors about the file become ours; a broken constraint stays what it is, a defect."""
+    try:
+        return function(*args)
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise DatabaseUnavailable(
+            f"the file is not a sound SQLite database: {error}; restore it from a backup"
+        ) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
+    except apsw.BusyError as error:
+        raise DatabaseUnavailable(
+            f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process holds a write "
+            "transaction open"
+        ) from error
+    except (apsw.FullError, apsw.IOError, apsw.InterruptError) as error:
+        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space and the disk") from error

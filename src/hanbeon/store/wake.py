@@ -1,0 +1,147 @@
+"""Hints that wake idle instances at once. Lost ones cost a poll's delay and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+import asyncpg
+import structlog
+
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.store.postgres import PostgresDatabase
+
+CHANNEL = "hanbeon"
+_SOCKET_PATH_LIMIT = 100
+_QUIET_SECONDS = 0.01
+_log = structlog.get_logger("hanbeon.wake")
+
+
+class Waker(Protocol):
+    """Sends hints to every listener of the database, and receives those of others."""
+
+    def send(self, hints: Iterable[str]) -> None:
+        """Tell the others soon. Never waits, never fails."""
+        ...
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        """Call `heard` for every hint until cancelled; reconnects by itself."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class PostgresWaker:
+    """NOTIFY after the commit, gathered: inside a transaction it holds a lock of the whole server over the fsync."""
+
+    def __init__(self, database: PostgresDatabase, listen_url: str | None = None) -> None:
+        self._database = database
+        self._listen_url = listen_url or database.url
+        self._hints: set[str] = set()
+        self._sender: asyncio.Task[None] | None = None
+
+    def send(self, hints: Iterable[str]) -> None:
+        self._hints.update(hints)
+        if self._hints and (self._sender is None or self._sender.done()):
+            self._sender = asyncio.get_running_loop().create_task(self._send())
+
+    async def _send(self) -> None:
+        while self._hints:
+            hints, self._hints = self._hints, set()
+            with contextlib.suppress(DatabaseUnavailable, asyncpg.PostgresError, TimeoutError):
+                await self._database.notify(CHANNEL, " ".join(sorted(hints)))
+            await asyncio.sleep(_QUIET_SECONDS)
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        pause = 0.1
+        while True:
+            connection: Any = None
+            try:
+                connection = await asyncpg.connect(self._listen_url, timeout=10)
+                gone = asyncio.Event()
+                connection.add_termination_listener(lambda _, gone=gone: gone.set())
+                await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
+                heard({"work", "stop", "event"})  # What was said while nobody listened.
+                pause = 0.1
+                await gone.wait()
+            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                _log.warning("listen_failed", error=str(error), retry_in=pause)
+            finally:
+                if connection is not None and not connection.is_closed():
+                    connection.terminate()
+            await asyncio.sleep(pause)
+            pause = min(5.0, pause * 2)
+
+    async def close(self) -> None:
+        if self._sender is not None:
+            with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+                await asyncio.wait_for(self._sender, 1)
+
+
+class SqliteWaker:
+    """A datagram to each worker's Unix socket beside the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._folder = _socket_folder(path.resolve())
+
+    def send(self, hints: Iterable[str]) -> None:
+        payload = " ".join(sorted(hints)).encode()
+        if not payload:
+            return
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            for name in names:
+                target = self._folder / name
+                try:
+                    sender.sendto(payload, str(target))
+                except ConnectionRefusedError:
+                    # Its owner died without cleaning up.
+                    target.unlink(missing_ok=True)
+                except OSError:
+                    continue  # Its buffer is full: it has hints enough to wake up.
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+            receiver.setblocking(False)
+            receiver.bind(str(path))
+            arrived = asyncio.Event()
+            loop.add_reader(receiver, arrived.set)
+            try:
+                heard({"work", "stop", "event"})
+                while True:
+                    await arrived.wait()
+                    arrived.clear()
+                    hints: set[str] = set()
+                    with contextlib.suppress(BlockingIOError):
+                        while True:
+                            hints.update(receiver.recv(256).decode(errors="replace").split())
+                    heard(hints)
+            finally:
+                loop.remove_reader(receiver)
+                path.unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        return
+
+
+def _socket_folder(path: Path) -> Path:
+    """Beside the file; where that name is too long for a socket, in the temporary folder under a name made of it."""
+    beside = path.with_name(path.name + "-wake")
+    if len(os.fsencode(beside)) + 24 <= _SOCKET_PATH_LIMIT:
+        return beside
+    digest = hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
+    return Path(tempfile.gettempdir()) / f"hanbeon-{os.getuid()}-{digest}"

@@ -1,0 +1,73 @@
+"""Whom a server runs as. PostgreSQL refuses root, so a run of root starts it as an account without rights."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+# It must have a passwd entry: initdb looks up the name of whoever runs it.
+_UNPRIVILEGED = ("nobody", "postgres", "daemon")
+
+
+class NoAccountError(Exception):
+    """This run is root's, and the machine has no unprivileged account to start a server as."""
+
+
+class Identity(TypedDict, total=False):
+    """The arguments of `subprocess` that drop the rights of root; empty when there are none to drop."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The account that servers run as: our own, unless we are root."""
+
+    uid: int
+    gid: int
+
+    @classmethod
+    def choose(cls) -> "Account":
+        if os.geteuid() != 0:
+            return cls(os.geteuid(), os.getegid())
+        for name in _UNPRIVILEGED:
+            try:
+                entry = pwd.getpwnam(name)
+            except KeyError:
+                continue
+            return cls(entry.pw_uid, entry.pw_gid)
+        raise NoAccountError
+
+    @property
+    def identity(self) -> Identity:
+        if os.geteuid() != 0:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def make_folder(self, prefix: str) -> Path:
+        """A new folder that this account owns and can reach, with a path short enough for a unix socket."""
+        for base in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
+            os.chown(folder, self.uid, self.gid)
+            if len(str(folder)) < 80 and self.can_run("test", "-w", str(folder)):
+                return folder
+            folder.rmdir()
+        raise PermissionError(f"uid {self.uid} can write to no temporary folder; set TMPDIR to one it can")
+
+    def can_run(self, *command: str) -> bool:
+        try:
+            done = subprocess.run(command, check=False, capture_output=True, cwd="/", **self.identity)
+        except OSError:
+            return False
+        return done.returncode == 0
+
+    def give(self, tree: Path) -> None:
+        """Make a copied tree this account's own."""
+        for path in (tree, *tree.rglob("*")):
+            shutil.chown(path, self.uid, self.gid)
