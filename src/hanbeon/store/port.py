@@ -22,6 +22,7 @@ from hanbeon.store.operations.lanes import LaneBook, add_lanes
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.records import lanes_of_queue
 from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
 from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
 
@@ -104,7 +105,17 @@ class Store:
     # Running jobs
 
     async def claim(self, request: claims.ClaimRequest) -> claims.ClaimAnswer:
-        return await self.transact(lambda tx: claims.claim(tx, self.book, request))
+        """Take at most `want` jobs, looking on until some are found. None taken: no ready job may start now."""
+        if request.want <= 0:
+            return claims.ClaimAnswer([], request.cursor)
+        again_from_first = request.cursor > 0
+        while True:
+            look = request
+            answer = await self.transact(lambda tx, look=look: claims.claim(tx, self.book, look))  # type: ignore[misc]
+            if answer.jobs or (answer.cursor == 0 and not again_from_first):
+                return answer
+            again_from_first = again_from_first and answer.cursor > 0
+            request = request._replace(cursor=answer.cursor)
 
     async def settle(self, reports: Sequence[settles.Report]) -> list[settles.Settled]:
         """End attempts whose leases are held; the others are missing from the answer: refused."""
@@ -135,7 +146,11 @@ class Store:
         if not settled or settled[0].state is not State.SUCCEEDED:
             raise NotSucceeded
         if children:
-            await enqueues.enqueue(tx, self.book, children)
+            enqueues.check_batch(children)
+            # In this transaction, which ends here: another would wait for the lock a lent one holds on SQLite.
+            missing = self.book.missing(child.lane for child in children)
+            book = self.book.with_lanes(await add_lanes(tx, missing) if missing else [])
+            await enqueues.enqueue(tx, book, children)
         return settled[0]
 
     async def lend(self) -> LentTransaction:
@@ -148,7 +163,14 @@ class Store:
     async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
         return await self.database.read(lambda tx: lease.look(tx, leases))
 
-    async def write_progress(self, held: lease.Lease, progress: str) -> bool:
+    async def write_progress(self, held: lease.Lease, progress: str, lent: LentTransaction | None = None) -> bool:
+        """Note progress; False if the lease is gone.
+
+        Where a lent transaction holds SQLite's only write lock, it goes through that one and shows at its commit. On
+        PostgreSQL it never does: the job's row would stay locked, and its heartbeats could not renew it.
+        """
+        if lent is not None and isinstance(self.database, SqliteDatabase):
+            return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
         return await self.transact(lambda tx: lease.write_progress(tx, held, progress))
 
     async def note_overdue(self, held: lease.Lease) -> bool:

@@ -26,7 +26,9 @@ _PLANS = (
     "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan"
 )
 _BEGIN = f"BEGIN; {_PLANS}"
-_RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
+# A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
+_RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
 
@@ -73,11 +75,15 @@ class PostgresDatabase:
         self._statement_timeout = statement_timeout
         self._pool: Any = None
 
+    @property
+    def is_open(self) -> bool:
+        return self._pool is not None
+
     async def open(self) -> None:
         """Connect and check the schema; `migrate` brings it up to date, on purpose and never by itself."""
         await self.connect()
         try:
-            async with self._acquire() as connection:
+            async with self.connection() as connection:
                 schema.check(*await _version(connection))
         except BaseException:
             await self.close()
@@ -105,7 +111,7 @@ class PostgresDatabase:
     async def migrate(self) -> list[int]:
         """Apply what is missing, once, however many ask at the same time; the versions applied."""
         applied: list[int] = []
-        async with self._acquire() as connection, connection.transaction():
+        async with self.connection() as connection, connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK)
             version, _ = await _version(connection)
             if version is None:
@@ -121,7 +127,7 @@ class PostgresDatabase:
         """Run the operation in a transaction, again if a deadlock or a serialisation failure undid it."""
         for attempt in range(_TRIES):
             try:
-                async with self._acquire() as connection:
+                async with self.connection() as connection:
                     return await _transact(connection, operation)
             except _RETRIED:
                 if attempt == _TRIES - 1:
@@ -131,11 +137,12 @@ class PostgresDatabase:
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation on one consistent view."""
-        async with (
-            self._acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            return await operation(PostgresTx(connection))
+        async with self.connection() as connection:
+            await connection.execute(_BEGIN_READING)
+            try:
+                return await operation(PostgresTx(connection))
+            finally:
+                await asyncio.shield(_roll_back(connection))
 
     async def lend(self) -> PostgresLent:
         with _border():
@@ -145,11 +152,12 @@ class PostgresDatabase:
         return PostgresLent(connection)
 
     async def notify(self, channel: str, payload: str) -> None:
-        async with self._acquire() as connection:
+        async with self.connection() as connection:
             await connection.execute("SELECT pg_notify($1, $2)", channel, payload)
 
     @contextlib.asynccontextmanager
-    async def _acquire(self) -> AsyncIterator[Any]:
+    async def connection(self) -> AsyncIterator[Any]:
+        """A connection of the pool, for what is not an operation."""
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with _border():

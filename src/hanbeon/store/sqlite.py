@@ -45,6 +45,13 @@ class _Connection:
         self._row_types: dict[tuple[str, ...], type[SqliteRow]] = {}
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
         self.db = apsw.Connection(str(path))
+        try:
+            self._set_up()
+        except BaseException:
+            self.db.close()
+            raise
+
+    def _set_up(self) -> None:
         self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
         # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
         for pragma in (
@@ -110,7 +117,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
-        self._clock = clock
+        self.clock = clock
         self._writer: _Connection | None = None
         self._reader: _Connection | None = None
         self._guard = contextlib.ExitStack()
@@ -123,9 +130,9 @@ class SqliteDatabase:
             )
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "writer")
+            self._writer = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "writer")
             await self._writer.run(_migrate, self._writer)
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "reader")
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
         except BaseException:
             await self.close()
             raise
@@ -148,7 +155,7 @@ class SqliteDatabase:
         return await self._reader.run(_read, self._reader, operation)
 
     async def lend(self) -> SqliteLent:
-        connection = await asyncio.to_thread(_bordered, _Connection, self.path, self._clock, "lent")
+        connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
         lent = SqliteLent(connection)
         await lent.begin()
         return lent
@@ -270,15 +277,13 @@ def _bordered(function: Callable[..., T], *args: Any) -> T:
     try:
         return function(*args)
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(
-            f"the file is not a sound SQLite database: {error}; restore it from a backup"
-        ) from error
+        raise DatabaseUnavailable(f"not a sound SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
     except apsw.BusyError as error:
         raise DatabaseUnavailable(
-            f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process holds a write "
-            "transaction open"
+            f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
+            "holds a write transaction open"
         ) from error
     except (apsw.FullError, apsw.IOError, apsw.InterruptError) as error:
         raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space and the disk") from error

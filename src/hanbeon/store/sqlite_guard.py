@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from hanbeon.errors import SecondSqliteLibrary
 
@@ -44,7 +45,7 @@ def _refuse_sqlite3(event: str, args: tuple[Any, ...]) -> None:
         return
     name = os.fsdecode(args[0]) if isinstance(args[0], str | bytes | os.PathLike) else ""
     if name.startswith("file:"):
-        name = name[len("file:") :].partition("?")[0]
+        name = unquote(urlsplit(name).path)
     with contextlib.suppress(OSError):
         if _guarded[_identity(Path(name))]:
             raise SecondSqliteLibrary(_message(Path(name)))

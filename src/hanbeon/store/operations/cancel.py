@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.events import moved
-from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
-from hanbeon.errors import JobNotFound, WrongState
+from hanbeon.domain.job import check_priority, is_id
+from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
+from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.store.operations.depend import fail_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.tx import Tx, to_json
@@ -26,7 +27,7 @@ class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def seq_of(tx: Tx, job_id: str) -> int:
-    rows = await tx.fetch("seqs_by_id", to_json([job_id]))
+    rows = await tx.fetch("seqs_by_id", to_json([job_id])) if is_id(job_id) else []
     if not rows:
         raise JobNotFound(job_id)
     return int(rows[0]["seq"])
@@ -84,7 +85,11 @@ async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str) -> bool:
 
 async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     """Try a failed or cancelled job again, with all its retries; the state it is in now."""
+    # What it waits for is locked first, as whoever completes that does it: in the other order they would deadlock.
+    waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
     row = await lock_one(tx, job_id)
+    if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
+        await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
@@ -92,8 +97,22 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
 
 
+async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
+    """Refuse what would wait for ever, and a unique key that an unfinished job holds meanwhile."""
+    if row["unmet"] > unmet:
+        raise Conflict(
+            f"job {row['id']} waits for jobs that failed and have been pruned since; enqueue it anew without them"
+        )
+    if row["unique_key"] is not None:
+        holders = await tx.fetch("conflicting_jobs", "[]", "[]", to_json([row["unique_key"]]))
+        if holders:
+            raise UniqueKeyTaken(row["unique_key"], str(holders[0]["id"]), holders[0]["state"])
+
+
 async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None, urgent: bool | None) -> None:
     """Change where an unfinished job stands in its queue."""
+    if priority is not None:
+        check_priority(priority)
     row = await lock_one(tx, job_id)
     changed = await tx.fetch("reprioritise", row["seq"], priority, urgent)
     if not changed:

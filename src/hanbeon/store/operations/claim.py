@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.records import claimed, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
 
-_LANES_A_LOOK = 256
+_LANES_A_FETCH = 256
+_LANES_A_LOOK = 16 * _LANES_A_FETCH
 _limits = msgspec.json.Decoder(QueueLimits)
 _OPEN = QueueLimits()
 _CLOSED = QueueLimits(max_concurrent=-1)
@@ -32,15 +34,18 @@ class ClaimRequest(NamedTuple):
 
 
 class ClaimAnswer(NamedTuple):
-    """What was taken, and where the next look begins (0: again at the first queue)."""
+    """What was taken, and where the next look begins (0: at the first queue; every lane behind `cursor` was seen)."""
 
     jobs: list[Claimed]
     cursor: int
 
 
 async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
-    """Take at most `want` jobs. Limits hold because a limited queue's row is locked before its runners are counted."""
-    found = await tx.fetch("ready_lanes", request.cursor, _LANES_A_LOOK, to_json(request.tasks))
+    """One look: take at most `want` jobs of the next queues.
+
+    Limits hold because a limited queue's row is locked before its runners are counted.
+    """
+    found, seen = await _look(tx, request)
     lanes = {row["lane"]: row for row in found if row["open"]}
     book.limited |= {row["queue_id"] for row in found if row["limited"]}
     # A count without the lock only tells which queues are worth locking; it decides nothing.
@@ -54,8 +59,39 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     picked = await _pick(tx, _with_room(lanes, limits, usage), limits, usage, turns, request.want)
     jobs = await _take(tx, book, picked, request) if picked else []
     if len(turns) == request.want:
-        return ClaimAnswer(jobs, lanes_of_queue(turns[-1])[1] - 1)
-    return ClaimAnswer(jobs, found[-1]["lane"] if len(found) == _LANES_A_LOOK else 0)
+        # Others had no turn: the next look begins with them, unless this one ended inside a queue.
+        turned = _end_of(turns[-1])
+        return ClaimAnswer(jobs, min(turned, seen) if seen else turned)
+    return ClaimAnswer(jobs, seen)
+
+
+async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
+    """The ready lanes of the next queues, each queue whole, and the last lane seen (0: there are no more).
+
+    Whole, because the order of a queue goes across its lanes. Only one with thousands of ready lanes is seen in parts.
+    """
+    lanes: list[Any] = []
+    after = request.cursor
+    tasks = to_json(request.tasks)
+    while True:
+        found = await tx.fetch("ready_lanes", after, _LANES_A_FETCH, tasks)
+        lanes += found
+        if len(found) < _LANES_A_FETCH:
+            return lanes, 0
+        after = found[-1]["lane"]
+        last = queue_of(after)
+        if found[-1]["paused"]:
+            return lanes, _end_of(last)
+        whole = [row for row in lanes if row["queue_id"] != last]
+        if whole:
+            return whole, _end_of(last - 1)
+        if len(lanes) >= _LANES_A_LOOK:
+            return lanes, after
+
+
+def _end_of(queue: int) -> int:
+    """A number behind the queue's lanes and before the next queue's."""
+    return lanes_of_queue(queue)[1] - 1
 
 
 def _with_room(lanes: dict[int, Any], limits: dict[int, QueueLimits], usage: dict[int, Usage]) -> dict[int, Any]:
@@ -98,17 +134,22 @@ async def _pick(
         return []
     share = -(-want // max(1, len({row["queue_id"] for row in lanes.values()})))
     heads = await tx.fetch("lane_heads", to_json(list(lanes)), share)
-    candidates = [
-        Candidate(
-            seq=head["seq"],
-            queue_id=queue_of(head["lane"]),
-            role=lanes[head["lane"]]["role"],
-            key=lanes[head["lane"]]["concurrency_key"],
-            urgent=bool(head["urgent"]),
-            priority=head["priority"],
+    seen: Counter[int] = Counter()
+    candidates = []
+    for head in heads:
+        lane = head["lane"]
+        seen[lane] += 1
+        candidates.append(
+            Candidate(
+                seq=head["seq"],
+                queue_id=queue_of(lane),
+                role=lanes[lane]["role"],
+                key=lanes[lane]["concurrency_key"],
+                urgent=bool(head["urgent"]),
+                priority=head["priority"],
+                more=seen[lane] == share,
+            )
         )
-        for head in heads
-    ]
     return admit(candidates, {queue: limits.get(queue, _OPEN) for queue in turns}, usage, turns, want)
 
 

@@ -9,8 +9,8 @@ import msgspec
 
 from hanbeon.domain.events import moved
 from hanbeon.domain.graph import find_cycle
-from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure
-from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
+from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.errors import (
     Conflict,
     DependencyCycle,
@@ -20,8 +20,9 @@ from hanbeon.errors import (
     UnknownDependency,
 )
 from hanbeon.store.operations.cancel import replace
-from hanbeon.store.operations.depend import fail_dependents
+from hanbeon.store.operations.depend import fail_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.read import jobs_by_id
 from hanbeon.store.records import queue_of
 from hanbeon.store.tx import Tx, to_json
 
@@ -77,19 +78,23 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
     made: dict[str, Any] = {}
     answers: dict[str, Enqueued] = {}
     wanted = {job.id: job for job in jobs}
+    replacing = [job for job in jobs if job.unique_key is not None and job.on_conflict is OnConflict.REPLACE_PENDING]
+    if replacing:
+        # Room is made first: a job inserted in a later round would stand behind those that follow it in the array.
+        answers |= await _resolve(tx, book, replacing, digests)
     for _ in range(_ROUNDS):
         todo = [row for row in rows if row.id not in made and row.id not in answers]
-        if not todo:
-            break
         for row in await tx.fetch("insert_jobs", to_json(todo)):
             made[str(row["id"])] = row
         refused = [wanted[row.id] for row in todo if row.id not in made]
-        if refused:
-            answers |= await _resolve(tx, book, refused, digests)
+        if not refused:
+            break
+        answers |= await _resolve(tx, book, refused, digests)
     else:
         raise Conflict("the jobs that hold these unique keys change faster than they can be replaced; try again")
 
-    await _insert_edges(tx, jobs, made, outside)
+    existing = await _existing_dependencies(tx, jobs, made, answers)
+    free = await _insert_edges(tx, jobs, made, outside | existing, existing)
     for job in jobs:
         if job.id in made:
             row = made[job.id]
@@ -110,17 +115,22 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
             )
     if made:
         tx.wake("work")
-    hopeless = [row["seq"] for row in outside.values() if row["state"] in (State.FAILED, State.CANCELLED)]
-    if hopeless:
+    if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
+        answers |= {row.id: Enqueued(row.id, row.state, True) for row in await jobs_by_id(tx, free)}
+    if replacing and outside:
+        outside = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(outside)))}
+    ended = (State.FAILED, State.CANCELLED)
+    hopeless = [row["seq"] for row in (*outside.values(), *existing.values()) if row["state"] in ended]
+    if made and hopeless:
         failed = await fail_dependents(tx, book, hopeless)
-        answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in answers}
+        answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in made}
     return [answers[job.id] for job in jobs]
 
 
 async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> dict[str, Any]:
     """The dependencies that are not of this batch, share-locked; all must exist in the dependent's queue."""
     inside = {job.id: job for job in jobs}
-    ids = sorted({dep for job in jobs for dep in job.depends_on} - inside.keys())
+    ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
     found = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(ids))} if ids else {}
     for job in jobs:
         queue_id = queue_of(book.number(job.lane))
@@ -132,13 +142,36 @@ async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) 
             for dep in job.depends_on
             if (inside[dep].queue != job.queue if dep in inside else queue_of(found[dep]["lane"]) != queue_id)
         ]
-        if foreign:
-            raise UnknownDependency(
-                f"job {job.id} of queue {job.queue!r} depends on {', '.join(foreign)} of another queue; "
-                "dependencies must be in the same queue",
-                foreign,
-            )
+        _refuse_foreign(job, foreign)
     return found
+
+
+async def _existing_dependencies(
+    tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], answers: dict[str, Enqueued]
+) -> dict[str, Any]:
+    """Where a new job depends on one of the batch that an earlier job stands for: that job's row, share-locked."""
+    ids = {dep: answers[dep].id for job in jobs if job.id in made for dep in job.depends_on if dep in answers}
+    if not ids:
+        return {}
+    rows = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(set(ids.values()))))}
+    existing = {dep: rows[job_id] for dep, job_id in ids.items()}
+    for job in jobs:
+        if job.id in made:
+            # A unique key may be held by a job of another queue.
+            queue_id = queue_of(made[job.id]["lane"])
+            _refuse_foreign(
+                job, [d for d in job.depends_on if d in existing and queue_of(existing[d]["lane"]) != queue_id]
+            )
+    return existing
+
+
+def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
+    if foreign:
+        raise UnknownDependency(
+            f"job {job.id} of queue {job.queue!r} depends on {', '.join(foreign)} of another queue; "
+            "dependencies must be in the same queue",
+            foreign,
+        )
 
 
 def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], digest: str) -> _Row:
@@ -174,7 +207,7 @@ async def _resolve(tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[
     )
     by_id = {str(row["id"]): row for row in rows}
     by_idempotency = {row["idempotency_key"]: row for row in rows if row["idempotency_key"] is not None}
-    by_unique = {row["unique_key"]: row for row in rows if row["unique_key"] is not None}
+    by_unique = {row["unique_key"]: row for row in rows if row["unique_key"] is not None and row["state"] in UNFINISHED}
     answers: dict[str, Enqueued] = {}
     for job in refused:
         same = by_id.get(job.id) or (by_idempotency.get(job.idempotency_key) if job.idempotency_key else None)
@@ -195,12 +228,27 @@ async def _resolve(tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[
     return answers
 
 
-async def _insert_edges(tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], outside: dict[str, Any]) -> None:
-    edges = [
-        {"dependency": (outside.get(dep) or made[dep])["seq"], "dependent": made[job.id]["seq"]}
-        for job in jobs
-        if job.id in made
-        for dep in dict.fromkeys(job.depends_on)
-    ]
+async def _insert_edges(
+    tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], found: dict[str, Any], existing: dict[str, Any]
+) -> list[str]:
+    """Write the edges of the new jobs. The ids of those that wait for nothing, contrary to what was thought of them.
+
+    They were inserted as waiting for jobs of the batch, some of which have turned out to be `existing`, and done.
+    """
+    edges, unmet, free = [], [], []
+    for job in jobs:
+        if job.id not in made:
+            continue
+        seq = made[job.id]["seq"]
+        states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
+        edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
+        if not existing.keys().isdisjoint(job.depends_on):
+            waits_for = sum(state != State.SUCCEEDED for state in states.values())
+            unmet.append({"seq": seq, "unmet": waits_for})
+            if not waits_for:
+                free.append(job.id)
     if edges:
         await tx.fetch("insert_edges", to_json(edges))
+    if unmet:
+        await tx.fetch("set_unmet", to_json(unmet))
+    return free

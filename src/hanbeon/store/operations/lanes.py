@@ -24,6 +24,14 @@ class LaneBook:
         self._numbers[name] = number
         self._names[number & LANE_MASK] = name
 
+    def with_lanes(self, lanes: Iterable[tuple[LaneName, int]]) -> LaneBook:
+        """A copy that knows more: for lanes made in a transaction that has not committed yet."""
+        other = LaneBook()
+        other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
+        for name, number in lanes:
+            other.note(name, number)
+        return other
+
     def missing(self, names: Iterable[LaneName]) -> list[LaneName]:
         return [name for name in dict.fromkeys(names) if name not in self._numbers]
 

@@ -12,6 +12,10 @@ async def prune(tx: Tx, older_than_us: int, limit: int) -> int:
     """
     jobs = [row["seq"] for row in await tx.fetch("prunable_jobs", older_than_us, limit)]
     if jobs:
+        # Asked again now that the rows are locked: a dependent enqueued since then has committed and can be seen.
+        needed = {row["seq"] for row in await tx.fetch("depended_on", to_json(jobs))}
+        jobs = [seq for seq in jobs if seq not in needed]
+    if jobs:
         body = to_json(jobs)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)

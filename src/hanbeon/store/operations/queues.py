@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.events import QUEUE_CHANGED, Event
-from hanbeon.domain.limits import QueueLimits
-from hanbeon.errors import NotFound
+from hanbeon.domain.job import check_name
+from hanbeon.domain.limits import NO_LIMIT, QueueLimits
+from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.store.tx import Tx, to_json
 
 _limits = msgspec.json.Decoder(QueueLimits)
@@ -32,7 +33,7 @@ async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paus
         before.id,
         name,
         before.paused if paused is None else paused,
-        msgspec.structs.replace(before.limits, **(limits or {})),
+        _merged(before.limits, limits or {}),
     )
     changed = await tx.fetch(
         "change_queue",
@@ -53,7 +54,25 @@ async def queues(tx: Tx) -> list[QueueRecord]:
 
 async def add_queue(tx: Tx, name: str) -> None:
     """Make a queue exist."""
+    check_name("queue", name, required=True)
     await tx.fetch("add_queues", to_json([{"name": name}]))
+
+
+def _merged(limits: QueueLimits, changes: Mapping[str, Any]) -> QueueLimits:
+    """Checked before it is written: limits that cannot be read back would stop every claim."""
+    try:
+        merged = msgspec.convert(msgspec.to_builtins(limits) | dict(changes), QueueLimits)
+    except msgspec.ValidationError as error:
+        raise InvalidInput(f"these limits do not fit: {error}", field="limits") from error
+    unknown = changes.keys() - set(QueueLimits.__struct_fields__)
+    if unknown:
+        raise InvalidInput(
+            f"{', '.join(sorted(unknown))} is no limit; use {', '.join(QueueLimits.__struct_fields__)}", field="limits"
+        )
+    numbers = [merged.max_concurrent, merged.max_per_key, *merged.roles.values(), *merged.keys.values()]
+    if min(numbers) < NO_LIMIT:
+        raise InvalidInput(f"{min(numbers)} is negative; use {NO_LIMIT} for no limit", field="limits")
+    return merged
 
 
 def _record(row: Any) -> QueueRecord:

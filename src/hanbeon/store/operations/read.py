@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.records import attempt_record, job_record
 from hanbeon.store.tx import Tx, to_json
@@ -28,7 +28,9 @@ class Dependency(msgspec.Struct, frozen=True):
 
 
 async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
-    return [job_record(row) for row in await tx.fetch("jobs_by_id", to_json(ids))]
+    return [
+        job_record(row) for row in await tx.fetch("jobs_by_id", to_json([job_id for job_id in ids if is_id(job_id)]))
+    ]
 
 
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
@@ -39,11 +41,13 @@ async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[J
 
 
 async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
-    return [attempt_record(row) for row in await tx.fetch("attempts_of", job_id)]
+    rows = await tx.fetch("attempts_of", job_id) if is_id(job_id) else []
+    return [attempt_record(row) for row in rows]
 
 
 async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:
-    return [Dependency(str(row["id"]), State(row["state"])) for row in await tx.fetch("dependencies_of", job_id)]
+    rows = await tx.fetch("dependencies_of", job_id) if is_id(job_id) else []
+    return [Dependency(str(row["id"]), State(row["state"])) for row in rows]
 
 
 async def count_states(tx: Tx, lanes: tuple[int, int]) -> dict[State, int]:

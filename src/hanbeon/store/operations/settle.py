@@ -41,11 +41,15 @@ class _Lease(msgspec.Struct):
 
 async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Settled]:
     """Apply reports whose leases are still held. A stale fence or an expired lease is left out: refused."""
-    rows = await tx.fetch("hold", to_json([_Lease(report.seq, report.fence) for report in reports]))
-    by_seq = {report.seq: report for report in reports}
-    endings = {
-        row["seq"]: decide(_held(row), by_seq[row["seq"]].outcome, by_seq[row["seq"]].random_share) for row in rows
-    }
+    # By lease, not by job: the late report of a lost attempt may travel with that of the attempt that followed it.
+    told: dict[tuple[int, int], Report] = {}
+    for report in reports:
+        told.setdefault((report.seq, report.fence), report)
+    rows = await tx.fetch("hold", to_json([_Lease(seq, fence) for seq, fence in told]))
+    endings = {}
+    for row in rows:
+        report = told[row["seq"], row["fence"]]
+        endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
     return await _apply(tx, book, rows, endings)
 
 
@@ -90,7 +94,7 @@ async def _behind(tx: Tx, book: LaneBook, endings: Mapping[int, Ending]) -> None
     hopeless = [seq for seq, ending in endings.items() if ending.state in (State.FAILED, State.CANCELLED)]
     if hopeless:
         await fail_dependents(tx, book, hopeless)
-    at_once = [seq for seq, ending in endings.items() if ending.delay_us == 0]
+    at_once = [seq for seq, ending in endings.items() if ending.delay_us is not None and ending.delay_us <= 0]
     if at_once:
         await promote_these(tx, book, at_once)
 

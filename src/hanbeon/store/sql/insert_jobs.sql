@@ -12,4 +12,4 @@ CROSS JOIN n
 WHERE true
 ORDER BY r.ord
 ON CONFLICT DO NOTHING
-RETURNING seq, id, state, run_at, created_at
+RETURNING seq, id, lane, state, run_at, created_at

@@ -4,3 +4,4 @@ JOIN hanbeon.job AS j ON j.seq IN (
   SELECT k.seq FROM hanbeon.job AS k WHERE k.state = 'ready' AND k.lane = head.value
   ORDER BY k.urgent DESC, k.priority, k.seq LIMIT $2
 )
+ORDER BY j.lane, j.urgent DESC, j.priority, j.seq

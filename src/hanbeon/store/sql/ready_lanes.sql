@@ -6,7 +6,7 @@ WITH RECURSIVE hop(lane) AS (
   FROM hop WHERE hop.lane IS NOT NULL
 ),
 found AS MATERIALIZED (SELECT lane FROM hop WHERE lane IS NOT NULL LIMIT $2)
-SELECT f.lane, q.id AS queue_id, l.role, l.concurrency_key, q.limited, q.limits,
+SELECT f.lane, q.id AS queue_id, l.role, l.concurrency_key, q.limited, q.limits, q.paused,
   (NOT q.paused AND l.task @in($3 text)) AS open
 FROM found AS f
 JOIN hanbeon.lane AS l ON l.n = (f.lane & 4294967295)

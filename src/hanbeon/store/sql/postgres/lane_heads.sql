@@ -7,3 +7,4 @@ CROSS JOIN LATERAL (
   ORDER BY k.urgent DESC, k.priority, k.seq LIMIT $2
   FOR NO KEY UPDATE SKIP LOCKED
 ) AS j
+ORDER BY j.lane, j.urgent DESC, j.priority, j.seq

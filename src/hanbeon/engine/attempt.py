@@ -1,0 +1,106 @@
+"""One claimed job on this instance: its lease by the monotonic clock, its work, and its body's desk."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from hanbeon.clock import MICROS
+from hanbeon.domain.job import Claimed, NewJob
+from hanbeon.errors import LeaseLost, TransactionUnsupported
+from hanbeon.executors.port import Executor, StopCause, Work
+from hanbeon.store.lent import LentTransaction
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.port import Store
+from hanbeon.tasks.request import JobRequest
+from hanbeon.tasks.signature import to_json_text
+
+_log = structlog.get_logger("hanbeon.engine")
+
+
+class Attempt:
+    """What the instance knows of one attempt. `lease_until` counts from before the renewal was sent: it errs early."""
+
+    def __init__(
+        self,
+        job: Claimed,
+        store: Store,
+        executor: Executor,
+        *,
+        claimed_at: float,
+        lease_seconds: float,
+        zone: ZoneInfo,
+        max_payload_bytes: int,
+    ) -> None:
+        self.job = job
+        self.lease = Lease(job.seq, job.fence)
+        self.executor = executor
+        self.lease_until = claimed_at + lease_seconds
+        # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
+        self._margin = lease_seconds / 10 + executor.stop_seconds
+        self.deadline = None if job.timeout_us is None else claimed_at + job.timeout_us / MICROS
+        self.work: Work | None = None
+        self.cause: StopCause | None = None
+        self.settling = False
+        self.children: list[NewJob] = []
+        self.lent: LentTransaction | None = None
+        self._store = store
+        self._zone = zone
+        self._max_payload_bytes = max_payload_bytes
+
+    def begin(self, work: Work, now: float) -> None:
+        """The body starts now: its time counts from here."""
+        self.work = work
+        if self.job.timeout_us is not None:
+            self.deadline = now + self.job.timeout_us / MICROS
+
+    def renewed(self, sent_at: float, lease_seconds: float) -> None:
+        self.lease_until = sent_at + lease_seconds
+
+    @property
+    def give_up_at(self) -> float:
+        return self.lease_until - self._margin
+
+    @property
+    def lost(self) -> bool:
+        return self.cause is StopCause.LEASE_LOST
+
+    @property
+    def stopping(self) -> bool:
+        return self.cause is not None
+
+    def stop(self, cause: StopCause) -> None:
+        """Stop the work. The first cause stands, but a lost lease overrides all: nothing may be written then."""
+        if self.cause is None or cause is StopCause.LEASE_LOST:
+            if self.cause is cause:
+                return
+            self.cause = cause
+            _log.info("stopping", job=self.job.id, attempt=self.job.fence, cause=cause.value)
+            if self.work is not None:
+                self.work.stop(cause)
+
+    # The desk: what the body asks for.
+
+    async def write_progress(self, value: Any) -> None:
+        text = to_json_text(value, "progress", "progress")
+        if self.lost or not await self._store.write_progress(self.lease, text, self.lent):
+            raise LeaseLost(self.job.id, self.job.fence)
+
+    async def transaction(self) -> LentTransaction:
+        if not self.executor.lends_transactions:
+            raise TransactionUnsupported(
+                f"ctx.transaction() does not reach into the {self.executor.name} executor; "
+                "use executor='async' or 'thread'"
+            )
+        if self.lent is None:
+            self.lent = await self._store.lend()
+        return self.lent
+
+    async def enqueue(self, request: JobRequest[Any]) -> str:
+        """Kept until the body has returned, then created with its success or not at all."""
+        child = request.to_new_job(self._zone)
+        child.validate(self._max_payload_bytes)
+        self.children.append(child)
+        return child.id

@@ -1,0 +1,56 @@
+"""The skeleton of every loop: a step, a bounded wait that a wake-up ends, back-off while the database is away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from hanbeon.errors import DatabaseUnavailable
+
+_log = structlog.get_logger("hanbeon.engine")
+_LONGEST_PAUSE = 5.0
+AGAIN = 0.0
+
+
+class Loop:
+    """Runs `step` again and again. It answers how many seconds may pass before the next; a wake-up shortens that."""
+
+    def __init__(self, name: str, step: Callable[[], Awaitable[float]]) -> None:
+        self.name = name
+        self.run_once = step
+        self._wake = asyncio.Event()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        failures = 0
+        while True:
+            self._wake.clear()
+            try:
+                pause = await self.run_once()
+                failures = 0
+            except (DatabaseUnavailable, TimeoutError) as error:
+                failures += 1
+                pause = min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 8)) * random.uniform(0.5, 1.0)
+                _log.warning("database_unavailable", loop=self.name, error=str(error), retry_in=round(pause, 2))
+                # Wake-ups come in swarms while a database comes back; the back-off outlasts them.
+                await asyncio.sleep(pause)
+                continue
+            except Exception:
+                # A defect in one step must not end an instance that holds leases: told loudly, tried again slowly.
+                failures += 1
+                pause = _LONGEST_PAUSE
+                _log.exception("loop_failed", loop=self.name)
+            if pause <= AGAIN:
+                await asyncio.sleep(0)
+                continue
+            # Not wait_for: in Python 3.11 it can swallow a cancellation that comes together with the wake-up.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._wake.wait()

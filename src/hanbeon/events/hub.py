@@ -1,0 +1,45 @@
+"""One listener per App, many who want to be woken."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+
+from hanbeon.store.wake import Waker
+
+Callback = Callable[[], None]
+
+
+class Hub:
+    """Passes the hints of all instances on to callbacks of this one. Starts listening with the first callback."""
+
+    def __init__(self, waker: Waker) -> None:
+        self._waker = waker
+        self._callbacks: dict[str, set[Callback]] = {}
+        self._listener: asyncio.Task[None] | None = None
+
+    @contextlib.contextmanager
+    def calling(self, callback: Callback, *hints: str) -> Iterator[None]:
+        """While it lasts, `callback` is called for each of these hints, and never from another thread."""
+        if self._listener is None or self._listener.done():
+            self._listener = asyncio.get_running_loop().create_task(self._waker.listen(self._heard))
+        for hint in hints:
+            self._callbacks.setdefault(hint, set()).add(callback)
+        try:
+            yield
+        finally:
+            for hint in hints:
+                self._callbacks[hint].discard(callback)
+
+    def _heard(self, hints: set[str]) -> None:
+        for hint in hints:
+            for callback in list(self._callbacks.get(hint, ())):
+                callback()
+
+    async def close(self) -> None:
+        if self._listener is not None:
+            self._listener.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._listener
+            self._listener = None

@@ -1,0 +1,1 @@
+"""Where a task's body runs."""

@@ -1,0 +1,89 @@
+"""What the engine asks of an executor: start a body, stop it for real, and say how it ended once it has stopped."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple, Protocol
+
+from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import HanbeonError, InvalidInput, TaskError
+from hanbeon.tasks.context import Desk, PutOffRequest
+from hanbeon.tasks.signature import to_json_text
+from hanbeon.tasks.task import Task
+
+MESSAGE_LIMIT = 4_000
+
+
+class StopCause(enum.StrEnum):
+    """Why work is stopped from outside."""
+
+    DEADLINE = "deadline"
+    CANCELLED = "cancelled"
+    SHUTDOWN = "shutdown"
+    LEASE_LOST = "lease_lost"
+
+
+class Call(NamedTuple):
+    """One body to run: a task, its typed arguments, and the engine's side of the attempt."""
+
+    task: Task[..., Any]
+    arguments: dict[str, Any]
+    desk: Desk
+    max_result_bytes: int
+
+
+class Work(Protocol):
+    """A body that runs."""
+
+    async def outcome(self) -> Outcome | None:
+        """How it ended; None if it was stopped from outside. Returns only when nothing of it runs any more."""
+        ...
+
+    def stop(self, cause: StopCause) -> None:
+        """Make it end. Escalates by itself; may be called again."""
+        ...
+
+
+class Executor(Protocol):
+    """A way to run bodies."""
+
+    name: str
+    lends_transactions: bool
+    """Whether `ctx.transaction()` works here: only where the body shares the engine's process."""
+    stop_seconds: float
+    """How long stopping may take, so that a lease in danger is given up in time."""
+
+    def start(self, call: Call) -> Work: ...
+
+    async def close(self) -> None: ...
+
+
+def returned(call: Call, value: Any) -> Outcome:
+    """What a returned value means; one that cannot be kept fails the job for good, since the work is done."""
+    try:
+        text = to_json_text(value, f"what task {call.task.name!r} returned", "result")
+    except InvalidInput as error:
+        return Raised(str(error), FailureType.INVALID, permanent=True)
+    if len(text.encode()) > call.max_result_bytes:
+        message = (
+            f"result: over the limit of {call.max_result_bytes:,} bytes; store it elsewhere and return a reference"
+        )
+        return Raised(message, FailureType.INVALID, permanent=True)
+    return Returned(text)
+
+
+def raised(error: BaseException) -> Outcome:
+    """What an exception out of a body means."""
+    if isinstance(error, PutOffRequest):
+        return PutOff(round(error.seconds * 1_000_000), error.message)
+    message = f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+    if isinstance(error, TaskError):
+        return Raised(str(error)[:MESSAGE_LIMIT] or message, error.failure_type, error.permanent)
+    if isinstance(error, InvalidInput):
+        return Raised(message, FailureType.INVALID)
+    if isinstance(error, PermissionError):
+        return Raised(message, FailureType.PERMISSION_ERROR)
+    if isinstance(error, HanbeonError):
+        return Raised(message, error.code)
+    return Raised(message)

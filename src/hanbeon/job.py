@@ -1,0 +1,93 @@
+"""A handle on a job: what the caller of `enqueue` holds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import TERMINAL, State
+from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
+from hanbeon.events.hub import Hub
+from hanbeon.store.port import Store
+from hanbeon.tasks.task import Task
+
+R = TypeVar("R")
+_FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
+
+
+class Owner(Protocol):
+    """What a handle needs of its App."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def hub(self) -> Hub: ...
+
+
+class Job(Generic[R]):
+    """A job by its id. Everything is read from the database when asked; nothing here goes stale."""
+
+    def __init__(self, owner: Owner, job_id: str, task: Task[..., R] | None = None, *, created: bool = True) -> None:
+        self._owner = owner
+        self._task = task
+        self.id = job_id
+        self.created = created
+        """False if an earlier job was found by its id, idempotency key or unique key."""
+
+    async def record(self) -> JobRecord:
+        """The job as the database has it now."""
+        return await self._owner.store.job(self.id)
+
+    async def state(self) -> State:
+        return (await self.record()).state
+
+    async def attempts(self) -> list[AttemptRecord]:
+        """The tries that have ended, in order."""
+        return await self._owner.store.attempts(self.id)
+
+    async def blocked_by(self) -> list[str]:
+        """Ids of failed or cancelled jobs it waits for."""
+        dependencies = await self._owner.store.dependencies(self.id)
+        return [dep.id for dep in dependencies if dep.state in (State.FAILED, State.CANCELLED)]
+
+    async def cancel(self) -> State:
+        """Cancel it; `running` means that its work has been told to stop."""
+        return await self._owner.store.cancel(self.id)
+
+    async def wait(self, timeout: float | None = None) -> JobRecord:
+        """Until the job has ended, however it did."""
+        arrived = asyncio.Event()
+        poll = _FIRST_POLL
+        try:
+            async with asyncio.timeout(timeout):
+                with self._owner.hub.calling(arrived.set, "event"):
+                    while True:
+                        arrived.clear()
+                        record = await self.record()
+                        if record.state in TERMINAL:
+                            return record
+                        with contextlib.suppress(TimeoutError):
+                            async with asyncio.timeout(poll):
+                                await arrived.wait()
+                        poll = min(_LONGEST_POLL, poll * 2)
+        except TimeoutError:
+            raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it goes on") from None
+
+    async def result(self, timeout: float | None = None) -> R:
+        """What the task returned; raises JobFailed or JobCancelled if it did not."""
+        record = await self.wait(timeout)
+        if record.state is State.FAILED:
+            raise JobFailed(self.id, record.failure_type or "error", record.error_message or "")
+        if record.state is State.CANCELLED:
+            raise JobCancelled(self.id)
+        text = record.result or "null"
+        result: Any = self._task.signature.read_result(text) if self._task else msgspec.json.decode(text)
+        return result  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<Job {self.id}>"

@@ -1,0 +1,1 @@
+"""Use cases: what people and surfaces ask, over the store."""

@@ -1,0 +1,55 @@
+"""Every setting, declared once: the environment (`HANBEON_…`), the App's arguments and the docs come from here."""
+
+from __future__ import annotations
+
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from hanbeon.errors import InvalidInput
+
+
+class Settings(BaseSettings):
+    """How an instance behaves. Durations are seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="HANBEON_", extra="forbid", frozen=True)
+
+    database_url: str = Field("sqlite:///hanbeon.db", description="Where jobs live: sqlite:///file or postgresql://…")
+    listen_url: str | None = Field(None, description="A direct PostgreSQL address for wake-ups, past a pooler")
+    timezone: str = Field("Asia/Seoul", description="The zone naive times are read in and people are shown")
+    lease: float = Field(30.0, gt=0, description="How long a claim lasts without a heartbeat")
+    concurrency: int = Field(20, ge=1, le=10_000, description="How many jobs one worker runs at once")
+    poll: float = Field(5.0, gt=0, description="The safety net behind wake-ups")
+    watch: float = Field(0.5, gt=0, description="How often a busy worker looks for stop requests")
+    shutdown_grace: float = Field(10.0, ge=0, description="How long a stopping worker lets its jobs finish")
+    retention: float = Field(30 * 86_400.0, gt=0, description="How long finished jobs, attempts and events are kept")
+    prune_every: float = Field(60.0, gt=0, description="How often a worker looks for what is past its retention")
+    max_payload_bytes: int = Field(1_048_576, ge=1_024, description="The most that arguments or a result may take")
+    pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        if value not in available_timezones():
+            raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul")
+        return value
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def heartbeat(self) -> float:
+        """A third of the lease: two beats may fail before it is in danger."""
+        return self.lease / 3
+
+
+def load_settings(**given: object) -> Settings:
+    """The settings from the environment, with what is given on top; a bad value is refused by its name."""
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"{first['msg']} (HANBEON_{field.upper()})", field=field) from error

@@ -1,0 +1,98 @@
+"""Reading everything, a page at a time, for an audit. Full scans are fine here: nobody audits on the hot path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, TypeVar
+
+import msgspec
+
+from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts
+from hanbeon.domain.audit.history import Batch, Bounds, Trace
+from hanbeon.domain.audit.sweep import Change
+from hanbeon.domain.events import Event
+from hanbeon.domain.limits import QueueLimits
+from hanbeon.store.tx import Tx
+
+F = TypeVar("F", bound=msgspec.Struct)
+_BATCHES_A_PAGE = 200
+_JOBS_A_PAGE = 1000
+_bodies = msgspec.json.Decoder(list[Event])
+_limits = msgspec.json.Decoder(QueueLimits)
+
+
+async def bounds(tx: Tx) -> Bounds:
+    """What there is to look at, and the database's time."""
+    row = (await tx.fetch("audit_bounds"))[0]
+    return Bounds(now=row["now"], oldest_at=row["oldest_at"], first_id=row["first_id"], last_id=row["last_id"])
+
+
+async def numbered_batches(tx: Tx, after: Batch | None) -> list[Batch]:
+    """The next page of numbered events, in the order of their numbers."""
+    place = (0, 0) if after is None else (after.first_id, after.seq)
+    return [_batch(row) for row in await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE)]
+
+
+async def unnumbered_batches(tx: Tx, after: Batch | None) -> list[Batch]:
+    """The next page of events that have committed and wait for their numbers, in the order they would get them."""
+    rows = await tx.fetch("audit_unnumbered", 0 if after is None else after.seq, _BATCHES_A_PAGE)
+    return [_batch(row) for row in rows]
+
+
+async def cases(tx: Tx, after: int, traces: dict[str, Trace]) -> list[Case]:
+    """The next page of jobs behind seq `after`, with their rows. Their traces are taken out of `traces`."""
+    jobs = await tx.fetch("audit_jobs", after, _JOBS_A_PAGE)
+    if not jobs:
+        return []
+    pages = after, jobs[-1]["seq"]
+    attempts = _by_job(await tx.fetch("audit_attempts", *pages), "job")
+    edges = _by_job(await tx.fetch("audit_edges", *pages), "dependent")
+    return [
+        Case(
+            job=(job := _facts(JobFacts, row)),
+            attempts=[_facts(AttemptFacts, each) for each in attempts.get(job.seq, ())],
+            dependencies=[_facts(DependencyFacts, each) for each in edges.get(job.seq, ())],
+            trace=traces.pop(job.id, None),
+        )
+        for row in jobs
+    ]
+
+
+async def current_changes(tx: Tx) -> dict[str, Change]:
+    """What each queue's row says, and since when."""
+    return {
+        row["name"]: Change(at=row["changed_at"], limits=_limits.decode(row["limits"]), paused=bool(row["paused"]))
+        for row in await tx.fetch("audit_queues")
+    }
+
+
+async def orphans(tx: Tx) -> list[dict[str, Any]]:
+    """Attempts and edges of jobs that are not there."""
+    rows = await tx.fetch("audit_orphans")
+    return [{"kind": row["kind"], "job": row["job"], "other": row["other"]} for row in rows]
+
+
+async def doubled_keys(tx: Tx) -> list[dict[str, Any]]:
+    """Jobs that share a key of which there must be one, those with the same key behind each other."""
+    rows = await tx.fetch("audit_doubled_keys")
+    return [{"kind": row["kind"], "key": row["key"], "job_id": str(row["id"]), "state": row["state"]} for row in rows]
+
+
+def _by_job(rows: Sequence[Any], column: str) -> dict[int, list[Any]]:
+    return {job: list(group) for job, group in groupby(rows, key=lambda row: row[column])}
+
+
+def _batch(row: Any) -> Batch:
+    try:
+        events = _bodies.decode(row["body"])
+    except msgspec.DecodeError:
+        events = None
+    return Batch(seq=row["seq"], at=row["at"], count=row["count"], first_id=row["first_id"], events=events)
+
+
+def _facts(kind: type[F], row: Any) -> F:
+    values = {name: row[name] for name in kind.__struct_fields__}
+    if values.get("id") is not None:
+        values["id"] = str(values["id"])
+    return msgspec.convert(values, kind)

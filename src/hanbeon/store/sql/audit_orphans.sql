@@ -1,0 +1,7 @@
+-- Rows that belong to a job that is not there. A job is pruned together with them.
+SELECT 'attempt' AS kind, a.job AS job, a.attempt AS other FROM hanbeon.attempt AS a
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = a.job)
+UNION ALL
+SELECT 'edge' AS kind, e.dependent AS job, e.dependency AS other FROM hanbeon.edge AS e
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = e.dependent)
+ORDER BY job, kind, other

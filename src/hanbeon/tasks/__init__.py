@@ -1,0 +1,1 @@
+"""Registered logic: what a job runs, found by its name."""

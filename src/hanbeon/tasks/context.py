@@ -1,0 +1,142 @@
+"""What a task's body may ask of the engine while it runs. Everything it writes carries the attempt's fence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from hanbeon.domain.job import Claimed
+from hanbeon.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hanbeon.store.lent import LentTransaction
+    from hanbeon.tasks.request import JobRequest
+
+T = TypeVar("T")
+
+
+class PutOffRequest(BaseException):
+    """Unwinds a body that asked to be run again later. Not an Exception, so that no `except Exception` swallows it."""
+
+    def __init__(self, seconds: float, message: str) -> None:
+        super().__init__(message)
+        self.seconds, self.message = seconds, message
+
+
+class Desk(Protocol):
+    """What stands behind a context: the engine's side of one attempt."""
+
+    job: Claimed
+
+    @property
+    def stopping(self) -> bool: ...
+
+    async def write_progress(self, value: Any) -> None: ...
+
+    async def transaction(self) -> LentTransaction: ...
+
+    async def enqueue(self, request: JobRequest[Any]) -> str: ...
+
+
+class _Facts:
+    """What both kinds of context know."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @property
+    def job_id(self) -> str:
+        return self._desk.job.id
+
+    @property
+    def queue(self) -> str:
+        return self._desk.job.queue
+
+    @property
+    def role(self) -> str:
+        return self._desk.job.role
+
+    @property
+    def fence(self) -> int:
+        """A number that grows with every claim of this job: give it to outside systems that can refuse an older one."""
+        return self._desk.job.fence
+
+    @property
+    def attempt(self) -> int:
+        """Which try this is, from 1; goes on over manual retries."""
+        return self._desk.job.fence
+
+    @property
+    def retry_count(self) -> int:
+        return self._desk.job.retry_count
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt of this job: give it to outside systems that drop what they have seen."""
+        return self._desk.job.id
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the work should end: cancelled, past its deadline, or its lease in danger."""
+        return self._desk.stopping
+
+    def retry_in(self, seconds: float, message: str = "") -> NoReturn:
+        """End this attempt now and run again after `seconds`; not a failure, burns no retry."""
+        if seconds < 0:
+            raise InvalidInput("it cannot be negative", field="seconds")
+        raise PutOffRequest(seconds, message)
+
+
+class Context(_Facts):
+    """For async tasks: their first parameter, if it is annotated with this."""
+
+    async def progress(self, value: Any) -> None:
+        """Note how far the work is: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
+        await self._desk.write_progress(value)
+
+    async def transaction(self) -> LentTransaction:
+        """A database transaction that commits if and only if this attempt succeeds. The same one every time."""
+        return await self._desk.transaction()
+
+    async def enqueue(self, request: JobRequest[Any]) -> str:
+        """Create a job if and only if this attempt succeeds; its id."""
+        return await self._desk.enqueue(request)
+
+
+class SyncContext(_Facts):
+    """For tasks that are plain functions, run in a thread: the same, blocking."""
+
+    def __init__(self, desk: Desk, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(desk)
+        self._loop = loop
+
+    def progress(self, value: Any) -> None:
+        """Note how far the work is: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
+        self._wait(self._desk.write_progress(value))
+
+    def transaction(self) -> SyncTransaction:
+        """A database transaction that commits if and only if this attempt succeeds. The same one every time."""
+        return SyncTransaction(self._wait(self._desk.transaction()), self._loop)
+
+    def enqueue(self, request: JobRequest[Any]) -> str:
+        """Create a job if and only if this attempt succeeds; its id."""
+        return self._wait(self._desk.enqueue(request))
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+class SyncTransaction:
+    """The transaction of a task in a thread."""
+
+    def __init__(self, lent: LentTransaction, loop: asyncio.AbstractEventLoop) -> None:
+        self._lent, self._loop = lent, loop
+
+    def execute(self, sql: str, *args: Any) -> None:
+        """Run a statement and drop its rows."""
+        asyncio.run_coroutine_threadsafe(self._lent.execute(sql, *args), self._loop).result()
+
+    def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
+        """Run a statement; its rows, readable by position and by name."""
+        return asyncio.run_coroutine_threadsafe(self._lent.fetch(sql, *args), self._loop).result()

@@ -1,0 +1,47 @@
+"""The tasks of one App, by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from hanbeon.errors import TaskDefinitionError, UnknownTask
+from hanbeon.tasks.task import Task
+
+
+class Registry:
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task[..., Any]] = {}
+
+    def add(self, task: Task[..., Any]) -> None:
+        """A name belongs to one function; two modules that claim it are a mistake, not an override."""
+        known = self._tasks.get(task.name)
+        if known is not None and known.function is not task.function:
+            raise TaskDefinitionError(
+                f"task {task.name!r} is registered already, by {_where(known)}; give {_where(task)} a name of its own"
+            )
+        self._tasks[task.name] = task
+
+    def get(self, name: str) -> Task[..., Any]:
+        task = self._tasks.get(name)
+        if task is None:
+            raise UnknownTask(f"no task {name!r} is registered{_nearest(name, self._tasks)}", field="task")
+        return task
+
+    def names(self) -> list[str]:
+        return sorted(self._tasks)
+
+    def __iter__(self) -> Iterator[Task[..., Any]]:
+        return iter(self._tasks.values())
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return "; register it with @app.task before enqueuing"
+
+
+def _where(task: Task[..., Any]) -> str:
+    return f"{task.function.__module__}.{task.function.__qualname__}"

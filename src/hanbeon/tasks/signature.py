@@ -1,0 +1,111 @@
+"""A task's parameters: arguments are checked and become JSON when a job is made, and are read back typed."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from hanbeon.errors import ArgumentsDoNotFit, NotSerialisable, TaskDefinitionError
+
+_REFUSED = {
+    inspect.Parameter.VAR_POSITIONAL: "*args",
+    inspect.Parameter.VAR_KEYWORD: "**kwargs",
+    inspect.Parameter.POSITIONAL_ONLY: "a positional-only parameter",
+}
+
+
+class TaskSignature:
+    """The parameters of a task's function, without its context."""
+
+    def __init__(self, name: str, function: Callable[..., Any], context_types: tuple[type, ...]) -> None:
+        self._name = name
+        hints = _hints(name, function)
+        parameters = list(inspect.signature(function).parameters.values())
+        self.context_type: type | None = None
+        if parameters and hints.get(parameters[0].name) in context_types:
+            self.context_type = hints[parameters[0].name]
+            parameters = parameters[1:]
+        for parameter in parameters:
+            if parameter.kind in _REFUSED:
+                raise TaskDefinitionError(
+                    f"task {name!r} takes {_REFUSED[parameter.kind]}; "
+                    "name each parameter, so that its jobs can be checked"
+                )
+        self._signature = inspect.Signature(parameters)
+        self._codec = _codec(name, parameters, hints)
+        self._result: Any = hints.get("return", Any)
+
+    def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        """The arguments as JSON text, checked against names and types."""
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArgumentsDoNotFit(
+                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
+            ) from error
+        text = to_json_text(bound.arguments, f"an argument of task {self._name!r}", "args")
+        self.unpack(text)
+        return text
+
+    def unpack(self, text: str) -> dict[str, Any]:
+        """The typed arguments behind JSON text."""
+        try:
+            decoded = self._codec.decode(text)
+        except msgspec.ValidationError as error:
+            raise ArgumentsDoNotFit(
+                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
+            ) from error
+        return {
+            name: value for name in self._signature.parameters if (value := getattr(decoded, name)) is not msgspec.UNSET
+        }
+
+    def read_result(self, text: str) -> Any:
+        """A result in the type the task declares; where that cannot be read back, as plain JSON."""
+        try:
+            return msgspec.json.decode(text, type=self._result)
+        except (msgspec.ValidationError, TypeError):
+            return msgspec.json.decode(text)
+
+
+def to_json_text(value: Any, what: str, field: str) -> str:
+    """JSON text, or an error that says what to do instead."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        raise NotSerialisable(
+            f"{what} cannot be written as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
+            "datetimes) and open files, connections and the like inside the task",
+            field=field,
+        ) from error
+
+
+def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(function)
+    except NameError as error:
+        raise TaskDefinitionError(
+            f"task {name!r}: an annotation cannot be resolved: {error}; "
+            "import that name at run time, not only for typing"
+        ) from error
+
+
+def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]) -> msgspec.json.Decoder[Any]:
+    """A decoder for the arguments. A missing one with a default is left to the function: defaults stay its own."""
+    fields: list[Any] = []
+    for parameter in parameters:
+        kind = hints.get(parameter.name, Any)
+        if parameter.default is inspect.Parameter.empty:
+            fields.append((parameter.name, kind))
+        else:
+            fields.append((parameter.name, kind | msgspec.UnsetType if kind is not Any else Any, msgspec.UNSET))
+    try:
+        struct = msgspec.defstruct(f"Arguments_of_{name}", fields, kw_only=True, forbid_unknown_fields=True)
+        return msgspec.json.Decoder(struct)
+    except TypeError as error:
+        raise TaskDefinitionError(
+            f"task {name!r}: a parameter's type cannot travel as JSON: {error}; use plain data types"
+        ) from error
