@@ -1,0 +1,52 @@
+"""ready → running, as many as there are free slots."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from hanbeon.clock import Clock, micros
+from hanbeon.domain.job import Claimed
+from hanbeon.engine.loop import AGAIN
+from hanbeon.settings import Settings
+from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.port import Store
+
+_BATCH = 100
+
+
+class Claimer:
+    """Asks for as much as fits, and starts what it gets."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        *,
+        tasks: Callable[[], Sequence[str]],
+        running: Callable[[], int],
+        start: Callable[[Claimed, float], None],
+    ) -> None:
+        self._store, self._settings, self._clock = store, settings, clock
+        self._tasks, self._running, self._start = tasks, running, start
+        self._cursor = 0
+        self.instance = 0
+        self.open = True
+
+    async def run_once(self) -> float:
+        want = min(_BATCH, self._settings.concurrency - self._running())
+        tasks = self._tasks()
+        if not self.open or want <= 0 or not tasks:
+            return self._settings.poll
+        # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
+        sent_at, began_at = self._clock.monotonic(), self._cursor
+        answer = await self._store.claim(
+            ClaimRequest(self.instance, tasks, want, micros(self._settings.lease), self._cursor)
+        )
+        self._cursor = answer.cursor
+        for job in answer.jobs:
+            self._start(job, sent_at)
+        if answer.jobs or answer.cursor or began_at:
+            return AGAIN
+        return self._settings.poll * random.uniform(0.8, 1.2)

@@ -1,0 +1,37 @@
+"""Keeps leases alive, and learns from the database which jobs must stop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hanbeon.clock import Clock, micros
+from hanbeon.engine.holdings import Holdings
+from hanbeon.settings import Settings
+from hanbeon.store.port import Store
+
+
+class Renewer:
+    def __init__(self, store: Store, holdings: Holdings, settings: Settings, clock: Clock) -> None:
+        self._store, self._holdings, self._settings, self._clock = store, holdings, settings, clock
+
+    async def renew(self) -> float:
+        """Extend every lease held."""
+        held = self._holdings.held()
+        if held:
+            leases = [attempt.lease for attempt in held.values()]
+            sent_at = self._clock.monotonic()
+            async with asyncio.timeout(self._settings.heartbeat):
+                facts = await self._store.renew(leases, micros(self._settings.lease))
+            for seq in facts.renewed:
+                held[seq].renewed(sent_at, self._settings.lease)
+            self._holdings.learn(held, facts)
+        return self._settings.heartbeat
+
+    async def watch(self) -> float:
+        """Look for cancelled and lost jobs between two renewals; an idle instance does not ask."""
+        held = self._holdings.held()
+        if not held:
+            return self._settings.poll
+        async with asyncio.timeout(self._settings.heartbeat):
+            self._holdings.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
+        return self._settings.watch

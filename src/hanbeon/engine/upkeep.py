@@ -1,0 +1,51 @@
+"""What every instance does for all: recover, promote, number events, prune. No leader; doing it twice is harmless."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import structlog
+
+from hanbeon.clock import MICROS, micros
+from hanbeon.engine.loop import AGAIN
+from hanbeon.settings import Settings
+from hanbeon.store.port import Store
+
+_log = structlog.get_logger("hanbeon.engine")
+_BATCH = 500
+_BETWEEN_NUMBERINGS = 0.1
+_BETWEEN_PRUNINGS = 0.05
+
+
+class Upkeep:
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+
+    async def recover(self) -> float:
+        """Take over what others, or an earlier life of this one, left behind."""
+        recovered = await self._store.recover(_BATCH, random.random())
+        for item in recovered:
+            _log.warning("recovered", seq=item.seq, attempt=item.fence, became=item.state.value)
+        if len(recovered) == _BATCH:
+            return AGAIN
+        return min(self._settings.poll, self._settings.lease / 6) * random.uniform(0.8, 1.2)
+
+    async def promote(self) -> float:
+        """pending → ready, then sleep until the next one is due."""
+        if await self._store.promote(_BATCH) == _BATCH:
+            return AGAIN
+        wait_us = await self._store.next_due_us()
+        return self._settings.poll if wait_us is None else min(self._settings.poll, max(0.001, wait_us / MICROS))
+
+    async def number(self) -> float:
+        """Give committed events their public ids. Wake-ups come with every commit: gather them."""
+        await asyncio.sleep(_BETWEEN_NUMBERINGS)
+        await self._store.number_events()
+        return self._settings.poll
+
+    async def prune(self) -> float:
+        """Delete what is past its retention, a little at a time."""
+        if await self._store.prune(micros(self._settings.retention), _BATCH) >= _BATCH:
+            return _BETWEEN_PRUNINGS
+        return self._settings.prune_every * random.uniform(0.8, 1.2)
