@@ -60,7 +60,7 @@ chaos: setup ## Run the long kill tests
 	HANBEON_CHAOS=long $(BIN)/pytest -m chaos $(ARGS)
 
 docs: setup ## Regenerate the generated pages of docs/
-	$(BIN)/python -m hanbeon.docs
+	$(BIN)/python -m tools.docs
 
 bench: setup ## Run the benchmarks
 	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); \

@@ -1,3 +1,3 @@
 """The fixtures live in small plugin modules; this file only names them."""
 
-pytest_plugins = ["tests.servers.run", "tests.servers.databases"]
+pytest_plugins = ["tests.properties", "tests.servers.run", "tests.servers.databases", "tests.testing.kits"]

@@ -1,12 +1,18 @@
 """Hanbeon (한번, "once"): durable jobs, each exactly once, said honestly."""
 
-from hanbeon.app import App
-from hanbeon.domain.lifecycle import State
-from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
-from hanbeon.job import Job
-from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.task import Task
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hanbeon.app import App
+    from hanbeon.domain.lifecycle import State
+    from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
+    from hanbeon.job import Job
+    from hanbeon.tasks.context import Context, SyncContext
+    from hanbeon.tasks.request import JobRequest
+    from hanbeon.tasks.task import Task
 
 __all__ = [
     "App",
@@ -22,3 +28,33 @@ __all__ = [
     "Task",
     "TaskError",
 ]
+
+# Where each name lives. It is imported when first asked for: the command line must not load two database drivers to
+# print its help. `tests/cli/test_public_names.py` holds this table against the imports above.
+_HOMES = {
+    "App": "app",
+    "Context": "tasks.context",
+    "HanbeonError": "errors",
+    "Job": "job",
+    "JobCancelled": "errors",
+    "JobFailed": "errors",
+    "JobRequest": "tasks.request",
+    "PermanentError": "errors",
+    "State": "domain.lifecycle",
+    "SyncContext": "tasks.context",
+    "Task": "tasks.task",
+    "TaskError": "errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"hanbeon.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

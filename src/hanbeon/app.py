@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import JobRecord
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.limits import QueueLimits
-from hanbeon.domain.retry import Backoff, OnLost
+from hanbeon.domain.limits import NO_LIMIT
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, TaskDefinitionError, UnknownTask
 from hanbeon.events.feed import Feed
@@ -27,26 +27,25 @@ from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store, migrate, open_store
 from hanbeon.tasks.context import Context, SyncContext
+from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import PROCESS, Task, TaskOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_PAGE_LIMIT = 10_000
+_LIMIT_MAX = 2**31 - 1
 
 
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it."""
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
-        unknown = settings.keys() - Settings.model_fields.keys()
-        if unknown:
-            raise InvalidInput(
-                f"{', '.join(sorted(unknown))}: no such setting; there are {', '.join(sorted(Settings.model_fields))}"
-            )
+        check_names(settings, Settings.model_fields, "an App")
         self.settings = load_settings(database_url=url, **settings)
         self.tasks = Registry()
-        self._clock = clock or SystemClock()
+        self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
 
@@ -57,7 +56,7 @@ class App:
         if self._store is None:
             store = open_store(
                 self.settings.database_url,
-                self._clock,
+                self.clock,
                 pool_size=self.settings.pool_size,
                 listen_url=self.settings.listen_url,
             )
@@ -67,10 +66,12 @@ class App:
 
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
-        if hub is not None:
-            await hub.close()
-        if store is not None:
-            await store.close()
+        try:
+            if hub is not None:
+                await hub.close()
+        finally:
+            if store is not None:
+                await store.close()
 
     async def __aenter__(self) -> App:
         return await self.open()
@@ -81,6 +82,10 @@ class App:
     async def migrate(self) -> list[int]:
         """Bring the database's schema up to date; the versions applied."""
         return await migrate(self.settings.database_url)
+
+    @property
+    def is_open(self) -> bool:
+        return self._store is not None
 
     @property
     def store(self) -> Store:
@@ -124,43 +129,61 @@ class App:
         """Register a function as a task; plain or with options. The function's first parameter may be a context."""
 
         def register(function: Callable[..., Any]) -> Task[..., Any]:
-            task: Task[..., Any] = Task(name or function.__name__, function, _options(options))
+            if not inspect.isfunction(function):
+                raise TaskDefinitionError("@app.task decorates a function; options go by name: @app.task(retries=5)")
+            chosen = function.__name__ if name is None else name
+            if not isinstance(chosen, str):
+                raise TaskDefinitionError(f"{chosen!r} is not a name; use text", field="name")
+            task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
             if task.executor == PROCESS:
                 raise TaskDefinitionError(
-                    f"task {task.name!r} has a timeout but is a plain function, and a thread cannot be "
-                    'stopped. Make it async, or say executor="thread" and look at ctx.stopping'
+                    f"task {task.name!r} is a plain function that must run in a process to keep its timeout, and there "
+                    'is no executor for that yet. Make it async, or say executor="thread" and look at ctx.stopping',
+                    field="executor",
                 )
             self.tasks.add(task)
             return task
 
-        if function is None:
-            return register
-        if not inspect.isfunction(function):
-            raise TaskDefinitionError("@app.task decorates a function; options go by name: @app.task(retries=5)")
-        return register(function)
+        return register if function is None else register(function)
 
     # Making jobs
 
+    @overload
+    async def enqueue(self, task: str, args: Mapping[str, Any] | None = None, /, **options: Any) -> Job[Any]: ...
+    @overload
     async def enqueue(
-        self, task: Task[..., R] | JobRequest[R] | str, args: Mapping[str, Any] | None = None, /, **options: Any
-    ) -> Job[R]:
+        self, task: Task[..., R] | JobRequest[R], args: Mapping[str, Any] | None = None, /, **options: Any
+    ) -> Job[R]: ...
+    async def enqueue(
+        self, task: Task[..., Any] | JobRequest[Any] | str, args: Mapping[str, Any] | None = None, /, **options: Any
+    ) -> Job[Any]:
         """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`."""
+        if "args" in options:
+            raise InvalidInput('they go by position: enqueue("send", {"to": "a"})', field="args")
         if isinstance(task, JobRequest):
             if args is not None:
                 raise InvalidInput("the request has its arguments already; pass them once", field="args")
             request = task
-        else:
+        elif isinstance(task, Task | str):
             known = self.tasks.get(task) if isinstance(task, str) else task
-            request = JobRequest(task=known, args=known.signature.pack((), args or {}))
+            request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
+        else:
+            raise InvalidInput(f"{reprlib.repr(task)} is no task; give a task, its name, or task.call(…)", field="task")
         return (await self.enqueue_many([request.set(**options) if options else request]))[0]
 
     async def enqueue_many(self, requests: Iterable[JobRequest[R]]) -> list[Job[R]]:
         """Make all of these jobs or none, in this order; they may depend on each other."""
+        if not isinstance(requests, Iterable):
+            raise InvalidInput(f"{reprlib.repr(requests)} is not a list; give a list of requests", field="requests")
         requests = list(requests)
         new = []
         for request in requests:
+            if not isinstance(request, JobRequest):
+                raise InvalidInput(f"{reprlib.repr(request)} is no request; give task.call(…)", field="requests")
             if self.tasks.get(request.task.name) is not request.task:
-                raise UnknownTask(f"task {request.task.name!r} belongs to another App", field="task")
+                raise UnknownTask(
+                    f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
+                )
             job = request.to_new_job(self.settings.zone)
             job.validate(self.settings.max_payload_bytes)
             new.append(job)
@@ -190,6 +213,8 @@ class App:
         limit: int = 100,
     ) -> list[JobRecord]:
         """Jobs in creation order; go on behind the `seq` of the last one."""
+        _check_whole("after", after, 0)
+        _check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item)
         return await self.store.list_jobs(filter, after, limit)
@@ -221,8 +246,12 @@ class App:
         self, job: Job[Any] | str, *, priority: int | None = None, urgent: bool | None = None
     ) -> None:
         """Move an unfinished job in its queue."""
-        if priority is not None and not -(2**31) <= priority < 2**31:
-            raise InvalidInput(f"{priority} is out of range; use a 32-bit number, lower runs first", field="priority")
+        if priority is None and urgent is None:
+            raise InvalidInput("give a priority, urgent, or both", field="priority")
+        if priority is not None:
+            _check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
+        if urgent is not None and not isinstance(urgent, bool):
+            raise InvalidInput(f"{reprlib.repr(urgent)} does not fit; use True or False", field="urgent")
         await self.store.reprioritise(_id(job), priority, urgent)
 
     # Queues
@@ -237,20 +266,15 @@ class App:
         keys: Mapping[str, int] | None = None,
     ) -> QueueRecord:
         """Change limits of a queue; 0 means no limit. In force at the next claim, on every instance."""
-        changes = {
-            field: value
-            for field, value in {
-                "max_concurrent": max_concurrent,
-                "max_per_key": max_per_key,
-                "roles": None if roles is None else dict(roles),
-                "keys": None if keys is None else dict(keys),
-            }.items()
-            if value is not None
-        }
-        for field, value in changes.items():
-            for number in value.values() if isinstance(value, dict) else [value]:
-                if number < 0:
-                    raise InvalidInput("a limit cannot be negative; 0 means no limit", field=field)
+        check_name("queue", name, required=True)
+        changes: dict[str, Any] = {}
+        for field, number in (("max_concurrent", max_concurrent), ("max_per_key", max_per_key)):
+            if number is not None:
+                _check_whole(field, number, NO_LIMIT, _LIMIT_MAX)
+                changes[field] = number
+        for field, limits in (("roles", roles), ("keys", keys)):
+            if limits is not None:
+                changes[field] = _limits(field, limits)
         return await self.store.change_queue(name, changes)
 
     async def pause(self, queue: str) -> QueueRecord:
@@ -271,11 +295,13 @@ class App:
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event behind `after` in the order of commits, for ever; resume with the last id seen."""
+        _check_whole("after", after, 0)
         async for event in Feed(self.store, self.hub).follow(after):
             yield event
 
     async def events_after(self, after: int = 0) -> list[Event]:
         """The events there are behind `after`, up to a page of them."""
+        _check_whole("after", after, 0)
         return await Feed(self.store, self.hub).read(after)
 
     async def instances(self) -> list[InstanceRecord]:
@@ -288,7 +314,7 @@ class App:
         """A worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(settings.concurrency)]
-        return Worker(self.store, self.hub, self.tasks, settings, self._clock, executors, name=name)
+        return Worker(self.store, self.hub, self.tasks, settings, self.clock, executors, name=name)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes
@@ -308,26 +334,26 @@ class Decorator:
     def __call__(self, function: Any, /) -> Any: ...
 
 
-def _options(given: dict[str, Any]) -> TaskOptions:
-    try:
-        options = TaskOptions(**given)
-    except TypeError as error:
-        raise TaskDefinitionError(f"{error}; a task takes {', '.join(TaskOptions.__struct_fields__)}") from error
-    try:
-        backoff, on_lost = Backoff(options.backoff), OnLost(options.on_lost)
-    except ValueError as error:
-        raise TaskDefinitionError(
-            f"{error}; backoff is one of {', '.join(Backoff)}, on_lost one of {', '.join(OnLost)}"
-        ) from error
-    if options.timeout is not None and options.timeout <= 0:
-        raise TaskDefinitionError("a timeout must be positive; leave it out for none", field="timeout")
-    if options.retries < 0 or options.retry_delay < 0:
-        raise TaskDefinitionError("retries and retry_delay cannot be negative", field="retries")
-    return TaskOptions(**given | {"backoff": backoff, "on_lost": on_lost})
+def _id(job: Any) -> str:
+    if isinstance(job, str):
+        return job
+    if isinstance(job, Job):
+        return job.id
+    raise InvalidInput(f"{reprlib.repr(job)} is no job; give a job, or its id as text", field="job")
 
 
-def _id(job: Job[Any] | str) -> str:
-    return job if isinstance(job, str) else job.id
+def _limits(field: str, limits: Any) -> dict[str, int]:
+    if not isinstance(limits, Mapping):
+        raise InvalidInput(f"{reprlib.repr(limits)} does not fit; use a dict of numbers by name", field=field)
+    for name, number in limits.items():
+        check_name(field, name, required=True)
+        _check_whole(field, number, NO_LIMIT, _LIMIT_MAX)
+    return dict(limits)
+
+
+def _check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidInput(f"{reprlib.repr(value)} does not fit; use a whole number, {low} to {high}", field=field)
 
 
 def _state(word: str) -> State:
@@ -335,6 +361,3 @@ def _state(word: str) -> State:
         return State(word)
     except ValueError:
         raise InvalidInput(f"{word!r} is not a state; use {', '.join(State)}", field="states") from None
-
-
-__all__ = ["App", "QueueLimits"]

@@ -15,8 +15,9 @@ from hanbeon.events.hub import Hub
 from hanbeon.store.port import Store
 from hanbeon.tasks.task import Task
 
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 _FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
+_GATHER = 0.005
 
 
 class Owner(Protocol):
@@ -29,10 +30,10 @@ class Owner(Protocol):
     def hub(self) -> Hub: ...
 
 
-class Job(Generic[R]):
+class Job(Generic[R_co]):
     """A job by its id. Everything is read from the database when asked; nothing here goes stale."""
 
-    def __init__(self, owner: Owner, job_id: str, task: Task[..., R] | None = None, *, created: bool = True) -> None:
+    def __init__(self, owner: Owner, job_id: str, task: Task[..., R_co] | None = None, *, created: bool = True) -> None:
         self._owner = owner
         self._task = task
         self.id = job_id
@@ -48,11 +49,16 @@ class Job(Generic[R]):
 
     async def attempts(self) -> list[AttemptRecord]:
         """The tries that have ended, in order."""
-        return await self._owner.store.attempts(self.id)
+        found = await self._owner.store.attempts(self.id)
+        if not found:
+            await self.record()  # Raises if there is no such job.
+        return found
 
     async def blocked_by(self) -> list[str]:
         """Ids of failed or cancelled jobs it waits for."""
         dependencies = await self._owner.store.dependencies(self.id)
+        if not dependencies:
+            await self.record()  # Raises if there is no such job.
         return [dep.id for dep in dependencies if dep.state in (State.FAILED, State.CANCELLED)]
 
     async def cancel(self) -> State:
@@ -74,11 +80,12 @@ class Job(Generic[R]):
                         with contextlib.suppress(TimeoutError):
                             async with asyncio.timeout(poll):
                                 await arrived.wait()
+                                await asyncio.sleep(_GATHER)  # Hints come with every commit of anybody.
                         poll = min(_LONGEST_POLL, poll * 2)
         except TimeoutError:
             raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it goes on") from None
 
-    async def result(self, timeout: float | None = None) -> R:
+    async def result(self, timeout: float | None = None) -> R_co:
         """What the task returned; raises JobFailed or JobCancelled if it did not."""
         record = await self.wait(timeout)
         if record.state is State.FAILED:

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from zoneinfo import ZoneInfo, available_timezones
+from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hanbeon.errors import InvalidInput
 
+_LONGEST = 100 * 366 * 86_400.0
+Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
+
 
 class Settings(BaseSettings):
     """How an instance behaves. Durations are seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="HANBEON_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="HANBEON_", extra="forbid", frozen=True, allow_inf_nan=False)
 
     database_url: str = Field("sqlite:///hanbeon.db", description="Where jobs live: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL address for wake-ups, past a pooler")
     timezone: str = Field("Asia/Seoul", description="The zone naive times are read in and people are shown")
-    lease: float = Field(30.0, gt=0, description="How long a claim lasts without a heartbeat")
+    lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=10_000, description="How many jobs one worker runs at once")
-    poll: float = Field(5.0, gt=0, description="The safety net behind wake-ups")
-    watch: float = Field(0.5, gt=0, description="How often a busy worker looks for stop requests")
-    shutdown_grace: float = Field(10.0, ge=0, description="How long a stopping worker lets its jobs finish")
-    retention: float = Field(30 * 86_400.0, gt=0, description="How long finished jobs, attempts and events are kept")
-    prune_every: float = Field(60.0, gt=0, description="How often a worker looks for what is past its retention")
+    poll: Seconds = Field(5.0, description="The safety net behind wake-ups")
+    watch: Seconds = Field(0.5, description="How often a busy worker looks for stop requests")
+    shutdown_grace: float = Field(10.0, ge=0, le=_LONGEST, description="How long a stopping worker lets jobs finish")
+    retention: Seconds = Field(30 * 86_400.0, description="How long finished jobs, attempts and events are kept")
+    prune_every: Seconds = Field(60.0, description="How often a worker looks for what is past its retention")
     max_payload_bytes: int = Field(1_048_576, ge=1_024, description="The most that arguments or a result may take")
     pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
 
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str) -> str:
-        if value not in available_timezones():
-            raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul")
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError):
+            raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul") from None
         return value
 
     @property

@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def postgres_installation(request: pytest.FixtureRequest) -> Installation:
     """The PostgreSQL to test with; every chosen one in turn."""
-    return _installation(request.config.stash[SERVERS], getattr(request, "param", "postgres"))
+    return find_installation(request.config.stash[SERVERS], getattr(request, "param", "postgres"))
 
 
 @pytest.fixture(scope="session")
@@ -74,11 +74,11 @@ def database_url(request: pytest.FixtureRequest, sqlite_url: str) -> Iterator[st
         yield sqlite_url
         return
     servers = request.config.stash[SERVERS]
-    with servers.shared(_installation(servers, request.param)).database() as url:
+    with servers.shared(find_installation(servers, request.param)).database() as url:
         yield url
 
 
-def _installation(servers: ServerRun, name: str) -> Installation:
+def find_installation(servers: ServerRun, name: str) -> Installation:
     for installation in servers.chosen:
         if name in ("postgres", installation.name):
             return installation

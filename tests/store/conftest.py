@@ -1,16 +1,16 @@
-"""An open store of each database, migrated and empty."""
+"""An open store of each database, migrated and empty; and a world, which is a store whose time the test moves."""
 
-from collections.abc import AsyncIterator
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
-import uuid_utils
 
 from hanbeon.clock import SystemClock
 from hanbeon.store.port import Store, migrate, open_store
-
-
-def new_id() -> str:
-    return str(uuid_utils.uuid7())
+from tests.servers.databases import find_installation
+from tests.servers.installations import Installation
+from tests.servers.run import SERVERS
+from tests.store.world import World
 
 
 @pytest.fixture
@@ -22,3 +22,55 @@ async def store(database_url: str) -> AsyncIterator[Store]:
         yield opened
     finally:
         await opened.close()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "world" in metafunc.fixturenames:
+        chosen = metafunc.config.stash[SERVERS].chosen
+        names = [each.name for each in chosen] if len(chosen) > 1 else ["postgres"]
+        postgres = [pytest.param(name, marks=pytest.mark.postgres) for name in names]
+        metafunc.parametrize("world", ["sqlite", *postgres], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def shared_database(request: pytest.FixtureRequest) -> Iterator[Callable[[str], str]]:
+    """One database of each server for all worlds of this process: emptying it is quicker than making another."""
+    urls: dict[str, str] = {}
+    servers = request.config.stash[SERVERS]
+    with contextlib.ExitStack() as databases:
+
+        def url_of(name: str) -> str:
+            if name not in urls:
+                urls[name] = databases.enter_context(servers.shared(find_installation(servers, name)).database())
+            return urls[name]
+
+        yield url_of
+
+
+@pytest.fixture
+async def world(
+    request: pytest.FixtureRequest, sqlite_url: str, shared_database: Callable[[str], str]
+) -> AsyncIterator[World]:
+    """An empty store on each database, with its clock in the test's hands."""
+    async with _opened(sqlite_url if request.param == "sqlite" else shared_database(request.param)) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def postgres_world(
+    postgres_installation: Installation, shared_database: Callable[[str], str]
+) -> AsyncIterator[World]:
+    """The same on PostgreSQL only, for what row locks and slow transactions do."""
+    async with _opened(shared_database(postgres_installation.name)) as opened:
+        yield opened
+
+
+@contextlib.asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[World]:
+    await migrate(url)
+    world = await World.open(url)
+    try:
+        await world.empty()
+        yield world
+    finally:
+        await world.store.close()

@@ -6,7 +6,7 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.settle import Report
 from hanbeon.store.port import Store
-from tests.store.conftest import new_id
+from tests.store.world import new_id
 
 
 async def test_a_job_is_enqueued_claimed_and_completed(store: Store) -> None:

@@ -14,6 +14,9 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, PayloadTooLarge
 
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
+RETRIES_MAX = 2**31 - 1
+LONGEST_US = 100 * 366 * 86_400 * 1_000_000
+LAST_INSTANT_US = 253_402_300_799_999_999  # The end of the year 9999, the last one with an ISO-8601 date.
 NAME_LIMIT = 200
 DEFAULT_QUEUE = "default"
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -71,22 +74,29 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         if not is_id(self.id):
             raise InvalidInput(f"{self.id!r} is not a UUID in lower-case text form", field="id")
         for field in ("task", "queue"):
-            _check_name(field, getattr(self, field), required=True)
+            check_name(field, getattr(self, field), required=True)
         for field in ("role", "concurrency_key", "idempotency_key", "unique_key", "work_item"):
-            _check_name(field, getattr(self, field) or "", required=False)
-        if not PRIORITY_MIN <= self.priority <= PRIORITY_MAX:
-            raise InvalidInput(
-                f"{self.priority} is out of range; use {PRIORITY_MIN} to {PRIORITY_MAX}, lower runs first",
-                field="priority",
-            )
+            check_name(field, getattr(self, field) or "", required=False)
+        check_priority(self.priority)
         if self.delay_us is not None and self.delay_us < 0:
             raise InvalidInput("a delay cannot be negative; leave it out to run at once", field="delay")
+        if self.run_at_us is not None and not -LONGEST_US <= self.run_at_us <= LAST_INSTANT_US:
+            raise InvalidInput("it is not an instant of the years 1870 to 9999", field="run_at")
         if self.timeout_us is not None and self.timeout_us <= 0:
             raise InvalidInput("a timeout must be positive; leave it out for none", field="timeout")
-        if self.policy.max_retries < 0:
-            raise InvalidInput("the number of retries cannot be negative; use 0 for none", field="retries")
+        if not 0 <= self.policy.max_retries <= RETRIES_MAX:
+            raise InvalidInput(f"the number of retries must be 0 (for none) to {RETRIES_MAX}", field="retries")
         if self.policy.base_us < 0:
             raise InvalidInput("the delay between retries cannot be negative", field="retry_delay")
+        if not 0 <= self.policy.jitter <= 1:
+            raise InvalidInput("it is the share by which a delay may grow: 0 to 1", field="retry_jitter")
+        for field, span in (
+            ("delay", self.delay_us),
+            ("timeout", self.timeout_us),
+            ("retry_delay", self.policy.base_us),
+        ):
+            if span is not None and span > LONGEST_US:
+                raise InvalidInput("it is longer than a hundred years", field=field)
         if self.id in self.depends_on:
             raise InvalidInput(f"job {self.id} depends on itself; remove that dependency", field="depends_on")
         check_size("args", self.args, max_payload_bytes)
@@ -178,8 +188,15 @@ def is_id(text: Any) -> bool:
     return isinstance(text, str) and _UUID.fullmatch(text) is not None
 
 
+def check_priority(priority: int) -> None:
+    if not PRIORITY_MIN <= priority <= PRIORITY_MAX:
+        raise InvalidInput(
+            f"{priority} is out of range; use {PRIORITY_MIN} to {PRIORITY_MAX}, lower runs first", field="priority"
+        )
+
+
 def check_size(field: str, text: str, limit: int) -> None:
-    size = len(text.encode())
+    size = len(_storable(field, text))
     if size > limit:
         raise PayloadTooLarge(
             f"{size:,} bytes are over the limit of {limit:,}; store the data elsewhere and pass a reference, "
@@ -188,10 +205,19 @@ def check_size(field: str, text: str, limit: int) -> None:
         )
 
 
-def _check_name(field: str, name: str, *, required: bool) -> None:
+def check_name(field: str, name: str, *, required: bool) -> None:
     if required and not name:
         raise InvalidInput("it must not be empty", field=field)
     if len(name) > NAME_LIMIT:
         raise InvalidInput(f"{len(name)} characters are too long; use at most {NAME_LIMIT}", field=field)
-    if "\x00" in name:
+    _storable(field, name)
+
+
+def _storable(field: str, text: str) -> bytes:
+    """The text as UTF-8; PostgreSQL stores neither NUL nor half of a surrogate pair."""
+    if "\x00" in text:
         raise InvalidInput("it must not contain a NUL character", field=field)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput("it contains half of a surrogate pair, which is not a character", field=field) from error

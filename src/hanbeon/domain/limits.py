@@ -53,7 +53,7 @@ class Usage:
 
 
 class Candidate(NamedTuple):
-    """A ready job at the head of its lane."""
+    """A ready job at the head of its lane. `more`: it is the last one looked at, and others may stand behind it."""
 
     seq: int
     queue_id: int
@@ -61,6 +61,7 @@ class Candidate(NamedTuple):
     key: str
     urgent: bool
     priority: int
+    more: bool = False
 
     @property
     def order(self) -> tuple[bool, int, int]:
@@ -77,7 +78,8 @@ def admit(
 ) -> list[int]:
     """At most `want` jobs to start: each queue in its own order, the queues of `turns` one job at a time in turn.
 
-    `usage` is counted up, so that what is admitted here takes room from what follows.
+    `usage` is counted up, so that what is admitted here takes room from what follows. A queue's turn ends where the
+    next in its order might be a job that nobody has looked at.
     """
     lines: dict[int, deque[Candidate]] = {queue: deque() for queue in turns}
     for candidate in sorted(candidates, key=lambda c: c.order):
@@ -90,7 +92,7 @@ def admit(
         taken = _next_fitting(lines[queue], limits[queue], usage.get(queue))
         if taken is not None:
             admitted.append(taken.seq)
-            if lines[queue]:
+            if lines[queue] and not _hides_the_next(taken, limits[queue], usage.get(queue)):
                 waiting.append(queue)
     return admitted
 
@@ -105,6 +107,10 @@ def _next_fitting(line: deque[Candidate], limits: QueueLimits, usage: Usage | No
             usage.add(candidate.role, candidate.key)
             return candidate
     return None
+
+
+def _hides_the_next(taken: Candidate, limits: QueueLimits, usage: Usage | None) -> bool:
+    return taken.more and (usage is None or usage.room(limits, taken.role, taken.key))
 
 
 def _fits(running: int, limit: int) -> bool:

@@ -101,7 +101,7 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
                 AttemptStatus.RELEASED,
                 job.retry_count,
                 delay_us=delay_us,
-                message=message or None,
+                message=_storable(message) or None,
             )
         case _:
             assert_never(outcome)
@@ -110,6 +110,7 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
 def _failed(
     job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
 ) -> Ending:
+    failure_type, message = _storable(failure_type), _storable(message)
     if job.policy.allows(failure_type, job.retry_count, permanent=permanent):
         return Ending(
             Reason.RETRIED,
@@ -120,3 +121,8 @@ def _failed(
             message=message,
         )
     return Ending(Reason.FAILED, attempt, job.retry_count, failure_type=failure_type, message=message)
+
+
+def _storable(text: str) -> str:
+    """What a task said, without what PostgreSQL cannot store: one odd message must not hold a batch of results up."""
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import structlog
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.job import Claimed, NewJob
+from hanbeon.domain.job import Claimed, NewJob, check_size
 from hanbeon.errors import LeaseLost, TransactionUnsupported
 from hanbeon.executors.port import Executor, StopCause, Work
 from hanbeon.store.lent import LentTransaction
@@ -46,6 +47,8 @@ class Attempt:
         self.settling = False
         self.children: list[NewJob] = []
         self.lent: LentTransaction | None = None
+        self.overdue_note: asyncio.Task[None] | None = None
+        self._lending = asyncio.Lock()
         self._store = store
         self._zone = zone
         self._max_payload_bytes = max_payload_bytes
@@ -71,6 +74,11 @@ class Attempt:
     def stopping(self) -> bool:
         return self.cause is not None
 
+    @property
+    def stoppable(self) -> bool:
+        """Whether its body runs on undisturbed: one whose result is on its way has ended in time."""
+        return self.cause is None and not self.settling
+
     def stop(self, cause: StopCause) -> None:
         """Stop the work. The first cause stands, but a lost lease overrides all: nothing may be written then."""
         if self.cause is None or cause is StopCause.LEASE_LOST:
@@ -85,6 +93,7 @@ class Attempt:
 
     async def write_progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
+        check_size("progress", text, self._max_payload_bytes)
         if self.lost or not await self._store.write_progress(self.lease, text, self.lent):
             raise LeaseLost(self.job.id, self.job.fence)
 
@@ -94,8 +103,10 @@ class Attempt:
                 f"ctx.transaction() does not reach into the {self.executor.name} executor; "
                 "use executor='async' or 'thread'"
             )
-        if self.lent is None:
-            self.lent = await self._store.lend()
+        async with self._lending:
+            # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
+            if self.lent is None:
+                self.lent = await self._store.lend()
         return self.lent
 
     async def enqueue(self, request: JobRequest[Any]) -> str:

@@ -11,6 +11,7 @@ from hanbeon.store.operations.settle import Report, Settled
 from hanbeon.store.port import Store
 
 _BATCH = 500
+_Waiting = tuple[Report, asyncio.Future[Settled | None]]
 
 
 class Completion:
@@ -18,7 +19,7 @@ class Completion:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: deque[tuple[Report, asyncio.Future[Settled | None]]] = deque()
+        self._waiting: deque[_Waiting] = deque()
         self._arrived = asyncio.Event()
 
     @property
@@ -43,15 +44,28 @@ class Completion:
     async def flush(self) -> None:
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
         try:
-            settled = {item.seq: item for item in await self._store.settle([report for report, _ in batch])}
-        except BaseException as error:
-            for _, answer in batch:
-                if not answer.done():
-                    failure = error if isinstance(error, Exception) else DatabaseUnavailable("the worker was stopped")
-                    answer.set_exception(failure)
-            if isinstance(error, DatabaseUnavailable):
-                return  # Each attempt tries again by itself for as long as its lease lasts.
+            await self._flush(batch)
+        except DatabaseUnavailable as error:
+            _fail(batch, error)  # Each attempt tries again by itself for as long as its lease lasts.
+        except Exception:
+            # One report the database cannot take must not fail the others: each goes alone.
+            for item in batch:
+                try:
+                    await self._flush([item])
+                except Exception as error:
+                    _fail([item], error)
+        except BaseException:
+            _fail(batch, DatabaseUnavailable("the worker was stopped"))
             raise
+
+    async def _flush(self, batch: list[_Waiting]) -> None:
+        settled = {(item.seq, item.fence): item for item in await self._store.settle([report for report, _ in batch])}
         for report, answer in batch:
             if not answer.done():
-                answer.set_result(settled.get(report.seq))
+                answer.set_result(settled.get((report.seq, report.fence)))
+
+
+def _fail(batch: list[_Waiting], error: Exception) -> None:
+    for _, answer in batch:
+        if not answer.done():
+            answer.set_exception(error)

@@ -11,7 +11,7 @@ from hanbeon.clock import Clock
 from hanbeon.engine.attempt import Attempt
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.port import StopCause
-from hanbeon.store.operations.lease import LeaseFacts
+from hanbeon.store.operations.lease import Lease, LeaseFacts
 from hanbeon.store.port import Store
 
 _log = structlog.get_logger("hanbeon.engine")
@@ -24,7 +24,8 @@ class Holdings:
     def __init__(self, store: Store, clock: Clock, *, idle_seconds: float) -> None:
         self._store, self._clock = store, clock
         self._idle_seconds = idle_seconds
-        self._attempts: dict[int, Attempt] = {}
+        self._attempts: dict[Lease, Attempt] = {}
+        self._latest: dict[int, Attempt] = {}
         self._notes: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -34,15 +35,20 @@ class Holdings:
         return iter(list(self._attempts.values()))
 
     def add(self, attempt: Attempt) -> None:
-        self._attempts[attempt.job.seq] = attempt
+        older = self._latest.get(attempt.job.seq)
+        if older is not None:
+            # This instance was stuck for longer than the lease, and has taken the job again from itself.
+            older.stop(StopCause.LEASE_LOST)
+        self._attempts[attempt.lease] = self._latest[attempt.job.seq] = attempt
 
     def remove(self, attempt: Attempt) -> None:
-        if self._attempts.get(attempt.job.seq) is attempt:
-            del self._attempts[attempt.job.seq]
+        self._attempts.pop(attempt.lease, None)
+        if self._latest.get(attempt.job.seq) is attempt:
+            del self._latest[attempt.job.seq]
 
     def held(self) -> dict[int, Attempt]:
-        """Those whose leases are still believed in."""
-        return {seq: attempt for seq, attempt in self._attempts.items() if not attempt.lost}
+        """Those whose leases are still believed in, by job: of two attempts of one job only the later."""
+        return {seq: attempt for seq, attempt in self._latest.items() if not attempt.lost}
 
     def stop_all(self, cause: StopCause) -> None:
         for attempt in self:
@@ -57,20 +63,20 @@ class Holdings:
         for attempt in self:
             if now >= attempt.give_up_at:
                 attempt.stop(StopCause.LEASE_LOST)
-            elif attempt.deadline is not None and now >= attempt.deadline and attempt.cause is None:
+            elif attempt.deadline is not None and now >= attempt.deadline and attempt.stoppable:
                 attempt.stop(StopCause.DEADLINE)
-                note = asyncio.get_running_loop().create_task(self._note_overdue(attempt))
+                attempt.overdue_note = note = asyncio.get_running_loop().create_task(self._note_overdue(attempt))
                 self._notes.add(note)
                 note.add_done_callback(self._notes.discard)
         moments = [attempt.give_up_at for attempt in self if not attempt.lost]
-        moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.cause is None]
+        moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.stoppable]
         return max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
 
     def learn(self, held: dict[int, Attempt], facts: LeaseFacts) -> None:
         """Act on what the database says of attempts that were held when it was asked."""
         for seq, attempt in held.items():
             # One whose result is on its way may be through already: the database will say which.
-            if self._attempts.get(seq) is not attempt or attempt.settling:
+            if self._latest.get(seq) is not attempt or attempt.settling:
                 continue
             if seq in facts.stop:
                 attempt.stop(StopCause.CANCELLED)
@@ -78,7 +84,7 @@ class Holdings:
                 attempt.stop(StopCause.LEASE_LOST)
 
     async def _note_overdue(self, attempt: Attempt) -> None:
-        """The event is told best-effort; the attempt's end tells the timeout for certain."""
+        """Told before the attempt's end, which waits for this; within its limit, since the end matters more."""
         try:
             async with asyncio.timeout(_NOTE_SECONDS):
                 await self._store.note_overdue(attempt.lease)

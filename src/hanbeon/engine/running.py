@@ -10,6 +10,7 @@ import structlog
 
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
+from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Completion
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
@@ -40,8 +41,8 @@ class Runner:
                 await attempt.lent.abandon()
 
     async def _execute(self, attempt: Attempt, task: Task[..., Any]) -> Outcome | None:
-        if attempt.lost:
-            return None
+        if attempt.cause is not None:
+            return _classify(attempt, None)
         try:
             arguments = task.signature.unpack(attempt.job.args)
         except HanbeonError as error:
@@ -58,17 +59,23 @@ class Runner:
     async def _persist(self, attempt: Attempt, outcome: Outcome) -> None:
         """Try for as long as the lease lasts; afterwards recovery decides, here or elsewhere."""
         attempt.settling = True
-        while self._clock.monotonic() < attempt.lease_until and not attempt.lost:
+        if attempt.overdue_note is not None:
+            await asyncio.wait([attempt.overdue_note])
+        while (left := attempt.lease_until - self._clock.monotonic()) > 0 and not attempt.lost:
             try:
-                settled = await self._settle(attempt, outcome)
-            except DatabaseUnavailable as error:
+                # Within the lease: a connection that died without a word would keep the slot for ever.
+                async with asyncio.timeout(left):
+                    settled = await self._settle(attempt, outcome)
+            except (DatabaseUnavailable, TimeoutError) as error:
                 if isinstance(outcome, Returned) and attempt.lent is not None:
                     # Its connection is gone and the writes with it: what the body did must be done again.
                     outcome = Raised(f"its transaction was lost with the database connection: {error}")
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
-            except HanbeonError as error:
-                # The children could not be made (a unique key taken, say): then the work did not succeed either.
+            except Exception as error:
+                if not isinstance(outcome, Returned):
+                    raise
+                # A child's unique key is taken, a constraint was deferred to the commit: then the work did not succeed.
                 outcome = raised(error)
                 continue
             if settled is None:
@@ -103,13 +110,22 @@ class Runner:
 
 
 def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:
-    """What the database is told. Stopped work ends by its cause; a shutdown leaves a finished body its result."""
+    """What the database is told. Stopped work ends by its cause; a shutdown leaves a finished body its result.
+
+    An error that comes after a shutdown's stop comes from being interrupted, and is no failure of the work.
+    """
     match attempt.cause:
         case StopCause.LEASE_LOST:
             return None
         case StopCause.DEADLINE:
             return TimedOut()
+        case StopCause.SHUTDOWN if outcome is None or _is_plain_error(outcome):
+            return HandedBack()
         case StopCause.SHUTDOWN | StopCause.CANCELLED:
             return outcome or HandedBack()
         case None:
             return outcome
+
+
+def _is_plain_error(outcome: Outcome) -> bool:
+    return isinstance(outcome, Raised) and outcome.failure_type == FailureType.ERROR and not outcome.permanent

@@ -15,6 +15,7 @@ from hanbeon.store.port import Store
 _log = structlog.get_logger("hanbeon.engine")
 _BATCH = 500
 _BETWEEN_NUMBERINGS = 0.1
+_BETWEEN_TRIES = 0.05
 _BETWEEN_PRUNINGS = 0.05
 
 
@@ -33,16 +34,22 @@ class Upkeep:
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
-        if await self._store.promote(_BATCH) == _BATCH:
-            return AGAIN
         wait_us = await self._store.next_due_us()
-        return self._settings.poll if wait_us is None else min(self._settings.poll, max(0.001, wait_us / MICROS))
+        if wait_us is None:
+            return self._settings.poll
+        if wait_us > 0:
+            return min(self._settings.poll, max(0.001, wait_us / MICROS))
+        # None promoted: another instance is at it just now.
+        return AGAIN if await self._store.promote(_BATCH) else _BETWEEN_TRIES
 
     async def number(self) -> float:
-        """Give committed events their public ids. Wake-ups come with every commit: gather them."""
+        """Give committed events their public ids. Wake-ups come with every commit: gather them.
+
+        Readers number what they need themselves, so this may be slow; it keeps the next reader from finding much.
+        """
         await asyncio.sleep(_BETWEEN_NUMBERINGS)
         await self._store.number_events()
-        return self._settings.poll
+        return self._settings.poll * 6
 
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""

@@ -31,10 +31,12 @@ from hanbeon.store.port import Store
 from hanbeon.tasks.registry import Registry
 
 _log = structlog.get_logger("hanbeon.engine")
+_LOOK_SECONDS = 0.02
+_STEPS_TO_BEGIN = 3  # Of the event loop: a run starts, starts its body, and the body runs to its first wait.
 
 
 class Worker:
-    """Runs jobs of the registered tasks. `async with worker:` or `await worker.run()`; tests call `tick()`."""
+    """Runs jobs of the registered tasks. `async with worker:` or `await worker.run()`; `tick()` is one cycle."""
 
     def __init__(
         self,
@@ -133,7 +135,9 @@ class Worker:
 
     async def stop(self) -> None:
         """Claim nothing more, let running jobs finish within the grace time, hand the rest back, leave."""
-        self._claimer.open = False
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.heartbeat):
+                await self._claimer.close()
         if self._runs:
             await asyncio.wait(self._runs, timeout=self._settings.shutdown_grace)
         self.holdings.stop_all(StopCause.SHUTDOWN)
@@ -152,19 +156,44 @@ class Worker:
         _log.info("worker_stopped", instance=self.instance)
 
     async def tick(self) -> int:
-        """One step of every loop and the end of every started attempt, for tests; how many jobs ran."""
-        await self.promote.run_once()
+        """One cycle without the loops: start what may start now, and see all that runs to its end; how many jobs."""
+        await self.start_ready()
+        ran = len(self._runs)
+        await self.settle()
+        return ran
+
+    async def start_ready(self) -> None:
+        """One step of the loops that bring work: recover, promote, claim. Returns once every body has begun."""
+        if not self.instance:
+            await self.register()
+        await self.beat.run_once()
         await self.recover.run_once()
+        await self.promote.run_once()
         await self.claim.run_once()
-        started = list(self._runs)
-        while not all(run.done() for run in started):
-            await self.guard.run_once()
-            await self.watch.run_once()
-            await self.renew.run_once()
-            await asyncio.wait(started, timeout=0.001)
-            if self._completion.waiting:
-                await self._completion.flush()
-        return len(started)
+        for _ in range(_STEPS_TO_BEGIN):
+            await asyncio.sleep(0)
+
+    async def settle(self, *, stopping_only: bool = False) -> None:
+        """See what runs (or only what was told to stop) to its acknowledged end, doing the work of the loops."""
+        completing = asyncio.get_running_loop().create_task(self.complete.run())
+        renew_at = self._clock.monotonic() + self._settings.heartbeat
+        try:
+            while any(attempt.stopping for attempt in self.holdings) if stopping_only else self._runs:
+                await self.guard.run_once()
+                await self.watch.run_once()
+                if self._clock.monotonic() >= renew_at:
+                    await self.renew.run_once()
+                    renew_at = self._clock.monotonic() + self._settings.heartbeat
+                if self._runs:
+                    await asyncio.wait(
+                        self._runs,
+                        timeout=_LOOK_SECONDS,
+                        return_when=asyncio.FIRST_COMPLETED if stopping_only else asyncio.ALL_COMPLETED,
+                    )
+                await asyncio.sleep(0)  # Their callbacks follow.
+        finally:
+            completing.cancel()
+            await asyncio.wait([completing])
 
     def _served(self) -> list[str]:
         return [task.name for task in self._registry if task.executor in self._executors]

@@ -40,6 +40,5 @@ class Hub:
     async def close(self) -> None:
         if self._listener is not None:
             self._listener.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._listener
+            await asyncio.wait([self._listener])
             self._listener = None

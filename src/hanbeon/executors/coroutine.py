@@ -29,11 +29,15 @@ class AsyncWork:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._stopped = False
-        self._task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(self._body(), name=call.desk.job.id)
+        self._task = asyncio.get_running_loop().create_task(self._body(), name=call.desk.job.id)
 
-    async def _body(self) -> Any:
+    async def _body(self) -> tuple[Any, BaseException | None]:
         context = [Context(self._call.desk)] if self._call.task.signature.context_type else []
-        return await self._call.task.function(*context, **self._call.arguments)
+        try:
+            return await self._call.task.function(*context, **self._call.arguments), None
+        except SystemExit as error:
+            # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
+            return None, error
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
@@ -48,4 +52,5 @@ class AsyncWork:
         error = self._task.exception()
         if error is not None:
             return raised(error)
-        return returned(self._call, self._task.result())
+        value, error = self._task.result()
+        return raised(error) if error is not None else returned(self._call, value)

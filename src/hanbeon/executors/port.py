@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple, Protocol
 
+from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
@@ -77,9 +78,11 @@ def raised(error: BaseException) -> Outcome:
     """What an exception out of a body means."""
     if isinstance(error, PutOffRequest):
         return PutOff(round(error.seconds * 1_000_000), error.message)
-    message = f"{type(error).__name__}: {error}"[:MESSAGE_LIMIT]
+    said = _said(error)
+    message = f"{type(error).__name__}: {said}"[:MESSAGE_LIMIT]
     if isinstance(error, TaskError):
-        return Raised(str(error)[:MESSAGE_LIMIT] or message, error.failure_type, error.permanent)
+        failure_type = str(error.failure_type)[:NAME_LIMIT] or FailureType.ERROR
+        return Raised(said[:MESSAGE_LIMIT] or message, failure_type, error.permanent)
     if isinstance(error, InvalidInput):
         return Raised(message, FailureType.INVALID)
     if isinstance(error, PermissionError):
@@ -87,3 +90,11 @@ def raised(error: BaseException) -> Outcome:
     if isinstance(error, HanbeonError):
         return Raised(message, error.code)
     return Raised(message)
+
+
+def _said(error: BaseException) -> str:
+    """The error's text; one that cannot even be shown must not keep the attempt from ending."""
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"its text cannot be shown: {type(failure).__name__}"

@@ -4,6 +4,9 @@
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
 @lock @lock_skip @share                    row locks; SQLite's single writer needs none
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
+@held_until(column)                        the same for the end of a lease; of none, long past
+@few(r.column)                             always true; PostgreSQL's planner takes it that there are few rows in r, and
+                                           starts from them instead of reading a table that it thinks is small
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
 
@@ -18,6 +21,8 @@ from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
 _HIDDEN = re.compile(r"@hidden\(([\w.]+)\)")
+_HELD_UNTIL = re.compile(r"@held_until\(([\w.]+)\)")
+_FEW = re.compile(r"@few\(([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
 
 
@@ -61,6 +66,10 @@ class Postgres:
         return f"({column} || '')"
 
     @staticmethod
+    def few(column: str) -> str:
+        return f"{column} = {column} + 0"
+
+    @staticmethod
     def finish(sql: str) -> str:
         return sql
 
@@ -92,6 +101,10 @@ class Sqlite:
         return column
 
     @staticmethod
+    def few(column: str) -> str:
+        return "true"
+
+    @staticmethod
     def finish(sql: str) -> str:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows the changed table only, and not by its alias. Its clock stands still within a
@@ -109,6 +122,9 @@ def translate(sql: str, dialect: Dialect) -> str:
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
+    # Not strict, so it does not follow that there is a lease, and the index of leases is of no use.
+    sql = _HELD_UNTIL.sub(r"coalesce(\1, 0)", sql)
+    sql = _FEW.sub(lambda m: dialect.few(m[1]), sql)
     sql = _WORD.sub(lambda m: dialect.words[m[1]], sql)
     return dialect.finish(sql).strip()
 

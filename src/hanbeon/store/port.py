@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
+from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import InvalidInput, JobNotFound, NotFound
 from hanbeon.store.lent import LentTransaction
@@ -92,8 +92,20 @@ class Store:
     async def enqueue(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """All of them or none, in this order."""
         enqueues.check_batch(jobs)
-        await self.prepare_lanes(jobs)
-        return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs))
+        missing = self.book.missing(job.lane for job in jobs)
+        if not missing:
+            return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs))
+        # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
+        made: list[tuple[LaneName, int]] = []
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            made[:] = await add_lanes(tx, missing)
+            return await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
+
+        answers = await self.transact(enqueue)
+        for name, number in made:
+            self.book.note(name, number)
+        return answers
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Make the lanes of these jobs known, in a transaction of its own."""

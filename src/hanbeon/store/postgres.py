@@ -23,14 +23,25 @@ T = TypeVar("T")
 # rows by index only, so it forbids the other plans, for its own transaction and nobody else's.
 _PLANS = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
-    "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan"
+    "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan; "
+    # The session of a host that died or froze lives on for hours, and the locks of its transaction with it: the row of
+    # a limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
+    "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 )
 _BEGIN = f"BEGIN; {_PLANS}"
 _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5
+# A plan made for a table that was analysed while it was empty reads all of it, and the server keeps the plan until the
+# next ANALYZE, which may be far. Prepared anew it counts the pages that are there.
+_PLAN_SECONDS = 30
+_CONNECT_SECONDS = 10.0
+_CLOSE_SECONDS = 5.0
+_LENT_AT_MOST = 100
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
+# What asyncpg raises for a connection that breaks under it; the last, when one is used between its end and the news.
+BROKEN = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
 class _Connection(asyncpg.Connection):
@@ -69,11 +80,13 @@ class PostgresDatabase:
 
     dialect = Postgres
 
-    def __init__(self, url: str, *, pool_size: int = 10, statement_timeout: float = 60.0) -> None:
+    def __init__(self, url: str, *, pool_size: int = 10, statement_timeout: float = 30.0) -> None:
         self.url = url
         self._pool_size = pool_size
         self._statement_timeout = statement_timeout
         self._pool: Any = None
+        # Beside the other pool: tasks hold these for as long as they run, and must not starve the heartbeats.
+        self._lending: Any = None
 
     @property
     def is_open(self) -> bool:
@@ -97,16 +110,26 @@ class PostgresDatabase:
                 max_size=self._pool_size,
                 connection_class=_Connection,
                 command_timeout=self._statement_timeout,
-                timeout=10,
+                timeout=_CONNECT_SECONDS,
+                max_cached_statement_lifetime=_PLAN_SECONDS,
+            )
+            self._lending = await asyncpg.create_pool(
+                self.url,
+                min_size=0,
+                max_size=_LENT_AT_MOST,
+                connection_class=_Connection,
+                timeout=_CONNECT_SECONDS,
             )
 
     async def close(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            try:
-                await asyncio.wait_for(pool.close(), 5)
-            except (TimeoutError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                pool.terminate()
+        pools, self._pool, self._lending = (self._pool, self._lending), None, None
+        for pool in pools:
+            if pool is not None:
+                try:
+                    async with asyncio.timeout(_CLOSE_SECONDS):
+                        await pool.close()
+                except BROKEN:
+                    pool.terminate()
 
     async def migrate(self) -> list[int]:
         """Apply what is missing, once, however many ask at the same time; the versions applied."""
@@ -129,9 +152,11 @@ class PostgresDatabase:
             try:
                 async with self.connection() as connection:
                     return await _transact(connection, operation)
-            except _RETRIED:
+            except _RETRIED as error:
                 if attempt == _TRIES - 1:
-                    raise
+                    if isinstance(error, asyncpg.UniqueViolationError):
+                        raise
+                    raise DatabaseUnavailable(f"others undid this {_TRIES} times over: {error}; try again") from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
 
@@ -139,17 +164,23 @@ class PostgresDatabase:
         """Run the operation on one consistent view."""
         async with self.connection() as connection:
             await connection.execute(_BEGIN_READING)
-            try:
-                return await operation(PostgresTx(connection))
-            finally:
-                await asyncio.shield(_roll_back(connection))
+            answer = await operation(PostgresTx(connection))
+            await connection.execute("COMMIT")
+            return answer
 
     async def lend(self) -> PostgresLent:
+        """Waits for a free connection as long as it takes; the task's own timeout bounds that."""
+        if self._lending is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
         with _border():
-            # Beside the pool: tasks hold these open for as long as they run, and must not starve the heartbeats.
-            connection = await asyncpg.connect(self.url, timeout=10)
-            await connection.execute("BEGIN")
-        return PostgresLent(connection)
+            connection = await self._lending.acquire()
+            try:
+                await connection.execute("BEGIN")
+            except BaseException:
+                connection.terminate()
+                await self._lending.release(connection)
+                raise
+        return PostgresLent(connection, self._lending)
 
     async def notify(self, channel: str, payload: str) -> None:
         async with self.connection() as connection:
@@ -161,31 +192,39 @@ class PostgresDatabase:
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with _border():
-            async with self._pool.acquire(timeout=10) as connection:
-                yield connection
+            async with self._pool.acquire(timeout=_CONNECT_SECONDS) as connection:
+                try:
+                    yield connection
+                except BaseException as error:
+                    await _roll_back(connection, error)
+                    raise
 
 
 class PostgresLent:
     """A transaction lent to a task on a connection of its own. It takes no lock on the job's row before its end."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, pool: Any) -> None:
         self._connection = connection
+        self._pool = pool
+        self._given_back = False
 
     @property
     def connection(self) -> Any:
+        if self._given_back:
+            raise DatabaseUnavailable("the transaction has ended; ctx.transaction() lasts until the task returns")
         return self._connection
 
     async def execute(self, sql: str, *args: Any) -> None:
-        await self._connection.execute(sql, *args)
+        await self.connection.execute(sql, *args)
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
-        rows: Sequence[Any] = await self._connection.fetch(sql, *args)
+        rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
 
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
         try:
             with _border():
-                if not self._connection.is_in_transaction():
+                if not self.connection.is_in_transaction():
                     raise DatabaseUnavailable(
                         "the task ended the transaction itself; write through it, but leave its end to the engine"
                     )
@@ -195,19 +234,19 @@ class PostgresLent:
             await self.abandon()
 
     async def abandon(self) -> None:
-        connection = self._connection
-        if not connection.is_closed():
+        if self._given_back:
+            return
+        self._given_back = True
+        if not _is_gone(self._connection) and self._connection.is_in_transaction():
             # A closed connection is a rolled-back transaction; asking politely could wait for a server that is gone.
-            connection.terminate()
+            self._connection.terminate()
+        with contextlib.suppress(*BROKEN):
+            await self._pool.release(self._connection)
 
 
 async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
     await connection.execute(_BEGIN)
-    try:
-        return await _commit(connection, operation)
-    except BaseException:
-        await asyncio.shield(_roll_back(connection))
-        raise
+    return await _commit(connection, operation)
 
 
 async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
@@ -218,13 +257,28 @@ async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> t
     return answer, tx.hints
 
 
-async def _roll_back(connection: Any) -> None:
-    if connection.is_closed():
+async def _roll_back(connection: Any, error: BaseException) -> None:
+    """Leave a clean connection, or none: one whose statement was given up may never answer again."""
+    if _is_gone(connection):
+        return
+    if isinstance(error, asyncio.CancelledError | GeneratorExit | OSError):
+        connection.terminate()
+        return
+    if not connection.is_in_transaction():
         return
     try:
-        await connection.execute("ROLLBACK", timeout=5)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        connection.terminate()
+        await connection.execute("ROLLBACK", timeout=_CLOSE_SECONDS)
+    except BROKEN:
+        if not _is_gone(connection):
+            connection.terminate()
+
+
+def _is_gone(connection: Any) -> bool:
+    """Whether it has ended. The pool takes a broken one back by itself, and what we hold then refuses to be asked."""
+    try:
+        return bool(connection.is_closed())
+    except asyncpg.InterfaceError:
+        return True
 
 
 async def _version(connection: Any) -> tuple[int | None, int | None]:
@@ -245,6 +299,7 @@ def _border() -> Any:
         asyncpg.CannotConnectNowError,
         asyncpg.AdminShutdownError,
         asyncpg.CrashShutdownError,
+        asyncpg.IdleInTransactionSessionTimeoutError,
         asyncpg.TooManyConnectionsError,
         asyncpg.QueryCanceledError,
     ) as error:
@@ -253,6 +308,6 @@ def _border() -> Any:
         ) from error
     except (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError) as error:
         raise DatabaseUnavailable(f"PostgreSQL refuses the connection: {error}; check HANBEON_DATABASE_URL") from error
-    except asyncpg.InterfaceError as error:
+    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         # Raised for a connection that broke under us as well as for misuse; only the first is worth another try.
         raise DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}") from error

@@ -199,6 +199,10 @@ class SqliteLent:
         if self._timer is not None:
             self._timer.cancel()
         try:
+            if not connection.db.in_transaction:
+                raise DatabaseUnavailable(
+                    "the task ended the transaction itself; write through it, but leave its end to the engine"
+                )
             return await connection.run(_finish, connection, operation)
         finally:
             await self.abandon()

@@ -16,11 +16,12 @@ import asyncpg
 import structlog
 
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.postgres import BROKEN, PostgresDatabase
 
 CHANNEL = "hanbeon"
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
+_PING_SECONDS = 30.0
 _log = structlog.get_logger("hanbeon.wake")
 
 
@@ -70,8 +71,13 @@ class PostgresWaker:
                 await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
                 heard({"work", "stop", "event"})  # What was said while nobody listened.
                 pause = 0.1
-                await gone.wait()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError) as error:
+                while not gone.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(_PING_SECONDS):
+                            await gone.wait()
+                    # A connection that died without a word is found out by asking.
+                    await connection.execute("SELECT 1", timeout=_PING_SECONDS / 3)
+            except BROKEN as error:
                 _log.warning("listen_failed", error=str(error), retry_in=pause)
             finally:
                 if connection is not None and not connection.is_closed():

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
-from hanbeon.domain.job import Claimed
+from hanbeon.clock import MICROS
+from hanbeon.domain.job import LONGEST_US, Claimed
 from hanbeon.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -78,13 +79,16 @@ class _Facts:
 
     @property
     def stopping(self) -> bool:
-        """Whether the work should end: cancelled, past its deadline, or its lease in danger."""
+        """Whether the work should end: cancelled, past its deadline, its lease in danger, or the worker shutting down.
+
+        End it by raising (`ctx.retry_in(0)` asks for another try): after a shutdown, a body that returns has succeeded.
+        """
         return self._desk.stopping
 
     def retry_in(self, seconds: float, message: str = "") -> NoReturn:
         """End this attempt now and run again after `seconds`; not a failure, burns no retry."""
-        if seconds < 0:
-            raise InvalidInput("it cannot be negative", field="seconds")
+        if not 0 <= seconds * MICROS <= LONGEST_US:  # Also refuses NaN.
+            raise InvalidInput(f"{seconds} is no wait; use 0 or more, at most a hundred years", field="seconds")
         raise PutOffRequest(seconds, message)
 
 

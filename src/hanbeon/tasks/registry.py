@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from hanbeon.errors import TaskDefinitionError, UnknownTask
+from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task import Task
 
 
@@ -26,7 +26,8 @@ class Registry:
     def get(self, name: str) -> Task[..., Any]:
         task = self._tasks.get(name)
         if task is None:
-            raise UnknownTask(f"no task {name!r} is registered{_nearest(name, self._tasks)}", field="task")
+            hint = did_you_mean(name, self._tasks) or "; register it with @app.task before enqueuing"
+            raise UnknownTask(f"no task {name!r} is registered{hint}", field="task")
         return task
 
     def names(self) -> list[str]:
@@ -34,13 +35,6 @@ class Registry:
 
     def __iter__(self) -> Iterator[Task[..., Any]]:
         return iter(self._tasks.values())
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return "; register it with @app.task before enqueuing"
 
 
 def _where(task: Task[..., Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import reprlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from zoneinfo import ZoneInfo
@@ -12,12 +13,12 @@ import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
 from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 
 if TYPE_CHECKING:
     from hanbeon.tasks.task import Task
 
-R = TypeVar("R")
-_LONGEST_SECONDS = 1_000_000_000_000
+R_co = TypeVar("R_co", covariant=True)
 
 
 class HasId(Protocol):
@@ -28,11 +29,9 @@ class HasId(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JobRequest(Generic[R]):
-    """One job to be enqueued. Its id exists already, so that others of the same batch can depend on it."""
+class JobOptions:
+    """What may be said of one job; None leaves it to its task. Durations are seconds."""
 
-    task: Task[..., R]
-    args: str
     id: str = dataclasses.field(default_factory=lambda: str(uuid_utils.uuid7()))
     queue: str | None = None
     role: str | None = None
@@ -50,16 +49,29 @@ class JobRequest(Generic[R]):
     retries: int | None = None
     work_item: str | None = None
 
-    def set(self, *, after: Iterable[HasId | str] = (), **options: Any) -> JobRequest[R]:
+
+_KINDS = kinds_of(JobOptions)
+OPTIONS = frozenset(_KINDS)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobRequest(JobOptions, Generic[R_co]):
+    """One job to be enqueued. Its id exists already, so that others of the same batch can depend on it."""
+
+    task: Task[..., R_co]
+    args: str
+
+    def set(self, *, after: Iterable[HasId | str] = (), **options: Any) -> JobRequest[R_co]:
         """The same request with other options; `after` adds dependencies."""
+        if "args" in options:
+            raise InvalidInput("a request has its arguments already; give them to task.call(…)", field="args")
+        check_names(options, OPTIONS, "a job")
         if after:
             options["depends_on"] = (*ids_of(options.get("depends_on", self.depends_on)), *ids_of(after))
         elif "depends_on" in options:
             options["depends_on"] = ids_of(options["depends_on"])
-        try:
-            return dataclasses.replace(self, **options)
-        except TypeError as error:
-            raise InvalidInput(f"{error}; jobs take {', '.join(sorted(OPTIONS))}") from error
+        check_kinds(_KINDS, options)
+        return dataclasses.replace(self, **options)
 
     def to_new_job(self, zone: ZoneInfo) -> NewJob:
         """What the store is asked for; naive times are read in `zone`."""
@@ -71,50 +83,42 @@ class JobRequest(Generic[R]):
             id=self.id,
             task=self.task.name,
             args=self.args,
-            queue=self.queue or options.queue,
+            queue=options.queue if self.queue is None else self.queue,
             role=options.role if self.role is None else self.role,
             concurrency_key=self.concurrency_key,
             priority=options.priority if self.priority is None else self.priority,
             urgent=self.urgent,
-            delay_us=None if self.delay is None else _micros(self.delay),
+            delay_us=None if self.delay is None else duration_us(self.delay, "delay"),
             run_at_us=None if self.run_at is None else instant_us(self.run_at, zone),
             depends_on=tuple(dict.fromkeys(self.depends_on)),
             on_dependency_failure=_choice(OnDependencyFailure, self.on_dependency_failure, "on_dependency_failure"),
             idempotency_key=self.idempotency_key,
             unique_key=self.unique_key,
             on_conflict=_choice(OnConflict, self.on_conflict, "on_conflict"),
-            timeout_us=None if timeout is None else _micros(timeout),
+            timeout_us=None if timeout is None else duration_us(timeout, "timeout"),
             policy=options.policy(self.retries),
             work_item=self.work_item,
         )
 
 
-OPTIONS = {field.name for field in dataclasses.fields(JobRequest)} - {"task", "args"}
-
-
 def ids_of(jobs: Iterable[HasId | str]) -> tuple[str, ...]:
     """Ids of jobs, requests or ids; anything else is refused."""
-    if isinstance(jobs, str):
-        raise InvalidInput("give a list of jobs, not one text", field="depends_on")
-    found = tuple(job if isinstance(job, str) else job.id for job in jobs)
-    for job_id in found:
-        if not is_id(job_id):
-            raise InvalidInput(f"{job_id!r} is not a job's id", field="depends_on")
-    return found
+    if isinstance(jobs, str) or not isinstance(jobs, Iterable):
+        raise InvalidInput(f"{reprlib.repr(jobs)} is not a list; give a list of jobs", field="depends_on")
+    return tuple(_id_of(job) for job in jobs)
+
+
+def _id_of(job: HasId | str) -> str:
+    job_id: str | None = job if isinstance(job, str) else getattr(job, "id", None)
+    if job_id is None or not is_id(job_id):
+        raise InvalidInput(f"{reprlib.repr(job)} is not a job's id; give jobs or their ids", field="depends_on")
+    return job_id
 
 
 def instant_us(moment: dt.datetime, zone: ZoneInfo) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone)
-    return _micros(moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC))
-
-
-def _micros(duration: float | dt.timedelta) -> int:
-    if isinstance(duration, dt.timedelta):
-        return duration // dt.timedelta(microseconds=1)
-    if not abs(duration) < _LONGEST_SECONDS:  # Also refuses NaN.
-        raise InvalidInput(f"{duration} seconds is not a duration a clock can count", field="delay")
-    return round(duration * 1_000_000)
+    return (moment - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
 
 
 C = TypeVar("C", OnDependencyFailure, OnConflict)

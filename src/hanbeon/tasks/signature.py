@@ -86,7 +86,7 @@ def to_json_text(value: Any, what: str, field: str) -> str:
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function)
-    except NameError as error:
+    except (NameError, AttributeError, TypeError, SyntaxError) as error:
         raise TaskDefinitionError(
             f"task {name!r}: an annotation cannot be resolved: {error}; "
             "import that name at run time, not only for typing"

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Generic, ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from hanbeon.domain.job import DEFAULT_QUEUE
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
-from hanbeon.errors import TaskDefinitionError
+from hanbeon.errors import InvalidInput, TaskDefinitionError
 from hanbeon.tasks.context import Context, SyncContext
+from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import TaskSignature
 
 P = ParamSpec("P")
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 ASYNC, THREAD, PROCESS = "async", "thread", "process"
+
+
+@contextlib.contextmanager
+def _defining(name: str) -> Iterator[None]:
+    """What does not fit here is the task's definition."""
+    try:
+        yield
+    except InvalidInput as error:
+        refusal = TaskDefinitionError(f"{error} (task {name[:40]!r})")
+        refusal.field = error.field
+        raise refusal from error
 
 
 class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,26 +49,46 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     on_lost: OnLost = OnLost.RETRY
     executor: str | None = None
 
+    @classmethod
+    def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:
+        """The options that a task was given by name, with words where these have enums."""
+        options = dict(given)
+        with _defining(name):
+            check_names(options, cls.__struct_fields__, "a task")
+            for field, choices in (("backoff", Backoff), ("on_lost", OnLost)):
+                if field in options and options[field] not in list(choices):
+                    raise InvalidInput(f"{options[field]!r} is not one of {', '.join(choices)}", field=field)
+                if field in options:
+                    options[field] = choices(options[field])
+            check_kinds(_KINDS, options)
+            if not 0 <= options.get("jitter", 0) <= 1:
+                raise InvalidInput("it is the share by which a delay may grow; use 0 to 1", field="jitter")
+        return cls(**options)
+
     def policy(self, retries: int | None = None) -> RetryPolicy:
         return RetryPolicy(
             max_retries=self.retries if retries is None else retries,
             backoff=self.backoff,
-            base_us=round(self.retry_delay * 1_000_000),
+            base_us=duration_us(self.retry_delay, "retry_delay"),
             jitter=self.jitter,
             on_lost=self.on_lost,
         )
 
 
-class Task(Generic[P, R]):
+_KINDS = kinds_of(TaskOptions)
+
+
+class Task(Generic[P, R_co]):
     """Registered logic. Call `task.function` to run it here and now; `task.call(…)` describes a job of it."""
 
-    def __init__(self, name: str, function: Callable[..., Awaitable[R] | R], options: TaskOptions) -> None:
+    def __init__(self, name: str, function: Callable[..., Awaitable[R_co] | R_co], options: TaskOptions) -> None:
         self.name = name
-        self.function = function
+        self.function: Callable[..., Any] = function
         self.options = options
         self.is_async = inspect.iscoroutinefunction(function)
-        self.signature = TaskSignature(name, function, (Context, SyncContext))
         self.executor = options.executor or self._default_executor()
+        self._check()
+        self.signature = TaskSignature(name, function, (Context, SyncContext))
         if self.is_async and self.signature.context_type is SyncContext:
             raise TaskDefinitionError(
                 f"task {name!r} is async, so its first parameter must be a Context, not a SyncContext"
@@ -62,12 +96,26 @@ class Task(Generic[P, R]):
         if not self.is_async and self.signature.context_type is Context:
             raise TaskDefinitionError(f"task {name!r} is not async, so its first parameter must be a SyncContext")
 
+    def _check(self) -> None:
+        """What would fail every job of this task is refused now, by the rules that its jobs are held to."""
+        if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
+            raise TaskDefinitionError(f"task {self.name!r} yields; a task returns its result once", field="task")
+        fitting = (ASYNC,) if self.is_async else (THREAD, PROCESS)
+        if self.executor not in fitting:
+            raise TaskDefinitionError(
+                f"task {self.name!r} is {'async' if self.is_async else 'a plain function'} and cannot run in "
+                f"{self.executor!r}; use {' or '.join(fitting)}",
+                field="executor",
+            )
+        with _defining(self.name):
+            JobRequest(task=self, args="{}").to_new_job(ZoneInfo("UTC")).validate(max_payload_bytes=1_024)
+
     def _default_executor(self) -> str:
         if self.is_async:
             return ASYNC
         return THREAD if self.options.timeout is None else PROCESS
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> JobRequest[R]:
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> JobRequest[R_co]:
         """A job of this task with these arguments, checked now; enqueue it with the App."""
         return JobRequest(task=self, args=self.signature.pack(args, kwargs))
 

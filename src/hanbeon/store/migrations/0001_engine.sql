@@ -62,7 +62,8 @@ CREATE TABLE hanbeon.job (
 
 CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, urgent DESC, priority, seq) WHERE state = 'ready';
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane) WHERE state = 'running';
-CREATE INDEX hanbeon_job_lease ON hanbeon.job (locked_until) WHERE state = 'running';
+-- Not by state, though it means the same: a statement that asks for running jobs of a lane must not be led to this one.
+CREATE INDEX hanbeon_job_lease ON hanbeon.job (locked_until) WHERE locked_until IS NOT NULL;
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;

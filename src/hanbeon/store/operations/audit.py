@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.tx import Tx
 
 F = TypeVar("F", bound=msgspec.Struct)
-_BATCHES_A_PAGE = 200
+_BATCHES_A_PAGE = 100
 _JOBS_A_PAGE = 1000
 _bodies = msgspec.json.Decoder(list[Event])
 _limits = msgspec.json.Decoder(QueueLimits)
@@ -28,16 +28,18 @@ async def bounds(tx: Tx) -> Bounds:
     return Bounds(now=row["now"], oldest_at=row["oldest_at"], first_id=row["first_id"], last_id=row["last_id"])
 
 
-async def numbered_batches(tx: Tx, after: Batch | None) -> list[Batch]:
-    """The next page of numbered events, in the order of their numbers."""
-    place = (0, 0) if after is None else (after.first_id, after.seq)
-    return [_batch(row) for row in await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE)]
-
-
-async def unnumbered_batches(tx: Tx, after: Batch | None) -> list[Batch]:
-    """The next page of events that have committed and wait for their numbers, in the order they would get them."""
-    rows = await tx.fetch("audit_unnumbered", 0 if after is None else after.seq, _BATCHES_A_PAGE)
-    return [_batch(row) for row in rows]
+async def each_batch(tx: Tx, follow: Callable[[Batch], None]) -> None:
+    """Show every batch of events, one at a time: by number, then those that wait for theirs, as they will get them."""
+    place = (0, 0)
+    while rows := await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE):
+        for row in rows:
+            follow(_batch(row))
+        place = rows[-1]["first_id"], rows[-1]["seq"]
+    last = 0
+    while rows := await tx.fetch("audit_unnumbered", last, _BATCHES_A_PAGE):
+        for row in rows:
+            follow(_batch(row))
+        last = rows[-1]["seq"]
 
 
 async def cases(tx: Tx, after: int, traces: dict[str, Trace]) -> list[Case]:

@@ -209,7 +209,8 @@ async def _resolve(tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[
     by_idempotency = {row["idempotency_key"]: row for row in rows if row["idempotency_key"] is not None}
     by_unique = {row["unique_key"]: row for row in rows if row["unique_key"] is not None and row["state"] in UNFINISHED}
     answers: dict[str, Enqueued] = {}
-    for job in refused:
+    # In the order of the keys, whatever the batch's: replacing locks holders, and two batches would deadlock.
+    for job in sorted(refused, key=lambda job: job.unique_key or ""):
         same = by_id.get(job.id) or (by_idempotency.get(job.idempotency_key) if job.idempotency_key else None)
         if same is not None:
             if same["digest"] != digests[job.id]:

@@ -52,7 +52,7 @@ class LaneBook:
 async def add_lanes(tx: Tx, names: list[LaneName]) -> list[tuple[LaneName, int]]:
     """Make lanes (and their queues) exist, and say their numbers.
 
-    Runs in a transaction of its own, never in a caller's: others who need the same new lane would wait for its end.
+    Never in a transaction that lasts: others who need the same new lane wait for its end.
     """
     names = sorted(names, key=msgspec.structs.astuple)
     await tx.fetch("add_queues", to_json([{"name": queue} for queue in sorted({name.queue for name in names})]))

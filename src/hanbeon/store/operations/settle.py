@@ -34,18 +34,14 @@ class Settled(msgspec.Struct, frozen=True):
     reason: Reason
 
 
-class _Lease(msgspec.Struct):
-    seq: int
-    fence: int
-
-
 async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Settled]:
     """Apply reports whose leases are still held. A stale fence or an expired lease is left out: refused."""
     # By lease, not by job: the late report of a lost attempt may travel with that of the attempt that followed it.
     told: dict[tuple[int, int], Report] = {}
     for report in reports:
         told.setdefault((report.seq, report.fence), report)
-    rows = await tx.fetch("hold", to_json([_Lease(seq, fence) for seq, fence in told]))
+    held = await tx.fetch("hold", to_json(sorted({report.seq for report in reports})))
+    rows = [row for row in held if (row["seq"], row["fence"]) in told]
     endings = {}
     for row in rows:
         report = told[row["seq"], row["fence"]]

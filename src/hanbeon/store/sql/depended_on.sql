@@ -1,3 +1,5 @@
--- Which of these jobs an unfinished one depends on.
-SELECT DISTINCT e.dependency AS seq FROM hanbeon.edge AS e JOIN hanbeon.job AS d ON d.seq = e.dependent
-WHERE e.dependency @in($1 bigint) AND @hidden(d.state) IN (@unfinished_states)
+-- Which of these jobs an unfinished one depends on. Dependents are looked up one by one: joined, a planner that thinks
+-- the table small would read all of it.
+SELECT DISTINCT e.dependency AS seq FROM hanbeon.edge AS e
+WHERE e.dependency @in($1 bigint)
+  AND (SELECT d.state FROM hanbeon.job AS d WHERE d.seq = e.dependent) IN (@unfinished_states)

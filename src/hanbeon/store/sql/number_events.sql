@@ -1,3 +1,3 @@
 UPDATE hanbeon.event_batch AS b SET first_id = r.first_id
 FROM @rows($1 AS r; seq bigint, first_id bigint)
-WHERE b.seq = r.seq
+WHERE @few(r.seq) AND b.seq = r.seq

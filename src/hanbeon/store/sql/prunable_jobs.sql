@@ -1,8 +1,11 @@
--- Finished long enough ago, and nothing unfinished depends on it.
+-- Finished long enough ago, and nothing unfinished depends on it. Looked up job by job: made a join, it would read all
+-- edges whenever the planner thinks that there are few.
 SELECT j.seq FROM hanbeon.job AS j
 WHERE j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1
-  AND NOT EXISTS (
-    SELECT 1 FROM hanbeon.edge AS e JOIN hanbeon.job AS d ON d.seq = e.dependent
-    WHERE e.dependency = j.seq AND d.state IN (@unfinished_states)
-  )
+  AND (
+    SELECT 1 FROM hanbeon.edge AS e
+    WHERE e.dependency = j.seq
+      AND (SELECT d.state FROM hanbeon.job AS d WHERE d.seq = e.dependent) IN (@unfinished_states)
+    LIMIT 1
+  ) IS NULL
 ORDER BY j.finished_at LIMIT $2 @lock_skip

@@ -5,5 +5,5 @@ SET state = r.state, run_at = coalesce(r.run_at, j.run_at), retry_count = r.retr
   locked_until = NULL
 FROM @rows($1 AS r; seq bigint, fence bigint, state text, run_at bigint, retry_count integer, result text,
   failure_type text, message text, finished_at bigint)
-WHERE j.seq = r.seq AND j.fence = r.fence AND @hidden(j.state) = 'running'
+WHERE @few(r.seq) AND j.seq = r.seq AND j.fence = r.fence AND @hidden(j.state) = 'running'
 RETURNING j.seq

@@ -1,0 +1,5 @@
+"""`python -m hanbeon` is `hanbeon`."""
+
+from hanbeon.cli import main
+
+main()

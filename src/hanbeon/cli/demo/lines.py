@@ -1,0 +1,57 @@
+"""The demo's events as lines of text."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from rich.text import Text
+
+from hanbeon.cli.demo.board import Board, Line
+from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
+
+STATE_STYLES = {
+    State.PENDING: "dim",
+    State.READY: "cyan",
+    State.RUNNING: "bold yellow",
+    State.SUCCEEDED: "green",
+    State.FAILED: "bold red",
+    State.CANCELLED: "magenta",
+}
+_REASON_STYLES = {Reason.RETRIED: "bold red", Reason.OVERDUE: "bold red"}
+
+
+def event_line(line: Line, zone: dt.tzinfo) -> Text:
+    """When, its number, why the job moved, whose it is, what it is, and what else is known."""
+    event = line.event
+    at = dt.datetime.fromtimestamp(event.at / 1_000_000, zone).strftime("%H:%M:%S.%f")[:-3]
+    reason = Reason(event.type)
+    style = _REASON_STYLES.get(reason) or STATE_STYLES[LIFECYCLE[reason].target or State.RUNNING]
+    return Text.assemble(
+        (at, "dim"),
+        (f" {event.id:>5} ", "dim"),
+        (f"{event.type:<10} ", style),
+        (f"{line.who:<10}", "bold"),
+        line.what,
+        (_details(line), "dim"),
+    )
+
+
+def _details(line: Line) -> str:
+    details = line.event.details
+    words = [f"attempt {line.event.attempt}"] if line.event.attempt else []
+    if "failure_type" in details:
+        words.append(f"{details['failure_type']}: {details['message']}")
+    return f"  {', '.join(words)}" if words else ""
+
+
+def closing_line(board: Board) -> Text:
+    """What became of it all."""
+    counted = board.counted
+    made = counted[Reason.ENQUEUED] + counted[Reason.SCHEDULED]
+    releases = f"{board.release} release{'s' * (board.release != 1)}"
+    return Text(
+        f"{releases}, {made} jobs: {counted[Reason.SUCCEEDED]} succeeded, {counted[Reason.FAILED]} failed, "
+        f"{counted[Reason.CANCELLED] + counted[Reason.STOPPED]} cancelled\n"
+        f"{counted[Reason.CLAIMED]} attempts, {counted[Reason.RETRIED]} of them retried ({board.timeouts} after a "
+        f"timeout), in {board.seconds:.1f} s"
+    )

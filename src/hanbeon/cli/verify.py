@@ -1,0 +1,52 @@
+"""`hanbeon verify`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hanbeon.cli import exits
+from hanbeon.cli.options import Database
+
+if TYPE_CHECKING:
+    from hanbeon.service.verify import Report
+
+
+def verify(
+    database: Database = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the whole report as one JSON object.")] = False,
+) -> None:
+    """Audit a database: every move legal, no claim doubled, no event missing. Exits with 1 if it is not sound."""
+    import msgspec
+
+    from hanbeon.cli.running import run
+    from hanbeon.service.verify import render
+    from hanbeon.settings import load_settings
+
+    settings = load_settings(database_url=database)
+    report = run(audit(settings.database_url))
+    if json:
+        typer.echo(msgspec.json.encode({"sound": report.sound, **msgspec.to_builtins(report)}).decode())
+    else:
+        typer.echo(render(report, zone=settings.zone))
+    if not report.sound:
+        raise typer.Exit(exits.FAILED)
+
+
+async def audit(url: str) -> Report:
+    """The report on a database that exists already: one that is opened by a mistyped name would be new, and sound."""
+    from hanbeon.clock import SystemClock
+    from hanbeon.errors import NotFound
+    from hanbeon.service import verify as service
+    from hanbeon.store.port import open_store
+    from hanbeon.store.sqlite import SqliteDatabase
+
+    store = open_store(url, SystemClock())
+    if isinstance(store.database, SqliteDatabase) and not store.database.path.exists():
+        raise NotFound(f"there is no file {store.database.path}; check --database or HANBEON_DATABASE_URL")
+    try:
+        await store.open()
+        return await service.verify(store)
+    finally:
+        await store.close()

@@ -1,0 +1,61 @@
+"""What an audit can find: one stable code per kind of unsoundness."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import msgspec
+
+
+class Severity(enum.StrEnum):
+    """An error contradicts a promise; a warning only says that nobody seems to be at work."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Code(enum.StrEnum):
+    """The kinds of unsoundness, in the order in which they are reported."""
+
+    EVENT_GAP = "event_gap"
+    DOUBLED_EVENT = "doubled_event"
+    ILLEGAL_TRANSITION = "illegal_transition"
+    STATE_MISMATCH = "state_mismatch"
+    LOST_JOB = "lost_job"
+    DOUBLED_JOB = "doubled_job"
+    OVERLAPPING_CLAIMS = "overlapping_claims"
+    DOUBLED_CLAIM = "doubled_claim"
+    MISSING_ATTEMPT = "missing_attempt"
+    LIMIT_EXCEEDED = "limit_exceeded"
+    STARTED_WHILE_PAUSED = "started_while_paused"
+    BROKEN_DEPENDENCY = "broken_dependency"
+    STUCK_JOB = "stuck_job"
+
+
+MEANINGS: dict[Code, str] = {
+    Code.EVENT_GAP: "public event ids are missing, or what is written under them cannot be read",
+    Code.DOUBLED_EVENT: "one public id stands for two events, or will be given out again",
+    Code.ILLEGAL_TRANSITION: "an event that the lifecycle does not allow where it stands",
+    Code.STATE_MISMATCH: "a job is in another state than its last event says",
+    Code.LOST_JOB: "an unfinished job is gone, or a job nobody can see or has heard of being created",
+    Code.DOUBLED_JOB: "one cause made two jobs",
+    Code.OVERLAPPING_CLAIMS: "two attempts of one job ran at the same time",
+    Code.DOUBLED_CLAIM: "one attempt number was claimed or ended twice, or the fence went back",
+    Code.MISSING_ATTEMPT: "claims, ends and attempts do not match one to one",
+    Code.LIMIT_EXCEEDED: "a job started though its queue, role or key was full",
+    Code.STARTED_WHILE_PAUSED: "a job started though its queue was paused",
+    Code.BROKEN_DEPENDENCY: "a job ran before what it depends on had succeeded, or waits for the wrong number of jobs",
+    Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
+}
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One unsoundness, with the rows that show it."""
+
+    code: Code
+    message: str
+    severity: Severity = Severity.ERROR
+    job_id: str | None = None
+    queue: str | None = None
+    rows: tuple[dict[str, Any], ...] = ()

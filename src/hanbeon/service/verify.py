@@ -1,0 +1,178 @@
+"""Is what this database tells sound? `verify` reads all of it and reports whatever contradicts a promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.audit.case import Case, audit_case, audit_missing
+from hanbeon.domain.audit.finding import MEANINGS, Code, Finding, Severity
+from hanbeon.domain.audit.history import Bounds, History
+from hanbeon.domain.audit.sweep import Change, Intervals, Timeline, sweep
+from hanbeon.store.operations import audit
+from hanbeon.store.port import Store
+from hanbeon.store.tx import Tx
+
+_NUMBERED_AT_ONCE = 1000
+_INSTANTS = frozenset({"at", "created_at", "run_at", "started_at", "ended_at", "finished_at", "locked_until"})
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What an audit looked at and what it found, the errors first and in the order of the codes."""
+
+    at: int
+    jobs: int
+    attempts: int
+    events: int
+    first_event: int | None
+    last_event: int
+    pruned: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(each for each in self.findings if each.severity is Severity.ERROR)
+
+    @property
+    def sound(self) -> bool:
+        """No promise is broken. Warnings do not count."""
+        return not self.errors
+
+
+async def verify(store: Store) -> Report:
+    """Audit the whole database as it is at one instant. It changes nothing but to number events that lack their number.
+
+    Exact on a quiet database. On a live one it reads one consistent snapshot, in which every job stands together with
+    the events of its moves; what moves meanwhile is left for the next time. Memory grows with the jobs that have
+    events and the attempts of limited queues, never with the number of events.
+    """
+    while await store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
+        pass
+    return await store.database.read(_audit)
+
+
+async def _audit(tx: Tx) -> Report:
+    bounds = await audit.bounds(tx)
+    history = History(bounds)
+    await audit.each_batch(tx, history.follow)
+    history.finish()
+    timelines = _timelines(history, await audit.current_changes(tx))
+    jobs = _Jobs(bounds, timelines)
+    after = 0
+    while page := await audit.cases(tx, after, history.traces):
+        for case in page:
+            jobs.look_at(case)
+        after = page[-1].job.seq
+    findings = [
+        *history.findings,
+        *jobs.findings,
+        *(finding for job_id, trace in history.traces.items() for finding in audit_missing(job_id, trace)),
+        *_orphans(await audit.orphans(tx)),
+        *_doubled_keys(await audit.doubled_keys(tx)),
+        *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
+    ]
+    return Report(
+        at=bounds.now,
+        jobs=jobs.jobs,
+        attempts=jobs.attempts,
+        events=history.events,
+        first_event=bounds.first_id,
+        last_event=bounds.last_id,
+        pruned=not bounds.whole,
+        findings=tuple(sorted(findings, key=lambda finding: _ORDER[finding.code])),
+    )
+
+
+_ORDER = {code: place for place, code in enumerate(Code)}
+
+
+def _timelines(history: History, current: dict[str, Change]) -> dict[str, Timeline]:
+    """What each queue that ever forbade anything allowed, when. Of a change that was pruned, its row still tells."""
+    whole = history.bounds.whole
+    changes = history.changes if whole else {name: [change] for name, change in current.items()} | history.changes
+    timelines = {name: Timeline(told, whole=whole) for name, told in changes.items()}
+    return {name: timeline for name, timeline in timelines.items() if timeline.matters}
+
+
+class _Jobs:
+    """The jobs as they go by: what is wrong with each, and when those of limited queues ran."""
+
+    def __init__(self, bounds: Bounds, timelines: dict[str, Timeline]) -> None:
+        self._bounds = bounds
+        self.intervals = {queue: Intervals() for queue in timelines}
+        self.findings: list[Finding] = []
+        self.jobs = 0
+        self.attempts = 0
+
+    def look_at(self, case: Case) -> None:
+        self.jobs += 1
+        self.attempts += len(case.attempts) + (case.held is not None)
+        self.findings += audit_case(case, self._bounds)
+        job = case.job
+        if job.queue is None or (intervals := self.intervals.get(job.queue)) is None:
+            return
+        for each in case.attempts:
+            intervals.add(job.id, each.attempt, job.role, job.key, each.started_at, each.ended_at)
+        if case.held is not None and job.started_at is not None:
+            intervals.add(job.id, case.held, job.role, job.key, job.started_at)
+
+
+def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for seq, group in groupby(rows, key=lambda row: row["job"]):
+        found = tuple(group)
+        message = f"job #{seq} is gone, but {len(found)} rows of its attempts and dependencies are left"
+        yield Finding(code=Code.LOST_JOB, message=message, rows=found)
+
+
+def _doubled_keys(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for (kind, key), group in groupby(rows, key=lambda row: (row["kind"], row["key"])):
+        found = tuple(group)
+        message = f"{kind} {key!r} is held by {len(found)} jobs"
+        yield Finding(code=Code.DOUBLED_JOB, message=message, job_id=found[0]["job_id"], rows=found)
+
+
+def render(report: Report, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
+    """The report for a person: a verdict, then every finding with its rows, at most `most` of each code (None: all)."""
+    lines = [_verdict(report)]
+    for code, group in groupby(report.findings, key=lambda finding: finding.code):
+        findings = list(group)
+        lines += ["", f"{findings[0].severity} {code} ({len(findings)}): {MEANINGS[code]}"]
+        for finding in findings[:most]:
+            lines.append(f"  {_subject(finding)}{finding.message}")
+            lines += [f"    {_row(row, zone)}" for row in finding.rows]
+        if most is not None and len(findings) > most:
+            lines.append(f"  … and {len(findings) - most} more")
+    return "\n".join(lines)
+
+
+def _verdict(report: Report) -> str:
+    seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
+    if report.pruned:
+        seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
+    counted = Counter(finding.severity for finding in report.findings)
+    found = ", ".join(f"{counted[each]:,} {each}{'s' * (counted[each] != 1)}" for each in Severity if counted[each])
+    return f"{'sound' if report.sound else 'NOT SOUND'}: {found + ' in ' if found else ''}{seen}"
+
+
+def _subject(finding: Finding) -> str:
+    queue = f" of queue {finding.queue!r}" if finding.queue else ""
+    if finding.job_id:
+        return f"job {finding.job_id}{queue}: "
+    return f"queue {finding.queue!r}: " if finding.queue else ""
+
+
+def _row(row: dict[str, Any], zone: tzinfo) -> str:
+    return " ".join(f"{name}={_value(name, value, zone)}" for name, value in row.items() if value is not None)
+
+
+def _value(name: str, value: Any, zone: tzinfo) -> str:
+    if name in _INSTANTS and isinstance(value, int):
+        # Counted from the epoch as whole numbers: a float of seconds is off by a microsecond at times.
+        instant = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=value)
+        return instant.astimezone(zone).isoformat(timespec="microseconds")
+    return str(value)

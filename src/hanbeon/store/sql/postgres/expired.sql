@@ -1,7 +1,0 @@
--- Own text: row locks, with the lease checked again on what the lock shows; a renewal that came first wins.
-SELECT j.seq, j.id, j.lane, j.fence, j.locked_by, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
-  j.deadline_at, hanbeon.now() AS now
-FROM hanbeon.job AS j
-WHERE j.state = 'running' AND j.locked_until <= (SELECT hanbeon.now())
-ORDER BY j.locked_until LIMIT $1
-FOR NO KEY UPDATE SKIP LOCKED

@@ -1,0 +1,23 @@
+-- Own text: keys go in in one order, whatever the array's: two batches that share some would wait for each other's, and
+-- deadlock. The array's order is kept by the numbers, which are given out before.
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
+r AS MATERIALIZED (
+  SELECT nextval('hanbeon.job_seq_seq') AS seq, a.*
+  FROM (
+    SELECT * FROM @rows($1 AS b; ord integer, id uuid, lane bigint, urgent boolean, priority integer, delay bigint,
+      run_at bigint, unmet integer, on_dependency_failure text, timeout_us bigint, policy text, args text,
+      idempotency_key text, unique_key text, digest text, work_item text, meta text)
+    ORDER BY b.ord
+  ) AS a
+)
+INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, run_at, created_at, unmet, on_dependency_failure,
+  timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
+OVERRIDING SYSTEM VALUE
+SELECT r.seq, r.id, r.lane,
+  CASE WHEN r.unmet = 0 AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
+  r.urgent, r.priority, coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now, r.unmet, r.on_dependency_failure,
+  r.timeout_us, r.policy, r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
+FROM r CROSS JOIN n
+ORDER BY coalesce(r.unique_key, r.idempotency_key, r.id::text)
+ON CONFLICT DO NOTHING
+RETURNING seq, id, lane, state, run_at, created_at

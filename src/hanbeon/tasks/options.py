@@ -1,0 +1,75 @@
+"""Options by name, of tasks and of jobs: a name that is not one of them and a value of the wrong kind are refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import reprlib
+import types
+import typing
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from hanbeon.domain.job import LONGEST_US
+from hanbeon.errors import InvalidInput
+
+Kinds = dict[str, tuple[type, ...]]
+_WORDS = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    tuple: "a tuple",
+    dt.datetime: "a datetime",
+    dt.timedelta: "a timedelta",
+    type(None): "None",
+}
+
+
+def kinds_of(owner: type) -> Kinds:
+    """Which types the fields of a class take, read from its annotations."""
+    return {name: _kinds(hint) for name, hint in typing.get_type_hints(owner).items()}
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return tuple(kind for each in typing.get_args(hint) for kind in _kinds(each))
+    return (typing.get_origin(hint) or hint,)
+
+
+def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> None:
+    """Refuse the first value whose type does not fit its field."""
+    for field, value in values.items():
+        if not _fits(value, kinds[field]):
+            words = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds[field])
+            raise InvalidInput(f"{reprlib.repr(value)} does not fit; use {words}", field=field)
+
+
+def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):  # To Python it is a whole number too; a priority of True is a slip.
+        return bool in kinds
+    return isinstance(value, kinds) or (isinstance(value, int) and float in kinds)
+
+
+def check_names(given: Iterable[str], known: Collection[str], owner: str) -> None:
+    """Refuse the first name that is not known, with the nearest one that is."""
+    for name in given:
+        if name not in known:
+            raise InvalidInput(
+                f"{owner} has no such option{did_you_mean(name, known) or '.'} There are {', '.join(sorted(known))}",
+                field=name,
+            )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def duration_us(duration: float | dt.timedelta, field: str) -> int:
+    """A duration in microseconds; what no clock can count is refused."""
+    if isinstance(duration, dt.timedelta):
+        return duration // dt.timedelta(microseconds=1)
+    if not abs(duration) * 1_000_000 <= LONGEST_US:  # Also refuses NaN.
+        raise InvalidInput(f"{duration} seconds are no duration; use a number, at most a hundred years", field=field)
+    return round(duration * 1_000_000)

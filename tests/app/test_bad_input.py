@@ -1,0 +1,564 @@
+"""Whatever does not fit is refused: by a typed error that names the field and a remedy, and nothing is written."""
+
+import asyncio
+import datetime as dt
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from hanbeon import App, Context, JobRequest, SyncContext
+from hanbeon.errors import (
+    ArgumentsDoNotFit,
+    DependencyCycle,
+    HanbeonError,
+    InvalidInput,
+    JobNotFound,
+    NotSerialisable,
+    PayloadTooLarge,
+    TaskDefinitionError,
+    UnknownDependency,
+    UnknownTask,
+)
+from hanbeon.testing import TestKit
+from tests.store.world import World
+
+NEVER_MADE = "01a1e189-eda6-7180-9760-4c3eca0ab9b8"
+
+
+async def written(kit: TestKit) -> dict[str, int]:
+    """How much there is of everything."""
+    world = World(kit.app.store, kit.clock)
+    tables = ("job", "edge", "attempt", "event_batch", "lane", "queue")
+    counts = {table: await world.count(table) for table in tables}
+    return counts | {"last event": await kit.app.store.last_event_id()}
+
+
+@asynccontextmanager
+async def refused(
+    kit: TestKit, kind: type[HanbeonError], field: str | None, message: str
+) -> AsyncIterator[list[HanbeonError]]:
+    """The block is refused so; afterwards the error is in the list."""
+    before = await written(kit)
+    errors: list[HanbeonError] = []
+    with pytest.raises(kind, match=message) as caught:
+        yield errors
+    errors.append(caught.value)
+    assert type(caught.value) is kind
+    assert caught.value.field == field
+    if field is not None:
+        assert field in str(caught.value)
+    assert await written(kit) == before
+
+
+async def send(to: str, copies: int = 1) -> None:
+    """The task that all of these would be jobs of."""
+
+
+@pytest.fixture
+async def quick() -> AsyncIterator[TestKit]:
+    """For what is refused before a database is asked: one store will do."""
+    app = App()
+    app.task(send)
+    async with TestKit(app) as kit:
+        yield kit
+
+
+@pytest.fixture
+async def both(kit: TestKit) -> TestKit:
+    """For what only the database can refuse."""
+    kit.app.task(send)
+    return kit
+
+
+def request(kit: TestKit, **options: Any) -> JobRequest[Any]:
+    made: JobRequest[Any] = kit.app.tasks.get("send").call(to="a")
+    return made.set(**options) if options else made
+
+
+# Which task
+
+
+async def test_an_unknown_task_with_a_near_name(quick: TestKit) -> None:
+    async with refused(quick, UnknownTask, "task", "no task 'sned' is registered; did you mean 'send'?"):
+        await quick.app.enqueue("sned", {"to": "a"})
+
+
+async def test_an_unknown_task_with_no_near_name(quick: TestKit) -> None:
+    async with refused(quick, UnknownTask, "task", "register it with @app.task before enqueuing"):
+        await quick.app.enqueue("transmogrify")
+
+
+@pytest.mark.parametrize("task", [send, None, 5, ["send"]])
+async def test_what_is_no_task(quick: TestKit, task: Any) -> None:
+    async with refused(quick, InvalidInput, "task", r"is no task; give a task, its name, or task.call\(…\)"):
+        await quick.app.enqueue(task, {"to": "a"})
+
+
+async def test_another_apps_task_of_the_same_name(quick: TestKit) -> None:
+    other = App().task(send)
+    async with refused(quick, UnknownTask, "task", "'send' belongs to another App; use this one's, or enqueue there"):
+        await quick.app.enqueue(other.call(to="a"))
+
+
+async def test_another_apps_task_of_another_name(quick: TestKit) -> None:
+    other = App().task(name="other")(send)
+    async with refused(quick, UnknownTask, "task", "no task 'other' is registered"):
+        await quick.app.enqueue(other, {"to": "a"})
+
+
+@pytest.mark.parametrize("requests", [["send"], [None], 5, "send"])
+async def test_what_is_no_list_of_requests(quick: TestKit, requests: Any) -> None:
+    async with refused(
+        quick, InvalidInput, "requests", r"is no request; give task.call\(…\)|is not a list; give a list"
+    ):
+        await quick.app.enqueue_many(requests)
+
+
+async def test_one_request_is_no_list(quick: TestKit) -> None:
+    async with refused(quick, InvalidInput, "requests", "is not a list; give a list of requests"):
+        await quick.app.enqueue_many(request(quick))  # type: ignore[arg-type]
+
+
+# Which arguments
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ({}, r"missing a required argument: 'to'; it takes \(to: str, copies: int = 1\)"),
+        (None, "missing a required argument: 'to'"),
+        ({"to": "a", "cc": "b"}, r"got an unexpected keyword argument 'cc'; it takes \(to: str"),
+        ({"to": 5}, r"Expected `str`, got `int` - at `\$.to`; it takes"),
+        ({"to": "a", "copies": "many"}, r"Expected `int.*`, got `str` - at `\$.copies`"),
+        ({"to": "a", "copies": None}, r"Expected `int.*`, got `null` - at `\$.copies`"),
+        (["a"], "must be a mapping"),
+        ({1: 2}, "keywords must be strings"),
+    ],
+)
+async def test_arguments_that_do_not_fit(quick: TestKit, args: Any, message: str) -> None:
+    async with refused(quick, ArgumentsDoNotFit, "args", message):
+        await quick.app.enqueue("send", args)
+
+
+async def test_too_many_arguments_by_position(quick: TestKit) -> None:
+    async with refused(quick, ArgumentsDoNotFit, "args", "too many positional arguments; it takes"):
+        quick.app.tasks.get("send").call("a", 1, "b")
+
+
+async def test_arguments_given_twice(quick: TestKit) -> None:
+    async with refused(quick, InvalidInput, "args", "the request has its arguments already; pass them once"):
+        await quick.app.enqueue(request(quick), {"to": "b"})
+
+
+async def test_arguments_by_keyword(quick: TestKit) -> None:
+    async with refused(quick, InvalidInput, "args", "they go by position: enqueue"):
+        await quick.app.enqueue("send", args={"to": "a"})
+    async with refused(quick, InvalidInput, "args", r"give them to task.call\(…\)"):
+        request(quick).set(args={"to": "a"})
+
+
+@pytest.mark.parametrize(
+    "value", [object(), socket.socket, {1j}, "\ud800", {(1, 2): 3}], ids=["object", "type", "set", "text", "key"]
+)
+async def test_arguments_that_cannot_be_written(quick: TestKit, value: Any) -> None:
+    @quick.app.task
+    async def anything(value: Any) -> None: ...
+
+    async with refused(
+        quick, NotSerialisable, "args", "an argument of task 'anything' cannot be written as JSON: .* pass"
+    ):
+        await quick.app.enqueue(anything.call(value))
+
+
+async def test_arguments_that_never_end(quick: TestKit) -> None:
+    @quick.app.task
+    async def anything(value: Any) -> None: ...
+
+    value: list[Any] = []
+    value.append(value)
+    async with refused(quick, NotSerialisable, "args", "cannot be written as JSON"):
+        await quick.app.enqueue(anything.call(value))
+
+
+async def test_a_payload_over_the_limit() -> None:
+    app = App(max_payload_bytes=1024)
+    app.task(send)
+    async with TestKit(app) as kit:
+        await app.enqueue("send", {"to": "x" * 1013})
+        remedy = (
+            "args: 1,025 bytes are over the limit of 1,024; store the data elsewhere and pass a reference, or raise"
+        )
+        async with refused(kit, PayloadTooLarge, "args", remedy):
+            await app.enqueue("send", {"to": "x" * 1016})
+
+
+# Which dependencies
+
+
+async def test_a_cycle_is_named_by_its_ids(both: TestKit) -> None:
+    a, b, c, d = (request(both) for _ in range(4))
+    batch = [d, a.set(after=[c, d]), b.set(after=[a]), c.set(after=[b])]
+    async with refused(both, DependencyCycle, "depends_on", "remove one of these dependencies") as caught:
+        await both.app.enqueue_many(batch)
+    (error,) = caught
+    assert isinstance(error, DependencyCycle)
+    assert set(error.ids) == {a.id, b.id, c.id}
+    assert all(job_id in str(error) for job_id in error.ids)
+
+
+async def test_a_job_that_waits_for_itself(both: TestKit) -> None:
+    alone = request(both)
+    async with refused(both, InvalidInput, "depends_on", f"job {alone.id} depends on itself; remove that dependency"):
+        await both.app.enqueue(alone.set(after=[alone]))
+
+
+async def test_an_unknown_dependency(both: TestKit) -> None:
+    async with refused(both, UnknownDependency, "depends_on", f"depends on {NEVER_MADE}, which do not exist"):
+        await both.app.enqueue_many([request(both), request(both, after=[NEVER_MADE])])
+
+
+async def test_a_dependency_in_another_queue(both: TestKit) -> None:
+    first = await both.app.enqueue(request(both), queue="a")
+    remedy = f"of queue 'b' depends on {first.id} of another queue; dependencies must be in the same queue"
+    async with refused(both, UnknownDependency, "depends_on", remedy):
+        await both.app.enqueue(request(both), queue="b", after=[first])
+    one, two = request(both, queue="a"), request(both, queue="b")
+    async with refused(both, UnknownDependency, "depends_on", "dependencies must be in the same queue"):
+        await both.app.enqueue_many([one, two.set(after=[one])])
+
+
+@pytest.mark.parametrize("after", ["not-an-id", NEVER_MADE, 5])
+async def test_dependencies_that_are_no_list(quick: TestKit, after: Any) -> None:
+    async with refused(quick, InvalidInput, "depends_on", "is not a list; give a list of jobs"):
+        await quick.app.enqueue(request(quick), after=after)
+    async with refused(quick, InvalidInput, "depends_on", "is not a list; give a list of jobs"):
+        await quick.app.enqueue(request(quick), depends_on=after)
+
+
+@pytest.mark.parametrize("job", ["not-an-id", None, 5, NEVER_MADE.upper()])
+async def test_dependencies_that_are_no_jobs(quick: TestKit, job: Any) -> None:
+    async with refused(quick, InvalidInput, "depends_on", "is not a job's id; give jobs or their ids"):
+        await quick.app.enqueue(request(quick), after=[job])
+
+
+# Which options
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("delay", -1, "a delay cannot be negative; leave it out to run at once"),
+        ("delay", dt.timedelta(seconds=-1), "a delay cannot be negative"),
+        ("delay", float("nan"), "nan seconds are no duration; use a number"),
+        ("delay", float("inf"), "inf seconds are no duration; use a number"),
+        ("delay", 1e300, "no duration; use a number, at most a hundred years"),
+        ("delay", dt.timedelta.max, "it is longer than a hundred years"),
+        ("delay", "5", "'5' does not fit; use a number or a timedelta"),
+        ("delay", True, "True does not fit; use a number"),
+        ("run_at", "2026-11-15", "does not fit; use a datetime"),
+        ("run_at", 1_700_000_000, "does not fit; use a datetime"),
+        ("run_at", dt.date(2026, 11, 15), "does not fit; use a datetime"),
+        ("run_at", dt.datetime.min, "it is not an instant of the years"),
+        ("priority", 2**31, "2147483648 is out of range; use -2147483648 to 2147483647, lower runs first"),
+        ("priority", -(2**31) - 1, "is out of range"),
+        ("priority", "high", "'high' does not fit; use a whole number"),
+        ("priority", 1.5, "1.5 does not fit; use a whole number"),
+        ("priority", True, "True does not fit; use a whole number"),
+        ("urgent", "yes", "'yes' does not fit; use True or False"),
+        ("urgent", None, "None does not fit; use True or False"),
+        ("timeout", 0, "a timeout must be positive; leave it out for none"),
+        ("timeout", -5, "a timeout must be positive; leave it out for none"),
+        ("timeout", float("nan"), "nan seconds are no duration; use a number"),
+        ("timeout", 1e-9, "a timeout must be positive"),
+        ("timeout", "30", "'30' does not fit; use a number"),
+        ("retries", -1, "the number of retries must be 0"),
+        ("retries", 2**31, "the number of retries must be 0"),
+        ("retries", 1.5, "1.5 does not fit; use a whole number"),
+        ("queue", "", "it must not be empty"),
+        ("queue", "q" * 201, "201 characters are too long; use at most 200"),
+        ("queue", "a\x00b", "it must not contain a NUL character"),
+        ("queue", "a\ud800b", "half of a surrogate pair"),
+        ("queue", 5, "5 does not fit; use text"),
+        ("role", "r" * 201, "are too long; use at most 200"),
+        ("role", "\x00", "it must not contain a NUL character"),
+        ("concurrency_key", None, "None does not fit; use text"),
+        ("concurrency_key", "\x00", "it must not contain a NUL character"),
+        ("idempotency_key", "k" * 201, "are too long; use at most 200"),
+        ("idempotency_key", 5, "5 does not fit; use text"),
+        ("unique_key", "a\x00", "it must not contain a NUL character"),
+        ("work_item", "w" * 201, "are too long; use at most 200"),
+        ("id", "not-a-uuid", "'not-a-uuid' is not a UUID in lower-case text form"),
+        ("id", NEVER_MADE.upper(), "is not a UUID in lower-case text form"),
+        ("id", 5, "5 does not fit; use text"),
+        ("on_conflict", "overwrite", "'overwrite' is not one of refuse, skip, replace_pending"),
+        ("on_dependency_failure", "panic", "'panic' is not one of block, fail"),
+        ("on_conflict", 5, "5 does not fit; use text"),
+    ],
+)
+async def test_options_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+    async with refused(quick, InvalidInput, field, message):
+        await quick.app.enqueue(request(quick), **{field: value})
+
+
+async def test_delay_and_run_at_together(quick: TestKit) -> None:
+    async with refused(quick, InvalidInput, "run_at", "give a delay or a run_at, not both"):
+        await quick.app.enqueue(request(quick), delay=5, run_at=dt.datetime(2030, 1, 1))
+
+
+async def test_an_unknown_option_with_a_near_name(quick: TestKit) -> None:
+    remedy = r"a job has no such option; did you mean 'priority'\? There are concurrency_key, delay, depends_on"
+    async with refused(quick, InvalidInput, "prioriti", remedy):
+        await quick.app.enqueue(request(quick), prioriti=5)
+
+
+@pytest.mark.parametrize("field", ["task", "nonsense"])
+async def test_an_unknown_option(quick: TestKit, field: str) -> None:
+    async with refused(quick, InvalidInput, field, "a job has no such option.* There are concurrency_key, delay"):
+        await quick.app.enqueue(request(quick), **{field: "x"})
+
+
+async def test_the_same_id_twice_in_a_batch(both: TestKit) -> None:
+    one = request(both)
+    async with refused(both, InvalidInput, "id", f"'{one.id}' comes twice in this batch; each job needs its own"):
+        await both.app.enqueue_many([one, one])
+
+
+@pytest.mark.parametrize("field", ["idempotency_key", "unique_key"])
+async def test_the_same_key_twice_in_a_batch(both: TestKit, field: str) -> None:
+    async with refused(both, InvalidInput, field, "'k' comes twice in this batch; each job needs its own"):
+        await both.app.enqueue_many([request(both, **{field: "k"}), request(both, **{field: "k"})])
+
+
+# What is asked of jobs and queues
+
+
+@pytest.mark.parametrize("job", ["not-a-uuid", "", "\x00", NEVER_MADE])
+async def test_ids_of_no_job(both: TestKit, job: str) -> None:
+    app = both.app
+    uses: list[Callable[[], Any]] = [
+        lambda: app.cancel(job),
+        lambda: app.retry(job),
+        lambda: app.reprioritise(job, urgent=True),
+        lambda: app.job(job).record(),
+        lambda: app.job(job).wait(1),
+        lambda: app.job(job).attempts(),
+        lambda: app.job(job).blocked_by(),
+    ]
+    for use in uses:
+        async with refused(both, JobNotFound, None, f"no job has the id {job}; it may have been pruned"):
+            await use()
+
+
+@pytest.mark.parametrize("job", [None, 5, send])
+async def test_what_is_no_job(quick: TestKit, job: Any) -> None:
+    for use in (quick.app.cancel, quick.app.retry):
+        async with refused(quick, InvalidInput, "job", "is no job; give a job, or its id as text"):
+            await use(job)
+
+
+async def test_an_unknown_state_in_a_filter(quick: TestKit) -> None:
+    remedy = "'done' is not a state; use pending, ready, running, succeeded, failed, cancelled"
+    for use in (quick.app.jobs, quick.app.cancel_where):
+        async with refused(quick, InvalidInput, "states", remedy):
+            await use(states=["ready", "done"])
+        async with refused(quick, InvalidInput, "states", "is not a state"):
+            await use(states="ready")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("limit", 0), ("limit", -1), ("limit", 10_001), ("limit", "5"), ("after", -1), ("after", 2**63), ("after", None)],
+)
+async def test_pages_that_do_not_fit(quick: TestKit, field: str, value: Any) -> None:
+    async with refused(quick, InvalidInput, field, "does not fit; use a whole number, [01] to"):
+        await quick.app.jobs(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("priority", 2**31, "does not fit; use a whole number, -2147483648 to 2147483647"),
+        ("priority", "high", "does not fit; use a whole number"),
+        ("priority", True, "does not fit; use a whole number"),
+        ("urgent", "yes", "does not fit; use True or False"),
+    ],
+)
+async def test_priorities_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+    job = await quick.app.enqueue(request(quick))
+    async with refused(quick, InvalidInput, field, message):
+        await quick.app.reprioritise(job, **{field: value})
+
+
+async def test_a_reprioritisation_that_changes_nothing(quick: TestKit) -> None:
+    job = await quick.app.enqueue(request(quick))
+    async with refused(quick, InvalidInput, "priority", "give a priority, urgent, or both"):
+        await quick.app.reprioritise(job)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("max_concurrent", -1, "-1 does not fit; use a whole number, 0 to 2147483647"),
+        ("max_concurrent", "3", "'3' does not fit; use a whole number"),
+        ("max_concurrent", 2**31, "does not fit; use a whole number"),
+        ("max_per_key", 1.5, "1.5 does not fit; use a whole number"),
+        ("roles", {"FE": -1}, "-1 does not fit; use a whole number"),
+        ("roles", {"FE": None}, "None does not fit; use a whole number"),
+        ("roles", {"": 1}, "it must not be empty"),
+        ("roles", {"\x00": 1}, "it must not contain a NUL character"),
+        ("roles", "FE", "'FE' does not fit; use a dict of numbers by name"),
+        ("keys", ["k"], "does not fit; use a dict of numbers by name"),
+    ],
+)
+async def test_limits_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+    async with refused(quick, InvalidInput, field, message):
+        await quick.app.configure_queue("new", **{field: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "it must not be empty"), ("q" * 201, "use at most 200"), ("a\x00", "must not contain a NUL")],
+)
+async def test_queues_that_cannot_be(both: TestKit, name: str, message: str) -> None:
+    for use in (both.app.configure_queue, both.app.pause, both.app.resume):
+        async with refused(both, InvalidInput, "queue", message):
+            await use(name)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("HANBEON_LEASE", "abc", "lease: Input should be a valid number.*HANBEON_LEASE"),
+        ("HANBEON_LEASE", "0", "lease: Input should be greater than 0 .HANBEON_LEASE"),
+        ("HANBEON_LEASE", "inf", "lease: Input should be a finite number"),
+        ("HANBEON_RETENTION", "1e300", "retention: Input should be less than or equal to"),
+        ("HANBEON_CONCURRENCY", "1.5", "concurrency: Input should be a valid integer"),
+        ("HANBEON_CONCURRENCY", "0", "concurrency: Input should be greater than or equal to 1"),
+        (
+            "HANBEON_TIMEZONE",
+            "Mars/Olympus",
+            "timezone: .*'Mars/Olympus' is not a time zone; use a name like Asia/Seoul",
+        ),
+        ("HANBEON_TIMEZONE", "../etc/passwd", "timezone: .* is not a time zone"),
+        ("HANBEON_MAX_PAYLOAD_BYTES", "10", "max_payload_bytes: Input should be greater than or equal to 1024"),
+    ],
+)
+def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(InvalidInput, match=message) as caught:
+        App()
+    assert caught.value.field == variable.removeprefix("HANBEON_").lower()
+    monkeypatch.delenv(variable)
+    with pytest.raises(InvalidInput, match=message):
+        App(None, clock=None, **{variable.removeprefix("HANBEON_").lower(): value})
+
+
+def test_an_unknown_setting() -> None:
+    with pytest.raises(
+        InvalidInput, match=r"leese: an App has no such option; did you mean 'lease'\? There are concurrency,"
+    ):
+        App(leese=5)
+
+
+async def test_a_worker_without_room(quick: TestKit) -> None:
+    async with refused(quick, InvalidInput, "concurrency", "greater than or equal to 1"):
+        quick.app.worker(concurrency=0)
+
+
+# Definitions
+
+
+def takes_any(*args: int) -> None: ...
+def takes_named(**kwargs: int) -> None: ...
+def takes_by_position(a: int, /) -> None: ...
+async def takes_what_cannot_travel(a: "int | socket.socket | asyncio.Lock") -> None: ...
+async def unresolved(a: "NoSuchName") -> None: ...  # type: ignore[name-defined]  # noqa: F821
+async def unresolved_part(a: "dt.NoSuchName") -> None: ...  # type: ignore[name-defined]
+async def unreadable(a: "list[") -> None: ...  # type: ignore[valid-type]  # noqa: F722
+async def wrong_context(ctx: SyncContext) -> None: ...
+def wrong_context_too(ctx: Context) -> None: ...
+def generates() -> Any:
+    yield 1
+
+
+async def generates_too() -> Any:
+    yield 1
+
+
+def plain() -> None: ...
+async def awaited() -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "field", "message"),
+    [
+        (takes_any, {}, None, r"takes \*args; name each parameter"),
+        (takes_named, {}, None, r"takes \*\*kwargs; name each parameter"),
+        (takes_by_position, {}, None, "takes a positional-only parameter; name each parameter"),
+        (takes_what_cannot_travel, {}, None, "a parameter's type cannot travel as JSON: .* use plain data types"),
+        (unresolved, {}, None, "an annotation cannot be resolved: .*NoSuchName.*; import that name at run time"),
+        (unresolved_part, {}, None, "an annotation cannot be resolved: .*NoSuchName"),
+        (unreadable, {}, None, "an annotation cannot be resolved"),
+        (wrong_context, {}, None, "is async, so its first parameter must be a Context, not a SyncContext"),
+        (wrong_context_too, {}, None, "is not async, so its first parameter must be a SyncContext"),
+        (generates, {}, "task", "yields; a task returns its result once"),
+        (generates_too, {}, "task", "yields; a task returns its result once"),
+        (plain, {"timeout": 5}, "executor", 'Make it async, or say executor="thread" and look at ctx.stopping'),
+        (
+            plain,
+            {"executor": "async"},
+            "executor",
+            "is a plain function and cannot run in 'async'; use thread or process",
+        ),
+        (awaited, {"executor": "thread"}, "executor", "is async and cannot run in 'thread'; use async"),
+        (awaited, {"executor": "rocket"}, "executor", "cannot run in 'rocket'; use async"),
+        (awaited, {"retries": -1}, "retries", "the number of retries must be 0"),
+        (awaited, {"retries": "3"}, "retries", "'3' does not fit; use a whole number"),
+        (awaited, {"retry_delay": -1}, "retry_delay", "the delay between retries cannot be negative"),
+        (awaited, {"retry_delay": float("nan")}, "retry_delay", "nan seconds are no duration; use a number"),
+        (awaited, {"timeout": 0}, "timeout", "a timeout must be positive; leave it out for none"),
+        (awaited, {"timeout": -1}, "timeout", "a timeout must be positive; leave it out for none"),
+        (awaited, {"timeout": float("inf")}, "timeout", "inf seconds are no duration; use a number"),
+        (awaited, {"jitter": 2}, "jitter", "it is the share by which a delay may grow; use 0 to 1"),
+        (awaited, {"backoff": "random"}, "backoff", "'random' is not one of exponential, linear"),
+        (awaited, {"on_lost": 5}, "on_lost", "5 is not one of retry, fail"),
+        (awaited, {"queue": ""}, "queue", "it must not be empty"),
+        (awaited, {"queue": "a\x00"}, "queue", "it must not contain a NUL character"),
+        (awaited, {"role": 5}, "role", "5 does not fit; use text"),
+        (awaited, {"priority": 2**31}, "priority", "is out of range; use"),
+        (awaited, {"retires": 3}, "retires", r"a task has no such option; did you mean 'retries'\? There are backoff"),
+        (awaited, {"name": ""}, "task", "it must not be empty"),
+        (awaited, {"name": "n" * 201}, "task", "201 characters are too long; use at most 200"),
+        (awaited, {"name": "a\x00"}, "task", "it must not contain a NUL character"),
+        (awaited, {"name": 5}, "name", "5 is not a name; use text"),
+    ],
+)
+def test_definitions_that_do_not_fit(function: Any, options: dict[str, Any], field: str | None, message: str) -> None:
+    app = App()
+    with pytest.raises(TaskDefinitionError, match=message) as caught:
+        app.task(**options)(function)
+    assert caught.value.field == field
+    assert app.tasks.names() == []
+
+
+@pytest.mark.parametrize("function", [5, "send", App, len])
+def test_what_is_no_function(function: Any) -> None:
+    for decorator in (App().task, App().task(retries=1)):
+        with pytest.raises(TaskDefinitionError, match=r"@app\.task decorates a function; options go by name"):
+            decorator(function)
+
+
+def test_a_name_that_another_function_has() -> None:
+    app = App()
+    app.task(send)
+    with pytest.raises(
+        TaskDefinitionError, match=r"task 'send' is registered already, by .*\.send; give .*\.plain a name"
+    ):
+        app.task(name="send")(plain)
+    assert [task.function for task in app.tasks] == [send]

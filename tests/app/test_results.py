@@ -1,0 +1,199 @@
+"""What the holder of a job learns: its typed result, its failure, or that it takes longer."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+import itertools
+from typing import Any
+
+import pytest
+
+from hanbeon import App, PermanentError, State, TaskError
+from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
+from hanbeon.testing import TestKit
+
+
+@dataclasses.dataclass
+class Receipt:
+    number: int
+    at: dt.datetime
+
+
+async def test_a_result_has_the_type_that_the_task_declares(kit: TestKit) -> None:
+    at = dt.datetime(2026, 11, 15, tzinfo=dt.UTC)
+
+    @kit.app.task
+    async def buy() -> Receipt:
+        return Receipt(7, at)
+
+    @kit.app.task
+    async def untyped():  # type: ignore[no-untyped-def]
+        return {"at": at, "set": {1}}
+
+    @kit.app.task
+    async def mistyped() -> int:
+        return "not a number"  # type: ignore[return-value]
+
+    jobs = [await kit.app.enqueue(task) for task in (buy, untyped, mistyped)]
+    await kit.run_all()
+    assert await jobs[0].result(1) == Receipt(7, at)
+    assert await jobs[1].result(1) == {"at": "2026-11-15T00:00:00Z", "set": [1]}
+    assert await jobs[2].result(1) == "not a number", "what was returned is not lost over a wrong annotation"
+    assert await kit.app.job(jobs[0].id).result(1) == {"number": 7, "at": "2026-11-15T00:00:00Z"}
+
+
+async def test_a_failure_is_raised_with_its_type_and_message(kit: TestKit) -> None:
+    @kit.app.task(retries=1, retry_delay=1)
+    async def fail() -> None:
+        raise ValueError("out of paper")
+
+    job = await kit.app.enqueue(fail)
+    await kit.run_all()
+    with pytest.raises(JobFailed, match=r"failed \(error\): ValueError: out of paper") as failure:
+        await job.result(1)
+    assert (failure.value.job_id, failure.value.failure_type) == (job.id, "error")
+    assert (await job.wait(1)).state is State.FAILED, "waiting alone does not raise"
+
+
+async def test_a_cancelled_job_has_no_result(kit: TestKit) -> None:
+    job = await kit.make_job(state="cancelled")
+    with pytest.raises(JobCancelled, match=job.id):
+        await job.result(1)
+
+
+async def test_waiting_ends_and_the_job_goes_on(kit: TestKit) -> None:
+    @kit.app.task
+    async def work() -> str:
+        return "done"
+
+    job = await kit.app.enqueue(work)
+    with pytest.raises(WaitTimeout, match=f"job {job.id} has not finished within 0.05 s; it goes on"):
+        await job.result(0.05)
+    await kit.run_all()
+    assert await job.result(1) == "done"
+
+
+async def test_a_waiter_is_woken_by_the_end_itself(app: App) -> None:
+    go = asyncio.Event()
+
+    @app.task
+    async def work() -> str:
+        await go.wait()
+        return "done"
+
+    async with app.worker():
+        job = await app.enqueue(work)
+        waiting = asyncio.create_task(job.result(20))
+        await asyncio.sleep(0)
+        go.set()
+        assert await waiting == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "failure_type", "attempts"),
+    [
+        (ValueError("x"), "error", 3),
+        (TaskError("x"), "error", 3),
+        (TaskError("x", failure_type="session_error"), "session_error", 3),
+        (TaskError("x", failure_type="of my own"), "of my own", 3),
+        (TaskError("x", failure_type="git_conflict"), "git_conflict", 1),
+        (TaskError("x", failure_type="permission_error"), "permission_error", 1),
+        (PermissionError("x"), "permission_error", 1),
+        (PermanentError("x"), "error", 1),
+        (PermanentError("x", failure_type="session_error"), "session_error", 1),
+        (SystemExit(3), "error", 3),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+async def test_which_failures_are_tried_again(
+    kit: TestKit, error: BaseException, failure_type: str, attempts: int
+) -> None:
+    @kit.app.task(retries=2, retry_delay=1)
+    async def fail() -> None:
+        raise error
+
+    job = await kit.app.enqueue(fail)
+    assert await kit.run_all() == attempts
+    record = await job.record()
+    assert (record.state, record.failure_type) == (State.FAILED, failure_type)
+    assert [attempt.failure_type for attempt in await job.attempts()] == [failure_type] * attempts
+
+
+async def test_retries_wait_longer_each_time(kit: TestKit) -> None:
+    @kit.app.task(retries=3, retry_delay=10)
+    async def doubling() -> None:
+        raise ValueError
+
+    @kit.app.task(retries=3, retry_delay=10, backoff="linear")
+    async def growing() -> None:
+        raise ValueError
+
+    jobs = [await kit.app.enqueue(task) for task in (doubling, growing)]
+    await kit.run_all()
+    waits = []
+    for job in jobs:
+        starts = [attempt.started_at for attempt in await job.attempts()]
+        waits.append([(b - a) // 1_000_000 for a, b in itertools.pairwise(starts)])
+    assert waits == [[10, 20, 40], [10, 20, 30]]
+
+
+@pytest.mark.parametrize("value", [object(), {"a": {1j}}, "\ud800"], ids=["object", "inside", "half a character"])
+async def test_a_result_that_cannot_be_kept_fails_for_good_and_says_why(kit: TestKit, value: Any) -> None:
+    @kit.app.task
+    async def work() -> Any:
+        return value
+
+    job = await kit.app.enqueue(work)
+    assert await kit.run_all() == 1, "the work is done: doing it again would not help"
+    record = await job.record()
+    assert (record.state, record.failure_type) == (State.FAILED, "invalid")
+    assert (record.error_message or "").startswith("result: what task 'work' returned cannot be written as JSON")
+
+
+async def test_a_result_over_the_limit_fails_for_good(kit_url: str) -> None:
+    async with TestKit(App(max_payload_bytes=1024), kit_url) as kit:
+
+        @kit.app.task
+        async def work(size: int) -> str:
+            return "가" * size
+
+        fits, over = await kit.app.enqueue(work.call(340)), await kit.app.enqueue(work.call(341))
+        assert await kit.run_all() == 2
+        assert len(await fits.result(1)) == 340
+        with pytest.raises(JobFailed, match=r"\(invalid\): result: over the limit of 1,024 bytes; store it elsewhere"):
+            await over.result(1)
+
+
+async def test_long_and_odd_messages_are_kept_as_far_as_they_can_be(kit: TestKit) -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("cannot even say it")
+
+    errors = [ValueError("x" * 100_000), ValueError("nul\x00 and half \ud800"), Odd(), TaskError()]
+
+    @kit.app.task(retries=0)
+    async def fail(number: int) -> None:
+        raise errors[number]
+
+    jobs = await kit.app.enqueue_many(fail.call(number) for number in range(len(errors)))
+    await kit.run_all()
+    messages = [(await job.record()).error_message or "" for job in jobs]
+    assert len(messages[0]) == 4_000
+    assert messages[1:] == [
+        "ValueError: nul\ufffd and half ?",
+        "Odd: its text cannot be shown: RuntimeError",
+        "TaskError: ",
+    ]
+    assert [(await job.attempts())[0].status for job in jobs] == [AttemptStatus.FAILED] * 4
+
+
+async def test_a_failure_type_may_be_anything_that_shows(kit: TestKit) -> None:
+    @kit.app.task(retries=0)
+    async def fail(kind: int) -> None:
+        raise TaskError("x", failure_type=[404, "", "y" * 1000, "nul\x00"][kind])  # type: ignore[arg-type]
+
+    jobs = await kit.app.enqueue_many(fail.call(kind) for kind in range(4))
+    assert await kit.run_all() == 4
+    kinds = [(await job.record()).failure_type for job in jobs]
+    assert kinds == ["404", "error", "y" * 200, "nul\ufffd"]

@@ -1,0 +1,125 @@
+"""Waiting for something that another process does: asked again and again until it is so, never slept for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import asyncpg
+
+from hanbeon import App, Job
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.service.verify import render, verify
+from hanbeon.store.dialect import translate
+from hanbeon.store.port import Store
+from hanbeon.store.tx import Tx
+from tests.processes.journal import Journal
+
+T = TypeVar("T")
+PATIENCE = 60.0
+_BETWEEN = 0.02
+
+
+def boottime() -> float:
+    """Seconds on a clock that all processes of this machine share and that never steps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+async def until(what: str, ask: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:
+    """The first answer that is not None. A database that is away just now is asked again."""
+    end = time.monotonic() + timeout
+    while True:
+        try:
+            answer = await ask()
+        except DatabaseUnavailable:
+            answer = None
+        if answer is not None:
+            return answer
+        if time.monotonic() > end:
+            raise AssertionError(f"within {timeout:g} s it never came to this: {what}")
+        await asyncio.sleep(_BETWEEN)
+
+
+async def enqueue(app: App, task: str, /, *, options: Mapping[str, Any] | None = None, **args: Any) -> str:
+    """The id of a new job."""
+    job: Job[Any] = await app.enqueue(task, args, **options or {})
+    return job.id
+
+
+async def until_line(journal: Journal, word: str, *names: object, timeout: float = PATIENCE) -> list[str]:
+    """The first line that begins with these words."""
+    wanted = [word, *map(str, names)]
+
+    async def ask() -> list[str] | None:
+        return next((line for line in journal.lines(word) if line[: len(wanted)] == wanted), None)
+
+    return await until(f"a line {' '.join(wanted)!r} in the journal", ask, timeout)
+
+
+async def until_state(app: App, job_id: str, *states: State, timeout: float = PATIENCE) -> JobRecord:
+    async def ask() -> JobRecord | None:
+        record = await app.store.job(job_id)
+        return record if record.state in states else None
+
+    return await until(f"job {job_id} {' or '.join(states)}", ask, timeout)
+
+
+async def until_attempt(app: App, job_id: str, number: int, timeout: float = PATIENCE) -> AttemptRecord:
+    """The attempt of this number, once it has ended."""
+
+    async def ask() -> AttemptRecord | None:
+        return next((each for each in await app.store.attempts(job_id) if each.attempt == number), None)
+
+    return await until(f"the end of attempt {number} of job {job_id}", ask, timeout)
+
+
+async def statuses(app: App, job_id: str) -> list[str]:
+    """How each attempt ended, in order."""
+    return [attempt.status.value for attempt in await app.store.attempts(job_id)]
+
+
+@asynccontextmanager
+async def direct(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """A connection of the test's own, past any proxy."""
+    connection = await asyncpg.connect(url, timeout=PATIENCE)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def rows_of(store: Store, sql: str, *args: Any) -> Sequence[Any]:
+    """Any statement in the portable words of `dialect.py`, committed."""
+    lent = await store.lend()
+    try:
+        rows = await lent.fetch(translate(sql, store.database.dialect), *args)
+        await lent.finish(_nothing)
+    finally:
+        await lent.abandon()
+    return rows
+
+
+async def _nothing(tx: Tx) -> None:
+    return None
+
+
+async def make_ledger(app: App) -> None:
+    """A user's own table. No constraint of its own keeps a row from being there twice."""
+    await rows_of(app.store, "CREATE TABLE ledger (job text NOT NULL, fence bigint NOT NULL)")
+
+
+async def ledger_of(app: App) -> list[tuple[str, int]]:
+    """Which attempts of which jobs have written."""
+    return sorted((row["job"], row["fence"]) for row in await rows_of(app.store, "SELECT job, fence FROM ledger"))
+
+
+async def assert_sound(app: App) -> None:
+    report = await verify(app.store)
+    assert report.sound, render(report)

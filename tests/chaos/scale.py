@@ -1,0 +1,11 @@
+"""How long the runs are: short and always alike by default, long and of several seeds with HANBEON_CHAOS=long."""
+
+import os
+
+LONG = os.environ.get("HANBEON_CHAOS") == "long"
+SEEDS = [int(seed) for seed in os.environ.get("HANBEON_CHAOS_SEED", "1,2,3" if LONG else "1").split(",")]
+TIMEOUT = 1800 if LONG else 180
+
+
+def sized(short: int, long: int) -> int:
+    return long if LONG else short

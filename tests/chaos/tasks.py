@@ -1,0 +1,143 @@
+"""The tasks of the chaos runs: tiny ones in masses, and slow ones that tell when they began and how they were stopped.
+
+Times in journals are of `boottime`, so that bodies of several processes can be put in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Any
+
+from hanbeon import App, Context, SyncContext
+from hanbeon.app import Decorator
+from hanbeon.clock import Clock
+from hanbeon.errors import LeaseLost
+from tests.chaos.moments import boottime
+from tests.processes.journal import write_line
+
+WRITE = "INSERT INTO ledger (job, fence) VALUES ($1, $2)"
+
+
+def make_app(url: str, *, clock: Clock | None = None, **settings: Any) -> App:
+    """An App with every task below."""
+    app = App(url, clock=clock, **settings)
+
+    def tried(name: str | None = None, on_lost: str = "retry", timeout: float | None = None) -> Decorator:
+        # Chaos burns retries without a fault of the task; a linear back-off from this delay stays short.
+        return app.task(name=name, on_lost=on_lost, timeout=timeout, retries=1000, retry_delay=0.02, backoff="linear")
+
+    for function in (quick, nap, flaky, ledger, first_try_hangs, gated, gated_ledger, gated_progress):
+        tried()(function)
+    for thread_function in (threaded, ledger_threaded, threaded_watch):
+        tried()(thread_function)
+    tried("limited", timeout=3.0)(first_try_hangs)
+    tried("at_most_once", on_lost="fail")(first_try_hangs)
+    child = tried("child")(quick)
+
+    async def bear(ctx: Context, children: int) -> None:
+        for _ in range(children):
+            await ctx.enqueue(child.call().set(work_item=ctx.job_id))
+
+    @tried()
+    async def parent(ctx: Context, children: int, pause: float) -> None:
+        await bear(ctx, children)
+        await asyncio.sleep(pause)
+
+    @tried()
+    async def ledger_parent(ctx: Context, children: int, pause: float) -> None:
+        await bear(ctx, children)
+        await ledger(ctx, pause)
+
+    return app
+
+
+# In masses
+
+
+async def quick() -> None:
+    """Nothing but the engine's own work."""
+
+
+async def nap(seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
+def threaded(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+async def flaky(ctx: Context, failures: int) -> None:
+    if ctx.attempt <= failures:
+        raise RuntimeError("as asked")
+
+
+async def ledger(ctx: Context, pause: float) -> None:
+    """One row, through the transaction that commits with the job's success."""
+    transaction = await ctx.transaction()
+    await transaction.execute(WRITE, ctx.job_id, ctx.fence)
+    await asyncio.sleep(pause)
+
+
+def ledger_threaded(ctx: SyncContext, pause: float) -> None:
+    ctx.transaction().execute(WRITE, ctx.job_id, ctx.fence)
+    time.sleep(pause)
+
+
+# One by one
+
+
+def _tell(word: str, ctx: Context | SyncContext, journal: str) -> None:
+    write_line(journal, f"{word} {ctx.job_id} {ctx.fence} {boottime()} {os.getpid()}")
+
+
+async def first_try_hangs(ctx: Context, journal: str) -> None:
+    """The first attempt stays until it is stopped; the next ones return at once."""
+    _tell("began", ctx, journal)
+    try:
+        if ctx.attempt == 1:
+            await asyncio.Event().wait()
+    finally:
+        _tell("ended", ctx, journal)
+
+
+async def gated(ctx: Context, journal: str, gate: str) -> None:
+    """The first attempt stays until the file `gate` exists."""
+    _tell("began", ctx, journal)
+    while ctx.attempt == 1 and not os.access(gate, os.F_OK):  # noqa: ASYNC110 - whoever opens it is another process
+        await asyncio.sleep(0.005)
+    _tell("ended", ctx, journal)
+
+
+async def gated_ledger(ctx: Context, journal: str, gate: str) -> None:
+    """Writes a row first and then does as `gated`."""
+    await ledger(ctx, 0.0)
+    await gated(ctx, journal, gate)
+
+
+async def gated_progress(ctx: Context, journal: str, gate: str) -> None:
+    """As `gated`; at its end, stopped or not, it notes progress and tells whether it could."""
+    try:
+        await gated(ctx, journal, gate)
+    finally:
+        _tell("noted" if await _note(ctx) else "refused", ctx, journal)
+
+
+async def _note(ctx: Context) -> bool:
+    while True:
+        try:
+            await ctx.progress(ctx.fence)
+        except LeaseLost:
+            return False
+        except asyncio.CancelledError:
+            continue  # Stopped while it asked, so it has no answer yet.
+        return True
+
+
+def threaded_watch(ctx: SyncContext, journal: str) -> None:
+    """A thread whose first attempt stays until it is told to stop."""
+    _tell("began", ctx, journal)
+    while ctx.attempt == 1 and not ctx.stopping:
+        time.sleep(0.005)
+    _tell("ended", ctx, journal)

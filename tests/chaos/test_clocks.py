@@ -1,0 +1,37 @@
+"""The database's clock decides: a worker whose own is wrong, and wrong in another way each time, changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from hanbeon.clock import MICROS
+from hanbeon.domain.lifecycle import State
+from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.moments import assert_sound, enqueue, statuses, until_state
+from tests.chaos.scale import TIMEOUT
+from tests.processes.journal import Journal
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+
+async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
+    postgres_url: str, journal: Journal
+) -> None:
+    async with opened(postgres_url) as app:
+        long = await enqueue(app, "nap", seconds=3 * QUICK["lease"])
+        retried = await enqueue(app, "flaky", failures=2)
+        delayed = await enqueue(app, "quick", options={"delay": 1.0})
+        limited = await enqueue(app, "limited", journal=str(journal))
+        with crew(postgres_url, module="tests.chaos.clocks", settings=QUICK | {"clock": "jumping"}) as workers:
+            workers.hire(2, before="tests.chaos.clocks:travel")
+            for job_id in (long, retried, delayed, limited):
+                await until_state(app, job_id, State.SUCCEEDED)
+        assert await statuses(app, long) == ["completed"], "a lease was taken for expired"
+        assert await statuses(app, retried) == ["failed", "failed", "completed"]
+        assert await statuses(app, limited) == ["timeout", "completed"]
+        record = await app.store.job(delayed)
+        assert record.started_at is not None
+        assert 1.0 <= (record.started_at - record.created_at) / MICROS < 10
+        (timed_out, _) = await app.store.attempts(limited)
+        assert 3.0 <= (timed_out.ended_at - timed_out.started_at) / MICROS < 10
+        await assert_sound(app)

@@ -1,0 +1,144 @@
+"""A worker cut off from its database stops its work before its lease ends, and goes on when the wire is back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.lifecycle import State
+from tests.chaos.crew import crew, opened
+from tests.chaos.moments import (
+    assert_sound,
+    boottime,
+    direct,
+    enqueue,
+    ledger_of,
+    make_ledger,
+    statuses,
+    until_line,
+    until_state,
+)
+from tests.chaos.proxy import FaultProxy, fault_proxy
+from tests.chaos.scale import LONG, TIMEOUT
+from tests.processes.journal import Journal
+from tests.processes.workers import WorkerProcess
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+SETTINGS = {"lease": 3.0, "poll": 0.5}
+
+
+def _deliver(proxy: FaultProxy) -> None:
+    """The network is back, and brings what was sent meanwhile."""
+    proxy.heal()
+
+
+def _reset(proxy: FaultProxy) -> None:
+    """The network is back, and the connections of before are refused."""
+    proxy.cut()
+    proxy.heal()
+
+
+def _forget(proxy: FaultProxy) -> None:
+    """The network is back, but whatever stood between has forgotten the connections of before and tells nobody."""
+    proxy.strand()
+
+
+@pytest.mark.parametrize("heal", [_deliver, _reset, _forget])
+async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
+    postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None]
+) -> None:
+    tasks = ("first_try_hangs", "threaded_watch")
+    async with opened(postgres_url) as app, fault_proxy(postgres_url) as proxy:
+        jobs = [await enqueue(app, task, journal=str(journal)) for task in tasks]
+        with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+            cut_off = workers.hire(url=proxy.url)
+            for job_id in jobs:
+                await until_line(journal, "began", job_id, 1)
+            proxy.silence()
+            other = workers.hire()
+            for job_id in jobs:
+                ended = await until_line(journal, "ended", job_id, 1)
+                lease = await _lease(postgres_url, job_id)
+                assert lease.fence == 1, "the job went elsewhere before its work had stopped here"
+                assert float(ended[3]) < lease.ends_at
+            for job_id in jobs:
+                await until_state(app, job_id, State.SUCCEEDED)
+                assert await statuses(app, job_id) == ["lost", "completed"]
+                _assert_never_together(journal, job_id)
+
+            workers.kill(other)
+            heal(proxy)
+            await _works_again(app, journal, cut_off)
+        await assert_sound(app)
+
+
+# Of a connection that was forgotten, a plain result learns only by the limit of its statement, half a minute.
+@pytest.mark.parametrize(
+    ("heal", "tasks"),
+    [
+        (_deliver, ["gated", "gated_ledger"]),
+        (_reset, ["gated", "gated_ledger"]),
+        (_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"]),
+    ],
+)
+async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_slot(
+    postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None], tasks: list[str]
+) -> None:
+    gate = journal.path.with_name("gate")
+    async with opened(postgres_url) as app, fault_proxy(postgres_url) as proxy:
+        await make_ledger(app)
+        jobs = [await enqueue(app, task, journal=str(journal), gate=str(gate)) for task in tasks]
+        with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+            cut_off = workers.hire(url=proxy.url)
+            for job_id in jobs:
+                await until_line(journal, "began", job_id, 1)
+            proxy.silence()
+            gate.touch()
+            for job_id in jobs:
+                await until_line(journal, "ended", job_id, 1)
+            other = workers.hire()
+            for job_id in jobs:
+                await until_state(app, job_id, State.SUCCEEDED)
+
+            workers.kill(other)
+            heal(proxy)
+            await _works_again(app, journal, cut_off)
+        for job_id in jobs:
+            assert await statuses(app, job_id) == ["lost", "completed"]
+        assert await ledger_of(app) == [(jobs[tasks.index("gated_ledger")], 2)]
+        await assert_sound(app)
+
+
+async def _works_again(app: App, journal: Journal, worker: WorkerProcess) -> None:
+    """It takes a job, hears that it is cancelled, and tells that it has stopped."""
+    job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
+    began = await until_line(journal, "began", job_id, 1)
+    assert int(began[4]) == worker.pid
+    await app.cancel(job_id)
+    await until_state(app, job_id, State.CANCELLED)
+
+
+class _Lease(NamedTuple):
+    fence: int
+    ends_at: float
+    """By `boottime`; it errs early."""
+
+
+async def _lease(url: str, job_id: str) -> _Lease:
+    async with direct(url) as connection:
+        asked_at = boottime()
+        row = await connection.fetchrow(
+            "SELECT fence, locked_until - hanbeon.now() AS left_us FROM hanbeon.job WHERE id = $1", job_id
+        )
+    assert row is not None
+    return _Lease(row["fence"], asked_at + row["left_us"] / 1_000_000)
+
+
+def _assert_never_together(journal: Journal, job_id: str) -> None:
+    """Every body of the job had ended before the next began."""
+    words = [line[0] for line in sorted(journal.lines(), key=lambda line: float(line[3])) if line[1] == job_id]
+    assert words == ["began", "ended"] * (len(words) // 2), words

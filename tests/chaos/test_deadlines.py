@@ -1,0 +1,45 @@
+"""What becomes of the jobs of a killed worker: retried, timed out or failed, each as its task has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.retry import FailureType
+from tests.chaos.crew import crew, opened
+from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
+from tests.chaos.scale import TIMEOUT
+from tests.processes.journal import Journal
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+
+async def test_jobs_of_a_killed_worker_end_as_their_deadlines_and_tasks_say(
+    database_url: str, journal: Journal
+) -> None:
+    async with opened(database_url) as app:
+        overdue = await enqueue(app, "limited", journal=str(journal))
+        in_time = await enqueue(app, "limited", journal=str(journal), options={"timeout": 3600.0})
+        once = await enqueue(app, "at_most_once", journal=str(journal))
+        with crew(database_url) as workers:
+            dying = workers.hire()
+            for job_id in (overdue, in_time, once):
+                await until_line(journal, "began", job_id, 1)
+            workers.kill(dying)
+            await until("a deadline has passed", lambda: _is_overdue(app, overdue))
+            workers.hire()
+            await until_state(app, overdue, State.SUCCEEDED)
+            await until_state(app, in_time, State.SUCCEEDED)
+            failed = await until_state(app, once, State.FAILED)
+        assert await statuses(app, overdue) == ["timeout", "completed"]
+        assert await statuses(app, in_time) == ["lost", "completed"]
+        assert await statuses(app, once) == ["lost"]
+        assert failed.failure_type == FailureType.LOST
+        assert journal.count("began")[once] == 1
+        await assert_sound(app)
+
+
+async def _is_overdue(app: App, job_id: str) -> bool | None:
+    sql = "SELECT 1 FROM hanbeon.jobs WHERE id = $1 AND deadline_at < hanbeon.now()"
+    return True if await rows_of(app.store, sql, job_id) else None

@@ -1,0 +1,48 @@
+"""A worker frozen for longer than its lease finds its job gone and everything it writes refused."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from hanbeon.domain.lifecycle import State
+from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.moments import assert_sound, enqueue, ledger_of, make_ledger, statuses, until_line, until_state
+from tests.chaos.scale import TIMEOUT
+from tests.processes.journal import Journal
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+
+# By its own clock the worker knows, once thawed, that its leases are over. If that stood still with it, as after a
+# pause of a virtual machine, it believes in them, and only the fence stands between it and the job.
+@pytest.mark.parametrize("clock", ["system", "paused"])
+async def test_what_a_frozen_worker_writes_afterwards_is_refused(
+    postgres_url: str, journal: Journal, clock: str
+) -> None:
+    gate = journal.path.with_name("gate")
+    async with opened(postgres_url) as app:
+        await make_ledger(app)
+        writing = await enqueue(app, "gated_ledger", journal=str(journal), gate=str(gate))
+        noting = await enqueue(app, "gated_progress", journal=str(journal), gate=str(gate))
+        with crew(postgres_url, module="tests.chaos.clocks") as workers:
+            frozen = workers.hire(settings=QUICK | {"clock": clock})
+            for job_id in (writing, noting):
+                await until_line(journal, "began", job_id, 1)
+            frozen.freeze()
+            workers.hire(settings=QUICK | {"clock": "system"})
+            for job_id in (writing, noting):
+                await until_state(app, job_id, State.SUCCEEDED)
+            gate.touch()
+            frozen.thaw()
+
+            await until_line(journal, "refused", noting, 1)
+            word = "result_refused" if clock == "paused" else "lease_lost"
+            await asyncio.to_thread(frozen.wait_for, lambda line: word in line and writing in line, word)
+        assert await ledger_of(app) == [(writing, 2)]
+        assert (await app.store.job(noting)).progress == "2"
+        for job_id in (writing, noting):
+            assert (await app.store.job(job_id)).state is State.SUCCEEDED
+            assert await statuses(app, job_id) == ["lost", "completed"]
+        await assert_sound(app)

@@ -1,0 +1,73 @@
+"""SIGTERM: what can finish finishes, the rest is handed back for others to go on with, and the exit is clean."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import pytest
+
+from hanbeon.domain.lifecycle import State
+from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.moments import assert_sound, boottime, enqueue, statuses, until_line, until_state
+from tests.chaos.scale import TIMEOUT
+from tests.processes.journal import Journal
+from tests.processes.workers import WorkerProcess
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+
+async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_back(
+    database_url: str, journal: Journal
+) -> None:
+    gate = journal.path.with_name("gate")
+    async with opened(database_url) as app:
+        short = await enqueue(app, "gated", journal=str(journal), gate=str(gate))
+        endless = await enqueue(app, "first_try_hangs", journal=str(journal))
+        with crew(database_url, settings=QUICK | {"shutdown_grace": 2.0}, concurrency=2) as workers:
+            leaving = workers.hire()
+            for job_id in (short, endless):
+                await until_line(journal, "began", job_id, 1)
+            waiting = await enqueue(app, "first_try_hangs", journal=str(journal))
+            leaving.terminate()
+            gate.touch()
+            assert await asyncio.to_thread(leaving.wait) == 0, leaving.output
+            workers.gone(leaving)
+
+            assert await statuses(app, short) == ["completed"]
+            assert await statuses(app, endless) == ["released"]
+            record = await app.store.job(endless)
+            assert (record.state, record.retry_count) == (State.READY, 0)
+            untouched = await app.store.job(waiting)
+            assert (untouched.state, untouched.fence) == (State.READY, 0), "it claimed after it was told to stop"
+
+            workers.hire()
+            await until_state(app, endless, State.SUCCEEDED)
+            assert await statuses(app, endless) == ["released", "completed"]
+            await until_line(journal, "began", waiting, 1)
+        await assert_sound(app)
+
+
+async def test_a_second_signal_hands_everything_back_at_once(database_url: str, journal: Journal) -> None:
+    async with opened(database_url) as app:
+        endless = await enqueue(app, "first_try_hangs", journal=str(journal))
+        with crew(database_url, settings=QUICK | {"shutdown_grace": 3600.0}) as workers:
+            leaving = workers.hire()
+            await until_line(journal, "began", endless, 1)
+            asked_at = boottime()
+            assert await asyncio.to_thread(_terminate_until_it_ends, leaving) == 0, leaving.output
+            workers.gone(leaving)
+            assert boottime() - asked_at < 30
+        assert await statuses(app, endless) == ["released"]
+        record = await app.store.job(endless)
+        assert (record.state, record.retry_count) == (State.READY, 0)
+        await assert_sound(app)
+
+
+def _terminate_until_it_ends(worker: WorkerProcess) -> int:
+    """Signals of one kind that come together count once, and nobody tells when the first was seen."""
+    while worker.alive:
+        worker.terminate()
+        with contextlib.suppress(AssertionError):
+            return worker.wait(0.3)
+    return worker.wait()

@@ -1,0 +1,83 @@
+"""The program around the commands: help, version, errors, exit codes."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from hanbeon.cli.exits import EXIT_CODES, MEANINGS
+from hanbeon.errors import Kind
+from tests.cli.hanbeon import environment, hanbeon
+
+_HEAVY = ("apsw", "asyncpg", "asyncio", "msgspec", "pydantic", "structlog", "uvloop")
+_HELP = f"""
+import sys
+from hanbeon.cli import main
+sys.argv = ["hanbeon", "--help"]
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", *[name for name in {_HEAVY!r} if name in sys.modules])
+"""
+
+
+def test_help_lists_the_commands_without_loading_what_they_need() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _HELP], check=True, capture_output=True, text=True, env=environment(), timeout=60
+    )
+    assert all(command in done.stdout for command in ("migrate", "worker", "verify", "demo"))
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    done = hanbeon("--version")
+    assert (done.returncode, done.stdout) == (0, f"hanbeon {version('hanbeon')}\n")
+
+
+def test_python_m_hanbeon_is_the_same_program() -> None:
+    command = [sys.executable, "-m", "hanbeon", "--version"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"hanbeon {version('hanbeon')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("migrate", "--database", "mysql://shop"), 2, "use sqlite:///jobs.db or postgresql://"),
+        (("migrate", "--database", "sqlite:///nowhere/jobs.db"), 5, "create it first"),
+        (("migrate", "--database", "postgresql://127.0.0.1:1/shop"), 5, "check that it runs"),
+        (("verify", "--database", "sqlite:///nothing.db"), 3, "there is no file nothing.db"),
+        (("worker", "--app", "quickstart"), 2, "write module:name"),
+        (("worker", "--app", "no_such_module:app"), 2, "there is no module 'no_such_module'"),
+    ],
+)
+def test_an_error_is_one_line_that_names_the_remedy(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    done = hanbeon(*arguments, cwd=tmp_path)
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_setting_that_does_not_fit_is_refused_by_its_name(tmp_path: Path) -> None:
+    done = hanbeon("migrate", cwd=tmp_path, HANBEON_LEASE="soon")
+    assert done.returncode == 2
+    assert "HANBEON_LEASE" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("worker",), ("migrate", "--databse", "x"), ("wroker",)])
+def test_a_wrong_command_line_is_invalid_input(arguments: tuple[str, ...]) -> None:
+    assert hanbeon(*arguments).returncode == EXIT_CODES[Kind.INVALID]
+
+
+def test_every_kind_of_error_has_one_documented_exit_code() -> None:
+    assert EXIT_CODES.keys() == set(Kind)
+    assert len(set(EXIT_CODES.values())) == len(Kind)
+    assert set(EXIT_CODES.values()) <= MEANINGS.keys()

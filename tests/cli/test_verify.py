@@ -1,0 +1,54 @@
+"""`hanbeon verify`: a verdict, and an exit code that a script can go by."""
+
+import json
+from pathlib import Path
+
+import apsw
+
+from hanbeon.app import App
+from tests.cli.hanbeon import hanbeon
+
+
+async def _greet(name: str) -> str:
+    return f"Hello, {name}!"
+
+
+async def _run_one(url: str) -> str:
+    app = App(url)
+    greet = app.task(_greet)
+    await app.migrate()
+    async with app, app.worker():
+        job = await app.enqueue(greet.call("Ada"))
+        await job.result(timeout=30)
+    return job.id
+
+
+async def test_a_sound_database(database_url: str) -> None:
+    await _run_one(database_url)
+    done = hanbeon("verify", "--database", database_url)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("sound: 1 jobs")
+
+    report = json.loads(hanbeon("verify", "--json", "--database", database_url).stdout)
+    assert (report["sound"], report["jobs"], report["findings"]) == (True, 1, [])
+
+
+async def test_an_unsound_database(sqlite_url: str) -> None:
+    job_id = await _run_one(sqlite_url)
+    _tamper(Path(sqlite_url.removeprefix("sqlite:///")))
+    done = hanbeon("verify", "--database", sqlite_url)
+    assert done.returncode == 1
+    assert done.stdout.startswith("NOT SOUND")
+    assert "state_mismatch" in done.stdout
+
+    answered = hanbeon("verify", "--json", "--database", sqlite_url)
+    report = json.loads(answered.stdout)
+    assert (answered.returncode, report["sound"]) == (1, False)
+    assert {finding["job_id"] for finding in report["findings"]} == {job_id}
+
+
+def _tamper(path: Path) -> None:
+    """Somebody says by hand that the job failed."""
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE hanbeon_job SET state = 'failed'")
+    connection.close()

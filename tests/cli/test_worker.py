@@ -1,0 +1,96 @@
+"""`hanbeon worker`: runs the jobs of an App that it finds by name, and stops cleanly."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples import quickstart
+from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment, hanbeon
+
+_TARGET = ("worker", "--app", "quickstart:app")
+
+
+class Running:
+    """A worker in a process of its own, and the lines it logs."""
+
+    def __init__(self, *arguments: str, **options: Any) -> None:
+        self.process = subprocess.Popen(
+            [SCRIPT, *arguments], text=True, cwd=EXAMPLES, env=environment(), **{"stderr": subprocess.PIPE, **options}
+        )
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            yield json.loads(line)
+
+    def until(self, event: str) -> dict[str, Any]:
+        for line in self.lines():
+            if line["event"] == event:
+                return line
+        raise AssertionError(f"it ended without {event}")
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+async def test_a_worker_runs_what_another_process_enqueued_and_stops_on_sigterm(database_url: str) -> None:
+    app = quickstart.app
+    app.settings = app.settings.model_copy(update={"database_url": database_url})
+    await app.migrate()
+    async with app:
+        job = await app.enqueue(quickstart.greet.call("Ada"))
+        with Running(*_TARGET, "--database", database_url, "--concurrency", "3") as worker:
+            started = worker.until("worker_started")
+            assert started["tasks"] == ["greet"]
+            assert (started["level"], started["logger"]) == ("info", "hanbeon.engine")
+            assert await job.result(timeout=30) == "Hello, Ada! (attempt 1)"
+            (instance,) = await app.instances()
+            assert (instance.pid, instance.capacity) == (worker.process.pid, 3)
+            worker.process.send_signal(signal.SIGTERM)
+            worker.until("worker_stopped")
+            assert worker.process.wait(30) == 0
+        (instance,) = await app.instances()
+        assert instance.stopped_at is not None
+
+
+def test_logs_on_a_terminal_are_for_people(sqlite_url: str) -> None:
+    ours, theirs = pty.openpty()
+    with Running(*_TARGET, "--database", sqlite_url, stderr=theirs) as worker:
+        os.close(theirs)
+        seen = b""
+        while b"worker_started" not in seen:
+            seen += os.read(ours, 1000)
+        worker.process.send_signal(signal.SIGINT)
+        assert worker.process.wait(30) == 0
+    os.close(ours)
+    assert b"{" not in seen
+
+
+def test_a_name_that_is_no_app_is_refused_with_those_there_are() -> None:
+    done = hanbeon("worker", "--app", "quickstart:ap", cwd=EXAMPLES)
+    assert (done.returncode, done.stderr) == (2, "error: app: 'ap' in quickstart is not an App; it has app\n")
+
+
+@pytest.mark.parametrize("body", ["import no_such_module\n", "1 / 0\n"])
+def test_a_defect_of_the_module_shows_its_traceback(tmp_path: Path, body: str) -> None:
+    (tmp_path / "broken.py").write_text(body)
+    done = hanbeon("worker", "--app", "broken:app", cwd=tmp_path)
+    assert done.returncode == 70
+    assert "broken.py" in done.stderr
+
+
+def test_postgresql_without_a_schema_is_refused(postgres_url: str) -> None:
+    done = hanbeon(*_TARGET, "--database", postgres_url, cwd=EXAMPLES)
+    assert done.returncode == 5
+    assert done.stderr == "error: the database has no Hanbeon tables yet; run `hanbeon migrate` once\n"

@@ -1,0 +1,55 @@
+"""The examples run as written, and what the pages show of them is what they are."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.cli.hanbeon import EXAMPLES, environment
+from tests.docs.markdown import PAGES, ROOT, Block, blocks, name
+
+_SAYS = {
+    "quickstart.py": "Hello, Ada! (attempt 1)\nHello, Grace! (attempt 2)",
+    "release.py": "tests done",
+    "payment.py": "[1, 100]",
+}
+_TAKEN = [block for page in PAGES for block in blocks(page) if block.source is not None]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_the_example_runs(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env=environment(),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(_SAYS[example.name].splitlines()) <= set(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize("block", _TAKEN, ids=lambda block: f"{name(block.page)}:{block.source}")
+def test_a_block_that_names_its_file_is_taken_from_it(block: Block) -> None:
+    text = (ROOT / str(block.source)).read_text()
+    assert any(textwrap.indent(block.text, " " * depth) in text for depth in (0, 4, 8)), f"not in {block.source}"
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.ko.md"])
+def test_the_readme_shows_the_whole_quickstart_and_what_it_says(readme: str) -> None:
+    shown = blocks(ROOT / readme)
+    (quickstart,) = [block.text for block in shown if block.source == "examples/quickstart.py"]
+    assert quickstart == (EXAMPLES / "quickstart.py").read_text()
+    assert f"{_SAYS['quickstart.py']}\n" in [block.text for block in shown if block.language == "text"]
+
+
+def test_both_readmes_show_the_same_code() -> None:
+    english, korean = (
+        [block.text for block in blocks(ROOT / readme) if block.language == "python"]
+        for readme in ("README.md", "README.ko.md")
+    )
+    assert english == korean

@@ -1,0 +1,85 @@
+"""Links lead somewhere, code in the pages is code, and numbers are those of the code."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from hanbeon.clock import MICROS
+from hanbeon.domain.outcome import TIMEOUT_MESSAGE
+from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
+from hanbeon.settings import Settings
+from hanbeon.store.postgres import _LENT_AT_MOST
+from hanbeon.store.sqlite import BUSY_TIMEOUT_MS, LENT_LIMIT_SECONDS
+from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name
+
+_EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name)
+
+
+@_EACH_PAGE
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert ROOT in target.parents, link
+        assert not anchor or anchor in anchors(target), link
+
+
+@_EACH_PAGE
+def test_python_in_a_page_is_python(page: Path) -> None:
+    for block in blocks(page):
+        if block.language == "python":
+            compile(block.text, name(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+def test_every_page_of_docs_can_be_found_from_its_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link).resolve() for link in links(index)}
+    assert set((ROOT / "docs").glob("*.md")) - {index} <= linked
+
+
+def test_every_decision_is_listed_and_answers_the_four_questions() -> None:
+    index = ROOT / "docs" / "decisions" / "README.md"
+    records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+    assert [link for link in links(index) if link[0].isdigit()] == [record.name for record in records]
+    for number, record in enumerate(records, start=1):
+        text = record.read_text()
+        assert text.startswith(f"# {number:04} ")
+        assert record.name.startswith(f"{number:04}-")
+        headings = [line for line in text.splitlines() if line.startswith("## ")]
+        assert headings == ["## Context", "## Decision", "## Consequences", "## Alternatives"], record.name
+
+
+_DEFAULTS = Settings.model_fields
+
+
+def _whole(name: str) -> str:
+    return f"{_DEFAULTS[name].default:g}"
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("guarantees", f"limited to {LENT_LIMIT_SECONDS:g} s"),
+        ("guarantees", f"({_DEFAULTS['lease'].default / 10:g} s of {_whole('lease')} by default)"),
+        ("guarantees", f"{_DEFAULTS['retention'].default / 86_400:g} days after its end"),
+        ("engine", f"`lease` ({_whole('lease')} s)"),
+        ("engine", f"`shutdown_grace` ({_whole('shutdown_grace')} s)"),
+        ("engine", f"`concurrency` ({_whole('concurrency')})"),
+        ("engine", f"polling ({_whole('poll')} s)"),
+        ("engine", f"{_DEFAULTS['max_payload_bytes'].default // 2**20} MiB (`max_payload_bytes`)"),
+        ("engine", f"{_DEFAULTS['retention'].default / 86_400:g} days (`retention`)"),
+        ("engine", f"`{_DEFAULTS['timezone'].default}` by default"),
+        ("engine", f"`{TIMEOUT_MESSAGE}`"),
+        ("engine", {3600: "an hour at the most"}[MAX_DELAY_US // MICROS]),
+        ("operations", f"up to {_LENT_AT_MOST}"),
+        ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
+        ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
+        *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),
+    ],
+)
+def test_numbers_and_words_in_prose_are_those_of_the_code(page: str, words: str) -> None:
+    assert words in " ".join((ROOT / "docs" / f"{page}.md").read_text().split())

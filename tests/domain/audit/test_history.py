@@ -1,0 +1,117 @@
+"""What an audit makes of numbers, of creations and of a history whose beginning was pruned."""
+
+from hanbeon.domain.audit.case import Case, JobFacts, audit_case, audit_missing
+from hanbeon.domain.audit.finding import Code
+from hanbeon.domain.audit.history import CREATIONS, ENDINGS, Batch, Bounds, History
+from hanbeon.domain.events import Event
+from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
+
+MINUTE = 60 * 1_000_000
+
+
+def told(reason: Reason, state: State | None = None, attempt: int | None = None, at: int = 0) -> Event:
+    state = state or LIFECYCLE[reason].target
+    return Event(type=reason, at=at, queue="q", job_id="j", state=state, attempt=attempt)
+
+
+def history(*batches: tuple[int | None, int, list[Event]], first_id: int | None = None, last_id: int) -> History:
+    """Followed to the end; a batch is its first id, when it was written, and its events."""
+    numbered = [number for number, _, _ in batches if number is not None]
+    bounds = Bounds(
+        now=10**15,
+        oldest_at=min((at for _, at, _ in batches), default=None),
+        first_id=first_id or min(numbered, default=None),
+        last_id=last_id,
+    )
+    followed = History(bounds)
+    for seq, (number, at, events) in enumerate(batches):
+        followed.follow(Batch(seq=seq, at=at, count=len(events), first_id=number, events=events))
+    followed.finish()
+    return followed
+
+
+def codes(followed: History) -> list[Code]:
+    return [finding.code for finding in followed.findings]
+
+
+def noise(count: int) -> list[Event]:
+    return [Event(type="noise", at=0, queue="q")] * count
+
+
+def test_creations_and_endings_are_read_off_the_lifecycle() -> None:
+    assert {Reason.ENQUEUED, Reason.SCHEDULED} == CREATIONS
+    ends = {Reason.SUCCEEDED, Reason.RETRIED, Reason.FAILED, Reason.RELEASED, Reason.POSTPONED, Reason.STOPPED}
+    assert ends == ENDINGS
+
+
+def test_dense_numbers_are_sound_and_a_hole_is_named() -> None:
+    assert codes(history((1, 0, noise(2)), (3, 0, noise(1)), (None, 0, noise(3)), last_id=3)) == []
+    (finding,) = history((1, 0, noise(2)), (5, 0, noise(1)), last_id=5).findings
+    assert finding.code is Code.EVENT_GAP
+    assert "3 to 4" in finding.message
+
+
+def test_the_numbers_end_at_the_counter() -> None:
+    assert codes(history((1, 0, noise(2)), last_id=3)) == [Code.EVENT_GAP]
+    assert codes(history((1, 0, noise(2)), last_id=1)) == [Code.DOUBLED_EVENT]
+    assert codes(history(last_id=7)) == []
+
+
+def test_the_edge_of_a_pruned_history_is_ragged_but_not_its_middle() -> None:
+    assert codes(history((5, 100, noise(1)), (7, 200, noise(1)), last_id=7)) == []
+    late = 100 + MINUTE + 1
+    assert codes(history((5, 100, noise(1)), (6, late, noise(1)), (8, late, noise(1)), last_id=8)) == [Code.EVENT_GAP]
+    assert codes(history((1, 100, noise(1)), (3, 100, noise(1)), last_id=3)) == [Code.EVENT_GAP]
+
+
+def test_a_job_whose_creation_was_pruned_is_taken_as_it_is_first_seen() -> None:
+    claimed, ended = told(Reason.CLAIMED, attempt=4), told(Reason.SUCCEEDED, attempt=4)
+    followed = history((9, 0, [claimed, ended]), last_id=10)
+    assert codes(followed) == []
+    assert followed.traces["j"].state is State.SUCCEEDED
+    assert codes(history((1, 0, [claimed, ended]), last_id=2)) == [Code.ILLEGAL_TRANSITION]
+    # From there on every move counts.
+    assert codes(history((9, 0, [claimed, claimed]), last_id=10)) == [Code.ILLEGAL_TRANSITION, Code.DOUBLED_CLAIM]
+
+
+def test_moves_that_keep_the_state_keep_it() -> None:
+    created = told(Reason.ENQUEUED)
+    assert codes(history((1, 0, [created, told(Reason.REPRIORITISED, State.READY)]), last_id=2)) == []
+    moved = told(Reason.REPRIORITISED, State.RUNNING)
+    assert codes(history((1, 0, [created, moved]), last_id=2)) == [Code.ILLEGAL_TRANSITION]
+
+
+def test_a_job_is_created_once_unless_its_first_life_was_pruned() -> None:
+    life = [told(Reason.ENQUEUED), told(Reason.CANCELLED), told(Reason.ENQUEUED)]
+    assert codes(history((1, 0, life), last_id=3)) == [Code.DOUBLED_JOB]
+    assert codes(history((5, 0, life), last_id=7)) == []
+    assert codes(history((5, 0, life[:1] * 2), last_id=6)) == [Code.DOUBLED_JOB]
+
+
+def test_a_job_without_a_row_is_lost_unless_it_had_finished() -> None:
+    ready = history((1, 0, [told(Reason.ENQUEUED)]), last_id=1)
+    assert [finding.code for finding in audit_missing("j", ready.traces["j"])] == [Code.LOST_JOB]
+    ended = history((1, 0, [told(Reason.ENQUEUED), told(Reason.CANCELLED)]), last_id=2)
+    assert list(audit_missing("j", ended.traces["j"])) == []
+
+
+def test_a_job_without_events_is_lost_unless_they_may_have_been_pruned() -> None:
+    job = JobFacts(
+        seq=1,
+        id="j",
+        queue="q",
+        role="",
+        key="",
+        state=State.READY,
+        unmet=0,
+        fence=0,
+        created_at=50,
+        run_at=50,
+        started_at=None,
+        locked_until=None,
+    )
+    for oldest, expected in ((100, []), (50, []), (49, [Code.LOST_JOB])):
+        pruned = Bounds(now=60, oldest_at=oldest, first_id=9, last_id=9)
+        assert [finding.code for finding in audit_case(Case(job=job), pruned)] == expected
+    all_gone = Bounds(now=60, oldest_at=None, first_id=None, last_id=9)
+    assert list(audit_case(Case(job=job), all_gone)) == []

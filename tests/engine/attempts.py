@@ -1,0 +1,91 @@
+"""Attempts for tests of the engine's parts: real ones, around work that the test controls."""
+
+import asyncio
+from typing import Any, cast
+from zoneinfo import ZoneInfo
+
+from hanbeon.domain.job import Claimed
+from hanbeon.domain.outcome import Outcome
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.engine.attempt import Attempt
+from hanbeon.executors.port import Call, StopCause
+from hanbeon.store.port import Store
+
+LEASE = 30.0
+
+
+class HandWork:
+    """Work that ends when the test says so, and notes how it was told to stop."""
+
+    def __init__(self) -> None:
+        self.stops: list[StopCause] = []
+        self.ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+
+    def stop(self, cause: StopCause) -> None:
+        self.stops.append(cause)
+
+    async def outcome(self) -> Outcome | None:
+        return await self.ended
+
+
+class HandExecutor:
+    """Starts that work; its stopping takes as long as it is told."""
+
+    name = "by hand"
+    lends_transactions = False
+
+    def __init__(self, stop_seconds: float = 0.0) -> None:
+        self.stop_seconds = stop_seconds
+        self.started: list[HandWork] = []
+
+    def start(self, call: Call) -> HandWork:
+        self.started.append(HandWork())
+        return self.started[-1]
+
+    async def close(self) -> None:
+        return
+
+
+class NoStore:
+    """A database that is away: asking it anything is a failure of the test."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the store was asked to {name}")
+
+
+def new_attempt(
+    *,
+    seq: int = 1,
+    fence: int = 1,
+    timeout: float | None = None,
+    claimed_at: float = 0.0,
+    lease: float = LEASE,
+    executor: HandExecutor | None = None,
+    store: object | None = None,
+    args: str = "{}",
+) -> Attempt:
+    job = Claimed(
+        seq=seq,
+        id=f"01a1e189-eda6-7180-9760-{seq:012}",
+        fence=fence,
+        queue="default",
+        task="work",
+        role="",
+        args=args,
+        retry_count=0,
+        timeout_us=None if timeout is None else round(timeout * 1_000_000),
+        policy=RetryPolicy(),
+        idempotency_key=None,
+        run_at=0,
+        started_at=0,
+        progress=None,
+    )
+    return Attempt(
+        job,
+        cast(Store, store or NoStore()),
+        executor or HandExecutor(),
+        claimed_at=claimed_at,
+        lease_seconds=lease,
+        zone=ZoneInfo("UTC"),
+        max_payload_bytes=1024,
+    )

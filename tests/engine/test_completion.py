@@ -1,0 +1,141 @@
+"""Results go out in batches, and whoever waits for one learns exactly what the database said."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import cast
+
+import pytest
+
+from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.domain.outcome import Returned
+from hanbeon.engine.completion import Completion
+from hanbeon.engine.loop import Loop
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.store.operations.settle import Report, Settled
+from hanbeon.store.port import Store
+
+Answer = Callable[[Sequence[Report]], list[Settled]]
+
+
+def report(seq: int, fence: int = 1) -> Report:
+    return Report(seq, fence, Returned())
+
+
+def accepted(reports: Sequence[Report]) -> list[Settled]:
+    return [Settled(each.seq, each.fence, State.SUCCEEDED, Reason.SUCCEEDED) for each in reports]
+
+
+class SlowStore:
+    """Settles when the test says so, and in the way the test says."""
+
+    def __init__(self, answer: Answer = accepted) -> None:
+        self.batches: list[list[int]] = []
+        self.asked = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.answer = answer
+
+    async def settle(self, reports: Sequence[Report]) -> list[Settled]:
+        self.batches.append([each.seq for each in reports])
+        self.asked.set()
+        await self.gate.wait()
+        return self.answer(reports)
+
+
+@asynccontextmanager
+async def completing(store: SlowStore) -> AsyncIterator[Completion]:
+    completion = Completion(cast(Store, store))
+    running = asyncio.create_task(Loop("complete", completion.run_once).run())
+    try:
+        async with asyncio.timeout(5):
+            yield completion
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+
+
+async def test_while_one_flush_is_under_way_the_next_gathers() -> None:
+    store = SlowStore()
+    async with completing(store) as completion:
+        waiting = [asyncio.create_task(completion.settle(report(1)))]
+        await store.asked.wait()
+        waiting += [asyncio.create_task(completion.settle(report(seq))) for seq in range(2, 6)]
+        await asyncio.sleep(0)
+        assert completion.waiting
+        assert store.batches == [[1]]
+        store.gate.set()
+        answers = await asyncio.gather(*waiting)
+        assert [answer.seq for answer in answers if answer] == [1, 2, 3, 4, 5]
+        assert store.batches == [[1], [2, 3, 4, 5]]
+        assert not completion.waiting
+
+
+async def test_a_batch_has_its_limit() -> None:
+    store = SlowStore()
+    store.gate.set()
+    async with completing(store) as completion:
+        await asyncio.gather(*(completion.settle(report(seq)) for seq in range(1_100)))
+    assert [len(batch) for batch in store.batches] == [500, 500, 100]
+
+
+async def test_what_was_refused_is_none_and_the_others_are_not() -> None:
+    store = SlowStore(lambda reports: accepted([each for each in reports if each.seq != 2]))
+    store.gate.set()
+    async with completing(store) as completion:
+        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2, 3)))
+    assert [answer and answer.seq for answer in answers] == [1, None, 3]
+
+
+async def test_the_late_report_of_a_lost_attempt_is_not_answered_for_the_one_that_followed() -> None:
+    store = SlowStore(lambda reports: accepted([each for each in reports if each.fence == 2]))
+    store.gate.set()
+    async with completing(store) as completion:
+        late, good = await asyncio.gather(completion.settle(report(1, 1)), completion.settle(report(1, 2)))
+    assert late is None
+    assert good is not None
+    assert good.fence == 2
+
+
+async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes_on() -> None:
+    def away(reports: Sequence[Report]) -> list[Settled]:
+        store.answer = accepted
+        raise DatabaseUnavailable("gone")
+
+    store = SlowStore(away)
+    store.gate.set()
+    async with completing(store) as completion:
+        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2)), return_exceptions=True)
+        assert [str(answer) for answer in answers] == ["gone", "gone"]
+        assert await completion.settle(report(1)) is not None
+
+
+async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> None:
+    def picky(reports: Sequence[Report]) -> list[Settled]:
+        if any(each.seq == 2 for each in reports):
+            raise ValueError("a report that no database takes")
+        return accepted(reports)
+
+    store = SlowStore(picky)
+    store.gate.set()
+    async with completing(store) as completion:
+        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2, 3)), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [Settled, ValueError, Settled]
+
+
+async def test_who_waits_is_told_when_the_worker_stops() -> None:
+    store = SlowStore()
+    async with completing(store) as completion:
+        waiting = asyncio.create_task(completion.settle(report(1)))
+        await store.asked.wait()
+    with pytest.raises(DatabaseUnavailable, match="the worker was stopped"):
+        await waiting
+
+
+async def test_a_waiter_that_has_gone_does_not_disturb() -> None:
+    store = SlowStore()
+    async with completing(store) as completion:
+        gone, stays = (asyncio.create_task(completion.settle(report(seq))) for seq in (1, 2))
+        await store.asked.wait()
+        gone.cancel()
+        store.gate.set()
+        assert await stays is not None

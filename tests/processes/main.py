@@ -1,0 +1,57 @@
+"""The program of a worker process: an App made by a module of tests, and one or more of its workers until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+import os
+import sys
+from typing import Any, NamedTuple
+
+from hanbeon import App
+from tests.processes.owner import end_with_the_owner
+from tests.processes.process import READY
+
+
+class Orders(NamedTuple):
+    """What a worker process is told on its command line."""
+
+    url: str
+    module: str
+    settings: dict[str, Any]
+    concurrency: int
+    workers: int = 1
+    before: str | None = None
+
+
+async def work(orders: Orders) -> None:
+    app: App = importlib.import_module(orders.module).make_app(orders.url, **orders.settings)
+    async with app:
+        # SIGTERM reaches the first, and it takes the others along.
+        first, *others = (
+            app.worker(concurrency=orders.concurrency, name=f"{os.getpid()}.{number}")
+            for number in range(orders.workers)
+        )
+        running = asyncio.create_task(first.run())
+        for other in others:
+            await other.start()
+        while not first.instance and not running.done():  # noqa: ASYNC110 - it announces its start to nobody
+            await asyncio.sleep(0.01)
+        if not running.done():
+            print(READY, flush=True)
+        await running
+        await asyncio.gather(*(other.stop() for other in others))
+
+
+def main() -> None:
+    end_with_the_owner()
+    orders = Orders(*json.loads(sys.argv[1]))
+    if orders.before is not None:
+        module, _, function = orders.before.partition(":")
+        getattr(importlib.import_module(module), function)()
+    asyncio.run(work(orders))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""A connection of its own to either database, behind the store's back: sees what is committed and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+import apsw
+import asyncpg
+
+from hanbeon.store.dialect import Postgres, Sqlite, translate
+
+
+class Onlooker(Protocol):
+    """Every `fetch` is one statement and one snapshot, in the portable words of `dialect.py`."""
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Sequence[Any]]: ...
+
+
+class _PostgresOnlooker:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
+        rows: Sequence[Sequence[Any]] = await self._connection.fetch(translate(sql, Postgres), *args)
+        return rows
+
+
+class _SqliteOnlooker:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
+        return list(self._connection.execute(translate(sql, Sqlite), args))
+
+
+@asynccontextmanager
+async def onlooker(url: str) -> AsyncIterator[Onlooker]:
+    if urlsplit(url).scheme == "sqlite":
+        # Through apsw, like the engine: a second SQLite library in one process would drop the first one's locks.
+        file = apsw.Connection(unquote(urlsplit(url).path.removeprefix("/")), flags=apsw.SQLITE_OPEN_READONLY)
+        file.set_busy_timeout(20_000)
+        try:
+            yield _SqliteOnlooker(file)
+        finally:
+            file.close()
+        return
+    # Statistics lag behind a queue that fills and drains; a plan made from them would make the samples few.
+    connection = await asyncpg.connect(url, server_settings={"enable_seqscan": "off", "jit": "off"})
+    try:
+        yield _PostgresOnlooker(connection)
+    finally:
+        await connection.close()
+
+
+async def look(url: str, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
+    """The rows of one statement."""
+    async with onlooker(url) as eye:
+        return await eye.fetch(sql, *args)

@@ -1,0 +1,87 @@
+"""Limits hold at every moment, over many processes and many connections, also while they change."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+
+import pytest
+
+from hanbeon import App
+from tests.processes.journal import Journal
+from tests.processes.sampler import Sampler
+from tests.processes.sizes import TIMEOUT, sized
+from tests.processes.workers import worker_processes
+from tests.races.race import (
+    ROLES,
+    check_ran_once,
+    check_shared,
+    check_sound,
+    enqueue,
+    limited_jobs,
+    race_app,
+    until_succeeded,
+)
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+
+QUEUE = "narrow"
+ROLE_LIMITS = {role: 1 for role in ROLES if role}
+ENOUGH_SAMPLES = 500
+FIELD = pytest.mark.parametrize(
+    ("database_url", "jobs", "processes", "workers"),
+    [("postgres", 3000, 4, 2), ("sqlite", 1000, 3, 1)],
+    indirect=["database_url"],
+)
+
+
+@FIELD
+async def test_limits_hold_at_every_moment(
+    database_url: str, jobs: int, processes: int, workers: int, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "journal")
+    async with race_app(database_url) as app:
+        await app.configure_queue(QUEUE, max_concurrent=3, roles=ROLE_LIMITS, max_per_key=1)
+        with Sampler(database_url) as sampler:
+            await _race(app, database_url, journal, sized(jobs), processes, workers)
+        assert not sampler.exceeded, sampler
+        assert sampler.busy_samples >= ENOUGH_SAMPLES, sampler
+        assert sampler.most_in(QUEUE) == 3, "the queue's limit was never reached: this race shows nothing"
+        assert {sampler.most[QUEUE, "role", role] for role in ROLE_LIMITS} == {1}
+
+
+@FIELD
+async def test_limits_hold_while_they_change(
+    database_url: str, jobs: int, processes: int, workers: int, tmp_path: Path
+) -> None:
+    journal = Journal(tmp_path / "journal")
+    async with race_app(database_url) as app:
+        await app.configure_queue(QUEUE, max_concurrent=3, max_per_key=4)
+        with Sampler(database_url) as sampler:
+            changing = asyncio.create_task(_change_limits(app))
+            await _race(app, database_url, journal, sized(jobs // 3), processes, workers)
+            changing.cancel()
+        assert not sampler.exceeded, sampler
+        assert sampler.busy_samples >= ENOUGH_SAMPLES, sampler
+        assert sampler.most_in(QUEUE) == 5, "the highest limit was never reached: this race shows nothing"
+
+
+async def _race(app: App, url: str, journal: Journal, jobs: int, processes: int, workers: int) -> None:
+    """Far more hands than the limits allow, on one queue; all of it succeeds, each body once."""
+    options = {"settings": {"pool_size": 10}, "concurrency": 20, "workers": workers}
+    with worker_processes(processes, url, **options) as started:
+        ids = await enqueue(app, limited_jobs(app, journal, jobs, QUEUE))
+        await until_succeeded(app, len(ids))
+        for process in started:
+            process.stop()
+    await check_shared(url)
+    await check_ran_once(url, journal, ids)
+    await check_sound(app)
+
+
+async def _change_limits(app: App) -> None:
+    """3 → 1 → 5 → 2 → …, and a role's limit comes and goes with it, until cancelled."""
+    for limit in itertools.cycle((1, 5, 2, 3)):
+        await asyncio.sleep(0.2)
+        await app.configure_queue(QUEUE, max_concurrent=limit, roles={"FE": 1} if limit > 2 else {})

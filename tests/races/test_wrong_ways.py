@@ -1,0 +1,64 @@
+"""The races can tell right from wrong: the classic mistakes are caught, the engine under the same strain is not."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.audit.finding import Code
+from hanbeon.service.verify import verify
+from tests.processes.sampler import Sampler
+from tests.processes.sizes import TIMEOUT
+from tests.processes.workers import worker_processes
+from tests.races import wrong
+from tests.races.race import check_sound, enqueue, race_app, until_succeeded
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+
+QUEUE = "narrow"
+ROUNDS = 20
+JOBS_A_ROUND = 30
+ROUNDS_WITHSTOOD = 3
+
+
+@pytest.mark.parametrize("way", [wrong.count_without_lock, wrong.lock_and_count_at_once])
+async def test_a_wrong_way_is_caught(way: Callable[[], None], postgres_url: str, tmp_path: Path) -> None:
+    async with _strained(postgres_url, way) as (app, sampler):
+        for number in range(1, ROUNDS + 1):
+            await _run_round(app, number, tmp_path)
+            if sampler.exceeded:
+                break
+        assert sampler.exceeded, f"never seen in {ROUNDS} rounds: {sampler}"
+        found = {finding.code for finding in (await verify(app.store)).errors}
+        assert Code.LIMIT_EXCEEDED in found, "the sampler saw it, but the sweep over the attempts did not"
+
+
+async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_path: Path) -> None:
+    async with _strained(postgres_url, wrong.right) as (app, sampler):
+        for number in range(1, ROUNDS_WITHSTOOD + 1):
+            await _run_round(app, number, tmp_path)
+        assert not sampler.exceeded, sampler
+        assert sampler.most_in(QUEUE) == 1
+        await check_sound(app)
+
+
+@asynccontextmanager
+async def _strained(url: str, way: Callable[[], None]) -> AsyncIterator[tuple[App, Sampler]]:
+    """Eight workers in four processes that claim in this way, on a queue that lets one job run."""
+    before = f"{way.__module__}:{way.__name__}"
+    async with race_app(url) as app:
+        await app.configure_queue(QUEUE, max_concurrent=1)
+        with worker_processes(4, url, before=before, workers=2, concurrency=2), Sampler(url) as sampler:
+            yield app, sampler
+
+
+async def _run_round(app: App, number: int, folder: Path) -> None:
+    tiny = app.tasks.get("tiny")
+    await enqueue(
+        app, [tiny.call(journal=str(folder / "journal"), pause=0.005).set(queue=QUEUE) for _ in range(JOBS_A_ROUND)]
+    )
+    await until_succeeded(app, number * JOBS_A_ROUND)

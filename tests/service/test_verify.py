@@ -1,0 +1,188 @@
+"""`verify` finds nothing in a sound history, and each kind of unsoundness in a doctored one, on both databases."""
+
+import asyncio
+from datetime import timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from hanbeon.domain.audit.finding import MEANINGS, Code, Severity
+from hanbeon.domain.job import NewJob
+from hanbeon.domain.lifecycle import Reason
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.service.verify import Report, render, verify
+from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.settle import Report as Settlement
+from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.testing.clock import VirtualClock
+from tests.service.doctoring import age_changes, is_first_limit, run_sql, seq_of
+from tests.service.doctors import DOCTORS
+from tests.service.lives import HOUR, NOW, SECOND, Lives, live
+from tests.store.world import new_id
+
+
+def codes(report: Report) -> set[Code]:
+    return {finding.code for finding in report.findings}
+
+
+# Sound histories
+
+
+async def test_every_move_there_is_verifies_clean(store: Store) -> None:
+    await live(store)
+    report = await verify(store)
+    assert report.findings == ()
+    assert report.sound
+    assert not report.pruned
+    told = {event.type for event in await store.events_after(0, 10_000)}
+    assert told >= set(Reason)
+    assert report.jobs == sum((await store.counts()).values())
+    assert (report.first_event, report.last_event) == (1, report.events)
+
+
+async def test_limits_held_for_long_verify_clean(store: Store) -> None:
+    """Unlike above, no start is so soon after the first limit that it would not be held against it."""
+    await live(store)
+    await age_changes(store, "narrow", lambda event: HOUR if is_first_limit(event) else 0)
+    assert (await verify(store)).findings == ()
+
+
+async def test_an_empty_database_is_sound(store: Store) -> None:
+    report = await verify(store)
+    assert (report.sound, report.jobs, report.attempts, report.events) == (True, 0, 0, 0)
+    assert render(report) == "sound: 0 jobs, 0 attempts, 0 events"
+
+
+async def test_events_without_numbers_are_read_too(store: Store) -> None:
+    await live(store)
+    tail = (await run_sql(store, "SELECT max(seq) AS seq FROM hanbeon.event_batch"))[0]["seq"] - 5
+    last = (await run_sql(store, "SELECT min(first_id) - 1 AS id FROM hanbeon.event_batch WHERE seq > $1", tail))[0][
+        "id"
+    ]
+    await run_sql(store, "UPDATE hanbeon.event_batch SET first_id = NULL WHERE seq > $1", tail)
+    await run_sql(store, "UPDATE hanbeon.event_counter SET last_id = $1", last)
+
+    async def number_nothing(limit: int = 1000) -> int:
+        return 0
+
+    numbering, store.number_events = store.number_events, number_nothing  # type: ignore[method-assign]
+    unnumbered = await verify(store)
+    store.number_events = numbering  # type: ignore[method-assign]
+    assert (unnumbered.findings, unnumbered.last_event) == ((), last)
+    numbered = await verify(store)
+    assert (numbered.findings, numbered.events) == ((), unnumbered.events)
+    assert numbered.last_event == numbered.events
+
+
+async def test_a_history_that_is_pruned_bit_by_bit_stays_sound(store: Store) -> None:
+    await live(store)
+    reports = []
+    while await store.prune(0, 3):
+        reports.append(await verify(store))
+        assert reports[-1].findings == ()
+        assert reports[-1].pruned
+    assert len(reports) > 10
+    assert reports[-1].jobs > 0
+    assert "pruned" in render(reports[-1])
+
+
+async def test_an_id_may_come_again_once_its_job_was_pruned(store: Store) -> None:
+    lives = await live(store)
+    retried = await seq_of(store, lives["retried"])
+    await run_sql(store, "DELETE FROM hanbeon.event_batch WHERE first_id = 1")
+    await run_sql(store, "DELETE FROM hanbeon.attempt WHERE job = $1", retried)
+    await run_sql(store, "DELETE FROM hanbeon.job WHERE seq = $1", retried)
+    await store.enqueue([NewJob(id=lives["retried"], task="retried")])
+    await lives.run("retried", Returned())
+    assert (await verify(store)).findings == ()
+
+
+async def test_limits_are_sound_while_the_clock_stands_still(database_url: str) -> None:
+    """Whatever happens in one microsecond may have happened in the order that was allowed."""
+    await migrate(database_url)
+    clock = VirtualClock()
+    store = open_store(database_url, clock)
+    await store.open()
+    try:
+        await clock.attach(store)
+        lives = Lives(store)
+        await store.change_queue("narrow", {"max_concurrent": 1})
+        await clock.advance(10)
+        names = ["a", "b", "c"]
+        await lives.enqueue(*(lives.new(name, queue="narrow") for name in names))
+        for name in names:
+            await lives.run(name, Raised("once"), Returned())
+        await store.change_queue("narrow", paused=True)
+        assert (await verify(store)).findings == ()
+        await clock.advance(10)
+        assert (await verify(store)).findings == ()
+    finally:
+        await store.close()
+
+
+async def test_a_live_database_is_read_as_of_one_instant(store: Store) -> None:
+    await store.change_queue("busy", {"max_concurrent": 3})
+
+    async def work(instance: int) -> None:
+        for turn in range(15):
+            first, second = new_id(), new_id()
+            await store.enqueue(
+                [
+                    NewJob(id=first, task="t", queue="busy", policy=NOW),
+                    NewJob(id=second, task="t", queue="busy", policy=NOW, depends_on=(first,)),
+                ]
+            )
+            answer = await store.claim(ClaimRequest(instance, ["t"], want=3, lease_us=30 * SECOND))
+            outcome = Raised("again") if turn % 3 == 0 else Returned()
+            await store.settle([Settlement(job.seq, job.fence, outcome) for job in answer.jobs])
+
+    async def audit() -> int:
+        audits = 0
+        while not workers.done():
+            report = await verify(store)
+            assert report.findings == (), render(report)
+            audits += 1
+        return audits
+
+    workers = asyncio.gather(*(work(instance) for instance in range(1, 5)))
+    audits, _ = await asyncio.gather(audit(), workers)
+    assert audits > 1
+    assert (await verify(store)).findings == ()
+
+
+# Doctored histories
+
+
+@pytest.mark.parametrize("name", DOCTORS)
+async def test_what_was_doctored_is_found_out(store: Store, name: str) -> None:
+    doctor, expected = DOCTORS[name]
+    job_id = await doctor(store, await live(store))
+    report = await verify(store)
+    assert codes(report) == set(expected), render(report)
+    assert report.sound is (expected == (Code.STUCK_JOB,))
+    if job_id is not None:
+        assert job_id in {finding.job_id for finding in report.findings if finding.code is expected[0]}
+        assert job_id in render(report)
+    assert expected[0] in render(report)
+
+
+def test_every_code_has_a_doctored_history_a_meaning_and_a_line_in_the_docs() -> None:
+    assert set().union(*(each.codes for each in DOCTORS.values())) == set(Code) == set(MEANINGS)
+    page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text()
+    assert [code for code in Code if f"| `{code}` | {MEANINGS[code]} |" not in page] == []
+
+
+# Rendering
+
+
+async def test_a_report_shows_rows_and_instants_and_says_what_it_leaves_out(store: Store) -> None:
+    jobs = [NewJob(id=new_id(), task="t", delay_us=HOUR) for _ in range(3)]
+    await store.enqueue(jobs)
+    await run_sql(store, "UPDATE hanbeon.job SET run_at = $1", 1_500_000)
+    report = await verify(store)
+    assert [finding.severity for finding in report.findings] == [Severity.WARNING] * 3
+    text = render(report, zone=timezone(timedelta(hours=9)), most=2)
+    assert text.startswith("sound: 3 warnings in 3 jobs, 0 attempts, 3 events\n\nwarning stuck_job (3): ")
+    assert "run_at=1970-01-01T09:00:01.500000+09:00" in text
+    assert text.endswith("… and 1 more")
+    assert "more" not in render(report, most=None).splitlines()[-1]

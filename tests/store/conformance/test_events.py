@@ -1,0 +1,73 @@
+"""What happened is told once, in the order of commits, and can be read on from anywhere."""
+
+import msgspec
+
+from hanbeon.domain.events import Event
+from hanbeon.domain.outcome import Returned
+from hanbeon.store.operations.settle import Report
+from tests.store.world import World, new_job
+
+
+async def test_numbers_have_no_gap_and_a_batch_is_read_from_within(world: World) -> None:
+    jobs = [new_job() for _ in range(5)]
+    await world.enqueue(*jobs[:3])
+    await world.enqueue(*jobs[3:])
+    told = await world.events()
+    assert [(event.id, event.job_id) for event in told] == [(n + 1, job.id) for n, job in enumerate(jobs)]
+    assert await world.store.last_event_id() == 5
+    for after in range(7):
+        assert [event.id for event in await world.store.events_after(after)] == list(range(after + 1, 6))
+
+
+async def test_a_reader_gets_whole_batches_at_a_time_and_misses_nothing(world: World) -> None:
+    for size in (1, 4, 2, 3):
+        await world.enqueue(*[new_job() for _ in range(size)])
+    await world.events()
+    for batches in (1, 2, 3):
+        seen, last = [], 0
+        while told := await world.store.events_after(last, batches):
+            last = told[-1].id
+            seen += [event.id for event in told]
+        assert seen == list(range(1, 11))
+
+
+async def test_a_transaction_tells_all_in_one_batch(world: World) -> None:
+    first = new_job()
+    await world.enqueue(first, *[new_job(depends_on=(first.id,)) for _ in range(3)])
+    await world.finish(first.id)
+    await world.events()
+    rows = await world.sql("SELECT count, body FROM hanbeon.event_batch ORDER BY first_id")
+    assert [row["count"] for row in rows] == [4, 1, 4]
+    bodies = [msgspec.json.decode(row["body"], type=list[Event]) for row in rows]
+    assert [[event.type for event in body] for body in bodies] == [
+        ["enqueued", "scheduled", "scheduled", "scheduled"],
+        ["claimed"],
+        ["succeeded", "promoted", "promoted", "promoted"],
+    ]
+
+
+async def test_what_changes_nothing_tells_nothing(world: World) -> None:
+    held = await world.claim_this(await world.make())
+    rows = await world.rows()
+    assert await world.claim(10) == []
+    await world.store.settle([Report(held.seq, held.fence + 1, Returned())])
+    await world.store.settle([])
+    await world.store.promote(10)
+    await world.store.recover(10)
+    await world.store.prune(10**12, 10)
+    await world.store.renew([], 1)
+    assert await world.rows() == rows
+    assert await world.store.number_events() == 0
+
+
+async def test_numbering_takes_no_more_than_it_is_told(world: World) -> None:
+    for _ in range(3):
+        await world.script(
+            "INSERT INTO hanbeon.event_batch (at, count, body) VALUES (1, 2, "
+            '\'[{"type":"x","at":1,"queue":"q"},{"type":"y","at":1,"queue":"q"}]\')'
+        )
+    assert await world.store.number_events(2) == 2
+    assert await world.store.last_event_id() == 4
+    assert await world.store.number_events(2) == 1
+    assert await world.store.number_events(2) == 0
+    assert [event.type for event in await world.store.events_after(0)] == ["x", "y"] * 3

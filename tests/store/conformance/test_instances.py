@@ -1,0 +1,42 @@
+"""Who works on the database."""
+
+from hanbeon.store.operations.instances import NewInstance
+from tests.store.world import World
+
+NEW = NewInstance(name="worker", host="host", pid=42, version="1.0", tasks=["b", "a"], capacity=10)
+ALIVE_US = 30_000_000
+
+
+async def test_an_instance_shows_itself_and_what_it_does(world: World) -> None:
+    number = await world.store.register(NEW)
+    start = world.clock.now_us()
+    await world.clock.advance(10)
+    assert await world.store.beat(number, 3, ["a", "b", "c"]) is True
+    (seen,) = await world.store.instances(ALIVE_US)
+    assert (seen.id, seen.name, seen.host, seen.pid, seen.version) == (number, "worker", "host", 42, "1.0")
+    assert (seen.tasks, seen.capacity, seen.running) == (["a", "b", "c"], 10, 3)
+    assert (seen.started_at, seen.seen_at, seen.stopped_at, seen.alive) == (start, start + 10_000_000, None, True)
+
+
+async def test_one_that_falls_silent_is_not_alive(world: World) -> None:
+    silent, speaking = await world.store.register(NEW), await world.store.register(NEW)
+    await world.clock.advance(30)
+    await world.store.beat(speaking, 0, [])
+    alive = {instance.id: instance.alive for instance in await world.store.instances(ALIVE_US)}
+    assert alive == {silent: False, speaking: True}
+    assert await world.store.beat(silent, 0, []) is True
+    assert all(instance.alive for instance in await world.store.instances(ALIVE_US))
+
+
+async def test_one_that_leaves_is_gone_at_once(world: World) -> None:
+    number = await world.store.register(NEW)
+    await world.store.beat(number, 5, [])
+    await world.store.leave(number)
+    (seen,) = await world.store.instances(ALIVE_US)
+    assert (seen.alive, seen.running, seen.stopped_at) == (False, 0, world.clock.now_us())
+
+
+async def test_a_pruned_instance_hears_that_it_must_register_anew(world: World) -> None:
+    assert await world.store.beat(999_999, 0, []) is False
+    number = await world.store.register(NEW)
+    assert await world.store.register(NEW) > number

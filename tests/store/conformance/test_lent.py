@@ -1,0 +1,143 @@
+"""Effects once: what a task writes and enqueues is there if and only if its success is."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from hanbeon.domain.job import Claimed
+from hanbeon.domain.lifecycle import AttemptStatus, State
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.errors import DatabaseUnavailable, DependencyCycle, UniqueKeyTaken
+from hanbeon.store.lent import LentTransaction
+from hanbeon.store.operations.settle import Report
+from tests.store.world import LEASE, World, lease_of, new_id, new_job
+
+
+@pytest.fixture
+async def effects(world: World) -> AsyncIterator[World]:
+    """A world with a table of the task's own."""
+    await world.script("CREATE TABLE IF NOT EXISTS hanbeon.test_effect (job text NOT NULL)")
+    await world.script("DELETE FROM hanbeon.test_effect")
+    yield world
+    await world.script("DROP TABLE hanbeon.test_effect")
+
+
+async def _write(world: World, lent: LentTransaction, job_id: str) -> None:
+    table = "hanbeon.test_effect" if world.on_postgres else "hanbeon_test_effect"
+    await lent.execute(f"INSERT INTO {table} (job) VALUES ({'$1' if world.on_postgres else '?'})", job_id)
+    rows = await lent.fetch(f"SELECT job FROM {table}")
+    assert [row["job"] for row in rows] == [job_id]
+
+
+def _report(held: Claimed) -> Report:
+    return Report(held.seq, held.fence, Returned('"done"'))
+
+
+async def test_writes_are_there_when_the_success_is(effects: World) -> None:
+    job_id = await effects.make()
+    held = await effects.claim_this(job_id)
+    lent = await effects.store.lend()
+    await _write(effects, lent, job_id)
+    settled = await effects.store.settle_lent(lent, _report(held), [])
+    assert settled is not None
+    assert settled.state is State.SUCCEEDED
+    assert await effects.count("test_effect") == 1
+    assert (await effects.job(job_id)).result == '"done"'
+    assert await effects.reasons(job_id) == ["enqueued", "claimed", "succeeded"]
+    await lent.abandon()
+    with pytest.raises(DatabaseUnavailable):
+        await effects.store.settle_lent(lent, _report(held), [])
+
+
+@pytest.mark.parametrize("why", ["stale", "expired", "cancelled", "failed"])
+async def test_writes_and_children_are_gone_when_the_success_is_refused(effects: World, why: str) -> None:
+    job_id = await effects.make()
+    held = await effects.claim_this(job_id)
+    report = _report(held)
+    if why == "stale":
+        report = Report(held.seq, held.fence + 1, Returned())
+    elif why == "expired":
+        await effects.clock.advance(LEASE)
+    elif why == "cancelled":
+        await effects.store.cancel(job_id)
+    else:
+        report = Report(held.seq, held.fence, Raised("boom"))
+    rows = await effects.rows()
+    lent = await effects.store.lend()
+    await _write(effects, lent, job_id)
+    assert await effects.store.settle_lent(lent, report, [new_job()]) is None
+    assert await effects.store.settle_with_children(report, [new_job()]) is None
+    assert await effects.count("test_effect") == 0
+    assert await effects.rows() == rows
+    assert await effects.state(job_id) is State.RUNNING
+
+
+async def test_an_abandoned_transaction_leaves_nothing_and_locks_nobody(effects: World) -> None:
+    job_id = await effects.make()
+    held = await effects.claim_this(job_id)
+    lent = await effects.store.lend()
+    await _write(effects, lent, job_id)
+    await lent.abandon()
+    await lent.abandon()
+    assert await effects.count("test_effect") == 0
+    assert await effects.settle(held) is not None
+    with pytest.raises(DatabaseUnavailable):
+        await lent.fetch("SELECT 1")
+
+
+async def test_children_exist_if_and_only_if_the_success_does(effects: World) -> None:
+    parent = await effects.make()
+    held = await effects.claim_this(parent)
+    first = new_job(queue="a queue of its own")
+    second = new_job(queue="a queue of its own", depends_on=(first.id,))
+    settled = await effects.store.settle_with_children(_report(held), [first, second])
+    assert settled is not None
+    assert await effects.states([parent, first.id, second.id]) == [State.SUCCEEDED, State.READY, State.PENDING]
+    assert [event.job_id for event in (await effects.events())[-3:]] == [parent, first.id, second.id]
+    held = await effects.claim_this(first.id)
+    lent = await effects.store.lend()
+    third = new_job(queue="another one", task="never seen before")
+    assert await effects.store.settle_lent(lent, _report(held), [third]) is not None
+    assert await effects.states([first.id, second.id, third.id]) == [State.SUCCEEDED, State.READY, State.READY]
+
+
+async def test_children_that_cannot_be_made_undo_the_success(effects: World) -> None:
+    await effects.make(unique_key="key", delay_us=10**12)
+    parent = await effects.make()
+    held = await effects.claim_this(parent)
+    rows = await effects.rows()
+    with pytest.raises(UniqueKeyTaken):
+        await effects.store.settle_with_children(_report(held), [new_job(), new_job(unique_key="key")])
+    circle = new_id()
+    with pytest.raises(DependencyCycle):
+        await effects.store.settle_with_children(_report(held), [new_job(id=circle, depends_on=(circle,))])
+    lent = await effects.store.lend()
+    await _write(effects, lent, parent)
+    with pytest.raises(UniqueKeyTaken):
+        await effects.store.settle_lent(lent, _report(held), [new_job(unique_key="key")])
+    assert await effects.rows() == rows
+    assert await effects.count("test_effect") == 0
+    assert await effects.settle(held) is not None
+
+
+async def test_a_task_that_ends_the_transaction_itself_is_told_so(effects: World) -> None:
+    held = await effects.claim_this(await effects.make())
+    lent = await effects.store.lend()
+    await lent.execute("COMMIT")
+    with pytest.raises(DatabaseUnavailable, match="leave its end to the engine"):
+        await effects.store.settle_lent(lent, _report(held), [])
+    assert await effects.state(held.id) is State.RUNNING
+
+
+async def test_an_open_transaction_does_not_keep_the_lease_from_being_renewed(effects: World) -> None:
+    """On SQLite it holds the only write lock, for as long as it may last; the progress then goes through it."""
+    held = await effects.claim_this(await effects.make())
+    lent = await effects.store.lend()
+    await _write(effects, lent, held.id)
+    assert await effects.store.write_progress(lease_of(held), '"half"', lent) is True
+    if effects.on_postgres:
+        assert (await effects.store.renew([lease_of(held)], 1)).renewed == {held.seq}
+    assert (await effects.store.look_at([lease_of(held)])).lost == set()
+    assert await effects.store.settle_lent(lent, _report(held), []) is not None
+    assert (await effects.job(held.id)).progress == '"half"'
+    assert [attempt.status for attempt in await effects.store.attempts(held.id)] == [AttemptStatus.COMPLETED]

@@ -1,0 +1,156 @@
+"""What is old goes, what is needed stays."""
+
+import pytest
+
+from hanbeon.domain.job import OnDependencyFailure
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.outcome import Raised
+from hanbeon.errors import Conflict, JobNotFound
+from tests.store.conformance.test_instances import NEW
+from tests.store.world import World, new_job
+
+DAY = 86_400.0
+DAY_US = 86_400_000_000
+
+
+async def _prune(world: World, limit: int = 1000) -> int:
+    total = 0
+    while gone := await world.store.prune(DAY_US, limit):
+        total += gone
+    return total
+
+
+async def test_finished_jobs_go_with_their_attempts_edges_and_events(world: World) -> None:
+    first = await world.make()
+    then = await world.make(depends_on=(first,))
+    await world.finish(first)
+    await world.finish(then)
+    await world.events()
+    await world.clock.advance(DAY)
+    assert await _prune(world) == 0
+    await world.clock.advance(0.001)
+    assert await _prune(world) > 0
+    rows = await world.sql("SELECT count(*) FROM hanbeon.event_batch")
+    assert (await world.count("job"), await world.count("edge"), await world.count("attempt"), rows[0][0]) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    with pytest.raises(JobNotFound, match="pruned"):
+        await world.job(first)
+
+
+async def test_unfinished_jobs_stay_however_old(world: World) -> None:
+    running = await world.make()
+    await world.claim_this(running)
+    ready, pending = await world.make(), await world.make(delay_us=10**15)
+    await world.clock.advance(3 * DAY)
+    await _prune(world)
+    assert await world.states([running, ready, pending]) == [State.RUNNING, State.READY, State.PENDING]
+
+
+async def test_a_job_that_an_unfinished_one_depends_on_is_kept(world: World) -> None:
+    failed, done = await world.make(), await world.make()
+    await world.finish(failed, Raised("boom"))
+    await world.finish(done)
+    blocked = await world.make(depends_on=(failed, done))
+    await world.clock.advance(2 * DAY)
+    await _prune(world)
+    assert await world.count("job") == 3
+    assert await world.count("edge") == 2
+    await world.store.requeue(failed)
+    await world.finish(failed)
+    await world.finish(blocked)
+    await world.clock.advance(2 * DAY)
+    await _prune(world)
+    assert await world.count("job") == 0
+
+
+async def test_a_kept_job_does_not_hold_the_others_up(world: World) -> None:
+    """Batches are small; what must stay is not counted among them."""
+    kept = [await world.make() for _ in range(3)]
+    for job_id in kept:
+        await world.finish(job_id)
+    await world.make(depends_on=tuple(kept), delay_us=10**15)
+    await world.clock.advance(1)
+    for job_id in [await world.make() for _ in range(3)]:
+        await world.finish(job_id)
+    await world.clock.advance(2 * DAY)
+    await _prune(world, limit=1)
+    assert await world.count("job") == 4
+
+
+async def test_a_batch_is_as_small_as_it_is_told(world: World) -> None:
+    for job_id in [await world.make() for _ in range(5)]:
+        await world.finish(job_id)
+    await world.clock.advance(2 * DAY)
+    await world.store.prune(DAY_US, 2)
+    assert await world.count("job") == 3
+
+
+async def test_events_go_only_when_they_have_been_numbered(world: World) -> None:
+    await world.make()
+    numbered = await world.events()
+    await world.script(
+        'INSERT INTO hanbeon.event_batch (at, count, body) VALUES (0, 1, \'[{"type":"x","at":0,"queue":"q"}]\')'
+    )
+    await world.clock.advance(2 * DAY)
+    await _prune(world)
+    assert await world.count("event_batch") == 1
+    await world.store.number_events()
+    (late,) = await world.store.events_after(0)
+    assert (late.id, late.type) == (numbered[-1].id + 1, "x")
+
+
+async def test_a_reader_goes_on_over_what_was_pruned(world: World) -> None:
+    await world.make()
+    seen = (await world.events())[-1].id
+    pruned = await world.make()
+    await world.clock.advance(2)
+    last = await world.make()
+    await world.events()
+    await world.script("DELETE FROM hanbeon.event_batch WHERE first_id = 2")
+    for after in (0, seen, seen + 1):
+        (*_, event) = await world.store.events_after(after, batches=2)
+        assert event.job_id == last
+    (event,) = await world.store.events_after(seen, batches=1)
+    assert (event.job_id, event.id) == (last, 3)
+    assert pruned != last
+
+
+async def test_instances_that_have_not_shown_themselves_go(world: World) -> None:
+    await world.store.register(NEW)
+    await world.clock.advance(DAY)
+    living = await world.store.register(NEW)
+    await world.clock.advance(1)
+    await _prune(world)
+    assert [instance.id for instance in await world.store.instances(DAY_US)] == [living]
+
+
+async def test_what_would_wait_for_a_pruned_failure_for_ever_cannot_be_requeued(world: World) -> None:
+    failed = await world.make()
+    then = new_job(depends_on=(failed,), on_dependency_failure=OnDependencyFailure.FAIL)
+    await world.enqueue(then)
+    await world.finish(failed, Raised("boom"))
+    await world.clock.advance(DAY / 2)
+    await world.store.requeue(then.id)
+    await world.store.cancel(then.id)
+    await world.clock.advance(DAY / 2 + 1)
+    await _prune(world)
+    with pytest.raises(Conflict, match="pruned"):
+        await world.store.requeue(then.id)
+    assert await world.state(then.id) is State.CANCELLED
+
+
+async def test_what_waited_for_a_pruned_success_can_be_requeued(world: World) -> None:
+    done = await world.make()
+    then = await world.make(depends_on=(done,))
+    await world.finish(done)
+    await world.clock.advance(DAY / 2)
+    await world.finish(then, Raised("boom"))
+    await world.clock.advance(DAY / 2 + 1)
+    await _prune(world)
+    with pytest.raises(JobNotFound):
+        await world.job(done)
+    assert await world.store.requeue(then) is State.READY

@@ -1,0 +1,143 @@
+"""Query plans: every statement can be prepared, and no hot one walks a table, whatever the statistics say."""
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+
+from hanbeon.clock import SystemClock
+from hanbeon.store import postgres
+from hanbeon.store.dialect import Postgres, Sqlite
+from hanbeon.store.port import migrate, open_store
+from hanbeon.store.sqlite import SqliteLent
+from hanbeon.store.statements import names, statement
+from tests.servers.postgres import PostgresServer
+
+# Who looks at everything on purpose.
+WALKS = {"count_states": "counts all jobs of a queue"} | {
+    name: "the audit reads all there is" for name in names() if name.startswith("audit_")
+}
+BIG = {"job", "edge", "event_batch", "attempt"}
+# Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
+SHORT = {"hanbeon_job_due", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
+GUARDED = [name for name in names() if name not in WALKS]
+
+FILL = """
+INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;
+INSERT INTO hanbeon.lane (queue_id, task) SELECT id, 't' FROM hanbeon.queue;
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, finished_at, unmet,
+  on_dependency_failure, policy, args, digest, idempotency_key, unique_key, work_item)
+SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN 'ready' ELSE 'succeeded' END, false, 0,
+  s.n, s.n, CASE WHEN s.n > 20000 THEN NULL ELSE s.n END, 0, 'block', '{}', '{}', '', 'i' || s.n,
+  'u' || s.n, 'w' || s.n % 1000
+FROM generate_series(1, 40000) AS s(n) JOIN hanbeon.lane AS l ON l.n = 1 + s.n % 10
+ORDER BY s.n;
+INSERT INTO hanbeon.edge (dependency, dependent) SELECT n, n + 20000 FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.attempt (job, attempt, status, started_at, ended_at)
+SELECT n, 1, 'completed', 1, 2 FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.event_batch (at, count, first_id, body)
+SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
+"""
+
+
+def _parameters(sql: str, sign: str) -> int:
+    return max((int(number) for number in re.findall(rf"\{sign}(\d+)", sql)), default=0)
+
+
+@pytest.fixture(scope="module")
+def plans_url(postgres_server: PostgresServer) -> Iterator[str]:
+    with postgres_server.database() as url:
+        yield url
+
+
+@pytest.fixture
+async def postgres_connection(plans_url: str) -> AsyncIterator[Any]:
+    """A connection with the engine's settings, to a database with the schema and whatever a test before put in."""
+    await migrate(plans_url)
+    connection = await asyncpg.connect(plans_url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def explain_sqlite(sqlite_url: str) -> AsyncIterator[Callable[[str], list[str]]]:
+    store = open_store(sqlite_url, SystemClock())
+    await store.open()
+    lent = await store.lend()
+    assert isinstance(lent, SqliteLent)
+    database = lent.connection
+
+    def explain(sql: str) -> list[str]:
+        rows = database.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * _parameters(sql, "?"))
+        return [str(row[3]) for row in rows]
+
+    yield explain
+    await lent.abandon()
+    await store.close()
+
+
+async def test_every_statement_can_be_prepared_on_postgresql(postgres_connection: Any) -> None:
+    for name in names():
+        prepared = await postgres_connection.prepare(statement(name, Postgres))
+        assert len(prepared.get_parameters()) == _parameters(statement(name, Postgres), "$"), name
+
+
+async def test_every_statement_can_be_prepared_on_sqlite(explain_sqlite: Callable[[str], list[str]]) -> None:
+    for name in names():
+        explain_sqlite(statement(name, Sqlite))
+
+
+async def test_no_hot_statement_walks_a_table_on_postgresql(postgres_connection: Any) -> None:
+    """Empty and unknown to the planner, filled and still unknown, filled and analysed: always by index."""
+    found = await _walks_on_postgres(postgres_connection, "empty")
+    await postgres_connection.execute(FILL)
+    found += await _walks_on_postgres(postgres_connection, "filled")
+    await postgres_connection.execute("ANALYZE")
+    found += await _walks_on_postgres(postgres_connection, "analysed")
+    assert not found, "\n".join(found)
+
+
+async def _walks_on_postgres(connection: Any, when: str) -> list[str]:
+    found = []
+    for name in GUARDED:
+        sql = statement(name, Postgres)
+        async with connection.transaction():
+            await connection.execute(postgres._PLANS)
+            await connection.execute(f"PREPARE checked AS {sql}")
+            nothing = ", ".join(["NULL"] * _parameters(sql, "$"))
+            call = f"checked({nothing})" if nothing else "checked"
+            text = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE {call}")
+            await connection.execute("DEALLOCATE checked")
+        found += [f"{when}: {name}: {walk}" for walk in _walks(msgspec.json.decode(text)[0]["Plan"])]
+    return found
+
+
+def _walks(plan: dict[str, Any], partner: str | None = None) -> Iterator[str]:
+    """The nodes that read a big table without a condition on an index."""
+    kind, table, index = plan["Node Type"], plan.get("Relation Name", partner), plan.get("Index Name")
+    if kind == "Bitmap Heap Scan":
+        partner = table
+    if kind == "Seq Scan" and table in BIG:
+        yield f"Seq Scan on {table}"
+    by_index = kind in ("Index Scan", "Index Only Scan", "Bitmap Index Scan")
+    if by_index and table in BIG and "Index Cond" not in plan and index not in SHORT:
+        yield f"{kind} of the whole {index} of {table}"
+    for below in plan.get("Plans", ()):
+        yield from _walks(below, partner)
+
+
+async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable[[str], list[str]]) -> None:
+    found = []
+    for name in GUARDED:
+        sql = statement(name, Sqlite)
+        # What the view `jobs` names inside is not in the statement's text.
+        tables = {"j": "job"} | {alias: table for table, alias in re.findall(r"hanbeon_(\w+) AS (\w+)", sql)}
+        tables |= {f"hanbeon_{table}": table for table in BIG}
+        for step in explain_sqlite(sql):
+            scan = re.match(r"SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", step)
+            if scan and tables.get(scan[1]) in BIG and scan[2] not in SHORT:
+                found.append(f"{name}: {step}")
+    assert not found, "\n".join(found)

@@ -1,0 +1,254 @@
+"""Commands in any order, against a model: after each, the store is where the model says it should be."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+
+from hanbeon.domain.job import Claimed, NewJob, OnConflict, OnDependencyFailure
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.limits import QueueLimits
+from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
+from hanbeon.domain.retry import OnLost, RetryPolicy
+from hanbeon.errors import Conflict
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.operations.settle import Report
+from hanbeon.store.port import migrate
+from tests.servers.installations import Installation
+from tests.store.model import Model, ModelJob
+from tests.store.world import LEASE_US, World, new_id
+
+T = TypeVar("T")
+MORE = 20 if os.environ.get("HANBEON_CHAOS") == "long" else 1
+QUEUES = ("a", "b")
+MS = 1_000
+SECOND = 1_000_000
+OUTCOMES: st.SearchStrategy[Outcome] = st.sampled_from(
+    [
+        Returned("1"),
+        Returned("2"),
+        Raised("boom"),
+        Raised("boom", permanent=True),
+        TimedOut(),
+        HandedBack(),
+        PutOff(0),
+        PutOff(5 * SECOND),
+    ]
+)
+ASKED = st.fixed_dictionaries(
+    {
+        "queue": st.sampled_from(QUEUES),
+        "task": st.sampled_from(["t", "u"]),
+        "role": st.sampled_from(["", "FE"]),
+        "concurrency_key": st.sampled_from(["", "k"]),
+        "priority": st.integers(-1, 1),
+        "urgent": st.booleans(),
+        "delay_us": st.sampled_from([None, None, 5 * SECOND]),
+        "timeout_us": st.sampled_from([None, 10 * SECOND]),
+        "on_dependency_failure": st.sampled_from(OnDependencyFailure),
+        "on_conflict": st.sampled_from(OnConflict),
+        "policy": st.builds(
+            RetryPolicy,
+            max_retries=st.integers(0, 2),
+            base_us=st.sampled_from([0, 5 * SECOND]),
+            on_lost=st.sampled_from(OnLost),
+        ),
+        "unique": st.sampled_from([None, None, "x", "y"]),
+        "behind": st.lists(st.integers(0, 99), max_size=3),
+    }
+)
+
+
+class Commands(RuleBasedStateMachine):
+    """Drives a world and a model side by side."""
+
+    def __init__(self, world: World, run: Callable[[Awaitable[Any]], Any]) -> None:
+        super().__init__()
+        self.world, self._run = world, run
+        self.model = Model()
+        self.leases: list[tuple[ModelJob, Lease]] = []
+        run(world.empty())
+
+    @property
+    def now(self) -> int:
+        return self.world.clock.now_us()
+
+    def run(self, thing: Awaitable[T]) -> T:
+        answer: T = self._run(thing)
+        return answer
+
+    def both(self, model: Callable[[], T], store: Awaitable[Any]) -> tuple[T, Any] | None:
+        """The answers of both; None if both refuse, which they must do for the same reason."""
+        try:
+            expected = model()
+        except Conflict as refusal:
+            with pytest.raises(type(refusal)):
+                self.run(store)
+            return None
+        return expected, self.run(store)
+
+    @rule(asked=st.lists(ASKED, min_size=1, max_size=3))
+    def enqueue(self, asked: list[dict[str, Any]]) -> None:
+        batch: list[NewJob] = []
+        keys: set[str] = set()
+        for each in asked:
+            each = dict(each)
+            behind, unique = each.pop("behind"), each.pop("unique")
+            queue = each["queue"]
+            before = [job.new.id for job in self.model.jobs.values() if job.new.queue == queue]
+            before += [job.id for job in batch if job.queue == queue]
+            # A key of the queue's own, because a job cannot wait for one of another queue in its stead.
+            key = None if unique is None or f"{queue}{unique}" in keys else f"{queue}{unique}"
+            keys.add(key or "")
+            depends_on = tuple(before[-1 - n % len(before)] for n in behind) if before else ()
+            batch.append(NewJob(id=new_id(), unique_key=key, depends_on=depends_on, **each))
+        answers = self.both(lambda: self.model.enqueue(batch, self.now), self.world.store.enqueue(batch))
+        if answers is not None:
+            expected, made = answers
+            assert [(each.id, each.created) for each in made] == expected
+            assert [each.state for each in made] == [self.model.jobs[job_id].state for job_id, _ in expected]
+
+    @rule(want=st.sampled_from([1, 2, 3, 50]), tasks=st.sampled_from([("t",), ("t", "u")]))
+    def claim(self, want: int, tasks: tuple[str, ...]) -> None:
+        taken: list[Claimed] = self.run(self.world.claim(want, tasks))
+        assert len(taken) <= want
+        could = {queue: [job.new.id for job in self.model.line(queue, tasks)] for queue in self.model.queues}
+        for queue, line in could.items():
+            mine = [job.id for job in taken if job.queue == queue]
+            assert mine == line[: len(mine)]
+        if not taken:
+            assert not any(could.values())
+        for held in taken:
+            job = self.model.jobs[held.id]
+            self.model.claim(job, self.now, LEASE_US)
+            assert (held.fence, held.retry_count) == (job.fence, job.retry_count)
+            self.leases.append((job, Lease(held.seq, held.fence)))
+
+    @precondition(lambda self: self.leases)
+    @rule(picks=st.lists(st.tuples(st.integers(0, 99), OUTCOMES), min_size=1, max_size=4))
+    def settle(self, picks: list[tuple[int, Outcome]]) -> None:
+        told: dict[Lease, tuple[ModelJob, Outcome]] = {}
+        for n, outcome in picks:
+            job, lease = self.leases[-1 - n % len(self.leases)]
+            told.setdefault(lease, (job, outcome))
+        live = {lease for lease, (job, _) in told.items() if self.model.holds(job, lease.fence, self.now)}
+        settled = self.run(self.world.store.settle([Report(*lease, end) for lease, (_, end) in told.items()]))
+        assert {Lease(each.seq, each.fence) for each in settled} == live
+        self.model.settle([told[lease] for lease in live], self.now)
+
+    @precondition(lambda self: self.leases)
+    @rule(n=st.integers(0, 99))
+    def renew(self, n: int) -> None:
+        job, lease = self.leases[-1 - n % len(self.leases)]
+        facts = self.run(self.world.store.renew([lease], LEASE_US))
+        if self.model.holds(job, lease.fence, self.now):
+            job.locked_until = self.now + LEASE_US
+            assert facts.renewed == {lease.seq}
+            assert bool(facts.stop) == job.stop_requested
+        else:
+            assert (facts.renewed, facts.lost) == (set(), {lease.seq})
+
+    @rule(seconds=st.sampled_from([0.001, 5, 12, 30]))
+    def advance(self, seconds: float) -> None:
+        self.run(self.world.clock.advance(seconds))
+
+    @rule()
+    def recover(self) -> None:
+        assert len(self.run(self.world.store.recover(1000))) == self.model.recover(self.now)
+
+    @rule()
+    def promote(self) -> None:
+        assert self.run(self.world.store.promote(1000)) == self.model.promote(self.now)
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(n=st.integers(0, 99))
+    def cancel(self, n: int) -> None:
+        job = self.pick(n)
+        self.both(lambda: self.model.cancel(job), self.world.store.cancel(job.new.id))
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(n=st.integers(0, 99))
+    def requeue(self, n: int) -> None:
+        job = self.pick(n)
+        answers = self.both(lambda: self.model.requeue(job, self.now), self.world.store.requeue(job.new.id))
+        assert answers is None or answers[1] is job.state
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(n=st.integers(0, 99), priority=st.sampled_from([None, -2, 2]), urgent=st.sampled_from([None, True, False]))
+    def reprioritise(self, n: int, priority: int | None, urgent: bool | None) -> None:
+        job = self.pick(n)
+        asked = self.world.store.reprioritise(job.new.id, priority, urgent)
+        self.both(lambda: self.model.reprioritise(job, priority, urgent), asked)
+
+    @precondition(lambda self: self.model.queues)
+    @rule(queue=st.sampled_from(QUEUES), paused=st.booleans())
+    def pause(self, queue: str, paused: bool) -> None:
+        if queue in self.model.queues:
+            self.run(self.world.store.change_queue(queue, paused=paused))
+            self.model.queues[queue].paused = paused
+
+    @precondition(lambda self: self.model.queues)
+    @rule(queue=st.sampled_from(QUEUES), total=st.integers(0, 2), each=st.integers(0, 1), role=st.integers(0, 1))
+    def limit(self, queue: str, total: int, each: int, role: int) -> None:
+        if queue in self.model.queues:
+            limits = {"max_concurrent": total, "max_per_key": each, "roles": {"FE": role}}
+            self.run(self.world.store.change_queue(queue, limits))
+            self.model.queues[queue].limits = QueueLimits(total, each, {"FE": role})
+
+    def pick(self, n: int) -> ModelJob:
+        jobs = list(self.model.jobs.values())
+        return jobs[-1 - n % len(jobs)]
+
+    @invariant()
+    def the_store_is_where_the_model_is(self) -> None:
+        found = self.run(self.world.store.list_jobs(JobFilter(), 0, 10_000))
+        assert [job.id for job in found] == list(self.model.jobs)
+        for job, expected in zip(found, self.model.jobs.values(), strict=True):
+            assert (job.id, job.state) == (job.id, expected.state)
+            assert (job.unmet, job.retry_count, job.fence) == (expected.unmet, expected.retry_count, expected.fence)
+            assert (job.priority, job.urgent, job.run_at) == (expected.priority, expected.urgent, expected.run_at)
+            assert (job.stop_requested_at is not None) == expected.stop_requested
+            if expected.state is State.RUNNING:
+                assert (job.locked_until, job.deadline_at) == (expected.locked_until, expected.deadline_at)
+
+    def teardown(self) -> None:
+        """What was told is legal and ends where the jobs are; each ended attempt is written down once."""
+        told = self.run(self.world.events())
+        last = {event.job_id: event.state for event in told if event.job_id is not None}
+        assert last == {job.new.id: job.state for job in self.model.jobs.values()}
+        written = self.run(
+            self.world.sql("SELECT j.id, a.attempt FROM hanbeon.attempt AS a, hanbeon.job AS j WHERE a.job = j.seq")
+        )
+        expected = [(job.new.id, n + 1) for job in self.model.jobs.values() for n in range(job.attempts)]
+        assert sorted((str(row[0]), row[1]) for row in written) == sorted(expected)
+
+
+def _check(url: str, examples: int) -> None:
+    with asyncio.Runner() as runner:
+        runner.run(migrate(url))
+        world = runner.run(World.open(url))
+        try:
+            run_state_machine_as_test(  # type: ignore[no-untyped-call]
+                lambda: Commands(world, runner.run),  # type: ignore[arg-type]
+                settings=settings(
+                    max_examples=examples * MORE,
+                    stateful_step_count=30,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+        finally:
+            runner.run(world.store.close())
+
+
+def test_any_commands_on_sqlite(sqlite_url: str) -> None:
+    _check(sqlite_url, 40)
+
+
+def test_any_commands_on_postgresql(postgres_installation: Installation, shared_database: Callable[[str], str]) -> None:
+    _check(shared_database(postgres_installation.name), 12)

@@ -1,0 +1,194 @@
+"""A store whose time is in the test's hands, and short words for what tests do with it."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import uuid_utils
+
+from hanbeon.clock import MICROS
+from hanbeon.domain.events import Event
+from hanbeon.domain.job import Claimed, JobRecord, NewJob
+from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State, is_legal
+from hanbeon.domain.outcome import Outcome, Returned
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.enqueue import Enqueued
+from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.settle import Report, Settled
+from hanbeon.store.port import Store, open_store
+from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.tx import Tx
+from hanbeon.testing.clock import VirtualClock
+
+LEASE = 30.0
+LEASE_US = 30 * MICROS
+INSTANCE = 7
+TABLES = ("attempt", "edge", "event_batch", "instance", "job", "lane", "queue")
+
+
+def new_id() -> str:
+    return str(uuid_utils.uuid7())
+
+
+def new_ids(count: int) -> list[str]:
+    return [new_id() for _ in range(count)]
+
+
+def new_job(**given: Any) -> NewJob:
+    """A job that fails at its first failure unless told otherwise."""
+    values: dict[str, Any] = {"id": new_id(), "task": "t", "policy": RetryPolicy(max_retries=0)}
+    return NewJob(**(values | given))
+
+
+class Rows(NamedTuple):
+    """How much there is of everything that a refused batch must not add to."""
+
+    jobs: int
+    edges: int
+    attempts: int
+    event_batches: int
+    events: int
+
+
+class World:
+    """A store, its clock, and the test's words for both."""
+
+    def __init__(self, store: Store, clock: VirtualClock) -> None:
+        self.store = store
+        self.clock = clock
+
+    @classmethod
+    async def open(cls, url: str) -> "World":
+        clock = VirtualClock()
+        store = open_store(url, clock)
+        await store.open()
+        world = cls(store, clock)
+        await clock.attach(store)
+        return world
+
+    @property
+    def on_postgres(self) -> bool:
+        return isinstance(self.store.database, PostgresDatabase)
+
+    async def enqueue(self, *jobs: NewJob) -> list[Enqueued]:
+        return await self.store.enqueue(jobs)
+
+    async def make(self, **given: Any) -> str:
+        job = new_job(**given)
+        await self.store.enqueue([job])
+        return job.id
+
+    async def claim(
+        self, want: int = 1, tasks: Sequence[str] = ("t",), lease_us: int = LEASE_US, cursor: int = 0
+    ) -> list[Claimed]:
+        request = ClaimRequest(INSTANCE, tasks, want, lease_us, cursor)
+        return (await self.store.claim(request)).jobs
+
+    async def claim_ids(self, want: int = 100, tasks: Sequence[str] = ("t",)) -> list[str]:
+        return [job.id for job in await self.claim(want, tasks)]
+
+    async def claim_this(self, job_id: str) -> Claimed:
+        (held,) = await self.claim(1)
+        assert held.id == job_id
+        return held
+
+    async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Settled | None:
+        settled = await self.store.settle([Report(held.seq, held.fence, outcome or Returned())])
+        return settled[0] if settled else None
+
+    async def finish(self, job_id: str, outcome: Outcome | None = None) -> None:
+        """Run a job that is the next in line."""
+        settled = await self.settle(await self.claim_this(job_id), outcome)
+        assert settled is not None
+
+    async def job(self, job_id: str) -> JobRecord:
+        return await self.store.job(job_id)
+
+    async def state(self, job_id: str) -> State:
+        return (await self.store.job(job_id)).state
+
+    async def states(self, ids: Sequence[str]) -> list[State]:
+        found = {job.id: job.state for job in await self.store.jobs(ids)}
+        return [found[job_id] for job_id in ids]
+
+    async def events(self, job_id: str | None = None) -> list[Event]:
+        """Everything told so far, of one job or of all; checked against the lifecycle on the way."""
+        while await self.store.number_events():
+            pass
+        told = await self.store.events_after(0, 1_000_000)
+        check_history(told)
+        return [event for event in told if job_id is None or event.job_id == job_id]
+
+    async def reasons(self, job_id: str) -> list[str]:
+        return [event.type for event in await self.events(job_id)]
+
+    async def rows(self) -> Rows:
+        return Rows(
+            jobs=await self.count("job"),
+            edges=await self.count("edge"),
+            attempts=await self.count("attempt"),
+            event_batches=await self.count("event_batch"),
+            events=len(await self.events()),
+        )
+
+    async def count(self, table: str) -> int:
+        return int((await self.sql(f"SELECT count(*) FROM hanbeon.{table}"))[0][0])
+
+    async def sql(self, text: str) -> Sequence[Any]:
+        """Look at the tables themselves."""
+        if isinstance(self.store.database, PostgresDatabase):
+            async with self.store.database.connection() as connection:
+                rows: Sequence[Any] = await connection.fetch(text)
+                return rows
+        lent = await self.store.lend()
+        try:
+            return await lent.fetch(text.replace("hanbeon.", "hanbeon_"))
+        finally:
+            await lent.abandon()
+
+    async def script(self, text: str) -> None:
+        """Change the tables behind the store's back."""
+        if isinstance(self.store.database, PostgresDatabase):
+            async with self.store.database.connection() as connection:
+                await connection.execute(text)
+            return
+        lent = await self.store.lend()
+        await lent.execute(text.replace("hanbeon.", "hanbeon_"))
+        await lent.finish(_nothing)
+
+    async def empty(self) -> None:
+        """As new. Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index."""
+        await self.script(
+            "; ".join(f"DELETE FROM hanbeon.{table}" for table in TABLES)
+            + "; UPDATE hanbeon.event_counter SET last_id = 0"
+        )
+        self.store.book = LaneBook()
+
+
+async def _nothing(_: Tx) -> None:
+    return
+
+
+def lease_of(held: Claimed) -> Lease:
+    return Lease(held.seq, held.fence)
+
+
+def check_history(told: Sequence[Event]) -> None:
+    """Numbers without a gap, and only moves that the lifecycle allows."""
+    assert [event.id for event in told] == list(range(1, len(told) + 1))
+    where: dict[str, State] = {}
+    for event in told:
+        if event.job_id is None:
+            continue
+        assert event.state is not None
+        reason = Reason(event.type)
+        before = where.get(event.job_id)
+        assert is_legal(reason, before, event.state), f"{event} from {before}"
+        assert LIFECYCLE[reason].target in (None, event.state)
+        where[event.job_id] = event.state
+
+
+def changed(job: NewJob, **changes: Any) -> NewJob:
+    return msgspec.structs.replace(job, **changes)

@@ -1,0 +1,52 @@
+"""docs/errors.md, from the error tree and the table of exit codes."""
+
+from __future__ import annotations
+
+import inspect
+
+from hanbeon import errors
+from hanbeon.cli.exits import EXIT_CODES, MEANINGS
+from hanbeon.errors import HanbeonError, Kind
+from tools.docs.markdown import first_line, table
+
+PATH = "errors.md"
+SOURCE = "src/hanbeon/errors.py or src/hanbeon/cli/exits.py"
+
+
+_PAGE = """# Errors
+
+Everything Hanbeon raises on purpose is a `HanbeonError`, with a stable `code`, a `kind` that says what sort of thing
+went wrong, and a message that names the remedy. `field` names the offending input where there is one. Catch the class
+(`from hanbeon.errors import UniqueKeyTaken`) or look at the code; messages may change.
+
+{errors}
+## Exit codes of the command line
+
+An error of this page ends a command with one line, `error: …` on stderr, and the code of its kind.
+
+{exits}"""
+
+
+def render() -> str:
+    rows = (
+        (f"`{error.code}`", f"`{error.__name__}`", f"`{error.kind.value}`", first_line(error.__doc__))
+        for error in _errors()
+    )
+    exits = ((str(number), _kinds(number), meaning) for number, meaning in MEANINGS.items())
+    return _PAGE.format(
+        errors=table(("code", "class", "kind", "what it says"), rows),
+        exits=table(("exit code", "kind", "meaning"), exits),
+    )
+
+
+def _errors() -> list[type[HanbeonError]]:
+    """In the order in which they are written down."""
+    return [
+        each
+        for each in vars(errors).values()
+        if inspect.isclass(each) and issubclass(each, HanbeonError) and each.__module__ == errors.__name__
+    ]
+
+
+def _kinds(number: int) -> str:
+    return ", ".join(f"`{kind.value}`" for kind in Kind if EXIT_CODES[kind] == number)

@@ -1,0 +1,83 @@
+"""docs/lifecycle.md, from the table of moves."""
+
+from __future__ import annotations
+
+from hanbeon.domain.lifecycle import LIFECYCLE, TERMINAL, AttemptStatus, State, sources_of
+from tools.docs.markdown import code, table
+
+PATH = "lifecycle.md"
+SOURCE = "src/hanbeon/domain/lifecycle.py"
+
+_STATES = {
+    State.PENDING: "waits for its time or for its dependencies",
+    State.READY: "may be claimed by any worker that knows its task",
+    State.RUNNING: "held by one worker, under a lease and a fence",
+    State.SUCCEEDED: "its task returned; the result is kept",
+    State.FAILED: "its last attempt failed, or a dependency did and it was told to fail with it",
+    State.CANCELLED: "somebody cancelled it, or another job took its unique key",
+}
+_ATTEMPTS = {
+    AttemptStatus.RUNNING: "under way; it is the job's own row, and no attempt row exists yet",
+    AttemptStatus.COMPLETED: "the task returned",
+    AttemptStatus.FAILED: "the task raised, or its result could not be kept",
+    AttemptStatus.TIMEOUT: "its deadline passed; burns a retry",
+    AttemptStatus.CANCELLED: "the job was cancelled while it ran",
+    AttemptStatus.LOST: "its lease expired and nobody knows how the work ended; burns a retry",
+    AttemptStatus.RELEASED: "handed back by a worker that stops, or put off by the task; burns no retry",
+}
+
+
+_PAGE = """# The life of a job
+
+A job moves for a *reason*. The same word is the `type` of the event, the log line, and a row of the table below. Why a
+job is where it is can be read from its events.
+
+## States
+
+{states}
+```mermaid
+{diagram}```
+
+## Reasons
+
+{reasons}
+A job that is cancelled while it runs stays `running` until its work has stopped (`stop_requested`, then `stopped`).
+`App.retry()` brings a failed or cancelled job back, with all its retries (`requeued`).
+
+## Attempts
+
+An attempt is one try of a job. Its number is the fence of its claim, so it only grows, over manual retries too. Its row
+is written once, in the transaction that ends it.
+
+{attempts}"""
+
+
+def render() -> str:
+    states = ((f"`{state}`", _STATES[state], "yes" if state in TERMINAL else "") for state in State)
+    reasons = (
+        (
+            f"`{reason}`",
+            code(sources_of(reason)) if move.sources else "(new)",
+            f"`{move.target}`" if move.target else "(stays)",
+            move.meaning,
+        )
+        for reason, move in LIFECYCLE.items()
+    )
+    attempts = ((f"`{status}`", _ATTEMPTS[status]) for status in AttemptStatus)
+    return _PAGE.format(
+        states=table(("state", "meaning", "ends the job"), states),
+        diagram=_diagram(),
+        reasons=table(("reason", "from", "to", "meaning"), reasons),
+        attempts=table(("status", "meaning"), attempts),
+    )
+
+
+def _diagram() -> str:
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for reason, move in LIFECYCLE.items():
+        for source in sources_of(reason) or ("[*]",):
+            arrows.setdefault((source, move.target or source), []).append(reason)
+    lines = [f"  {source} --> {target}: {' / '.join(reasons)}\n" for (source, target), reasons in arrows.items()]
+    return (
+        "stateDiagram-v2\n" + "".join(lines) + "".join(f"  {state} --> [*]\n" for state in State if state in TERMINAL)
+    )

@@ -1,0 +1,93 @@
+"""docs/options.md, from what tasks and jobs accept."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import msgspec
+
+from hanbeon.tasks.request import JobOptions
+from hanbeon.tasks.task import TaskOptions
+from tools.docs.markdown import table
+
+PATH = "options.md"
+SOURCE = "src/hanbeon/tasks/task.py, src/hanbeon/tasks/request.py or tools/docs/options.py"
+
+_OF_A_TASK = {
+    "queue": "The queue of its jobs.",
+    "role": "Which limit per role its jobs fall under; empty: none.",
+    "priority": "Lower runs first; a 32-bit number.",
+    "timeout": "Seconds from the start of the body until it is stopped.",
+    "retries": "How many attempts may follow the first one when it fails.",
+    "retry_delay": "Seconds before the first retry.",
+    "backoff": "How the delay grows: `exponential` (base·2ⁿ) or `linear` (base·(n+1)); an hour at the most.",
+    "jitter": "The share, 0 to 1, by which a delay may be lengthened at random.",
+    "on_lost": "What an attempt that vanished with its worker means: `retry` (at least once) or `fail` (at most once).",
+    "executor": "`async` for coroutines, `thread` for plain functions; one with a timeout must say `thread` itself.",
+}
+_OF_A_JOB = {
+    "id": "A UUID in lower-case text form; sent again with the same contents it is the same job.",
+    "queue": "Instead of the task's.",
+    "role": "Instead of the task's.",
+    "concurrency_key": "Which limit per key it falls under; empty: none.",
+    "priority": "Instead of the task's; lower runs first.",
+    "urgent": "Before everything in its queue that is not.",
+    "delay": "Seconds or a timedelta from now; not together with `run_at`.",
+    "run_at": "The earliest instant; a naive datetime is read in the configured zone.",
+    "depends_on": "Ids, jobs or requests that must succeed first, in the same queue; `set(after=[…])` adds to them.",
+    "on_dependency_failure": "`block` waits until the dependency is retried; `fail` fails it and all behind it.",
+    "idempotency_key": "One job per key for as long as that job is kept; sent again with other contents it is refused.",
+    "unique_key": "At most one unfinished job per key.",
+    "on_conflict": "When another unfinished job holds `unique_key`: `refuse`, `skip` or `replace_pending`.",
+    "timeout": "Instead of the task's.",
+    "retries": "Instead of the task's.",
+    "work_item": "What it is a part of, to list and cancel by.",
+}
+_PAGE = """# Options
+
+Durations are seconds. A name that is none of these, and a value of the wrong kind, is refused.
+
+## Of a task
+
+`@app.task(…)` takes these, and `name` (the function's own by default).
+
+{task}
+## Of a job
+
+`task.call(…).set(…)` takes these, and so does `app.enqueue(request, …)`.
+
+{job}"""
+
+
+def render() -> str:
+    task_rows = (
+        (f"`{field.name}`", _task_default(field), _OF_A_TASK[field.name])
+        for field in msgspec.structs.fields(TaskOptions)
+    )
+    job_rows = (
+        (f"`{field.name}`", _job_default(field), _OF_A_JOB[field.name]) for field in dataclasses.fields(JobOptions)
+    )
+    return _PAGE.format(
+        task=table(("option", "default", "meaning"), task_rows), job=table(("option", "default", "meaning"), job_rows)
+    )
+
+
+def _task_default(field: msgspec.structs.FieldInfo) -> str:
+    return "by the function" if field.name == "executor" else _value(field.default)
+
+
+def _job_default(field: dataclasses.Field[Any]) -> str:
+    if field.default is dataclasses.MISSING:
+        return "a new UUIDv7"
+    if field.default is None and hasattr(TaskOptions, field.name):
+        return "the task's"
+    return _value(field.default)
+
+
+def _value(default: Any) -> str:
+    if default is None or default in ("", ()):
+        return "none"
+    if isinstance(default, float) and default.is_integer():
+        default = int(default)
+    return f"`{default}`"

@@ -1,0 +1,44 @@
+"""docs/settings.md, from the settings class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hanbeon.settings import Settings
+from tools.docs.markdown import table
+
+PATH = "settings.md"
+SOURCE = "src/hanbeon/settings.py"
+
+
+_PAGE = """# Settings
+
+Each setting is an argument of `App` and an environment variable; the argument wins. A value that does not fit is
+refused by its name, and so is an argument that is none of these. A misspelt environment variable is not noticed.
+Durations are seconds, and may be fractions.
+
+```python
+app = App("postgresql:///shop", concurrency=50, lease=60)
+```
+
+{settings}
+Leases are renewed every third of `lease`, so that two heartbeats may fail before one is in danger.
+"""
+
+
+def render() -> str:
+    prefix = Settings.model_config["env_prefix"]
+    rows = (
+        (f"`{name}`", f"`{prefix}{name.upper()}`", _default(field.default), field.description or "")
+        for name, field in Settings.model_fields.items()
+    )
+    return _PAGE.format(settings=table(("setting", "environment", "default", "what it is"), rows))
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    days = f" ({value // 86_400} days)" if isinstance(value, int) and value >= 86_400 and value % 86_400 == 0 else ""
+    return f"`{value}`{days}"
