@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import os
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -9,6 +11,9 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hanbeon.errors import InvalidInput
+from hanbeon.logs import get_logger
+
+_log = get_logger("hanbeon.settings")
 
 _LONGEST = 100 * 366 * 86_400.0
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
@@ -53,9 +58,20 @@ class Settings(BaseSettings):
 
 def load_settings(**given: object) -> Settings:
     """The settings from the environment, with what is given on top; a bad value is refused by its name."""
+    _warn_of_misspelt_names()
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"{first['msg']} (HANBEON_{field.upper()})", field=field) from error
+
+
+def _warn_of_misspelt_names() -> None:
+    """Other programs may have variables of that prefix; one that is nearly a setting is more likely a slip."""
+    known = {f"HANBEON_{name.upper()}" for name in Settings.model_fields}
+    for name in os.environ:
+        if name.startswith("HANBEON_") and name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
+            if near:
+                _log.warning("unknown_setting", name=name, did_you_mean=near[0])

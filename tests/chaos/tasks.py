@@ -102,24 +102,25 @@ async def first_try_hangs(ctx: Context, journal: str) -> None:
         _tell("ended", ctx, journal)
 
 
-async def gated(ctx: Context, journal: str, gate: str) -> None:
-    """The first attempt stays until the file `gate` exists."""
+async def gated(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
+    """The first attempts, as many as there are gates, each stay until a file opens theirs: `gate.1`, `gate.2` …"""
     _tell("began", ctx, journal)
-    while ctx.attempt == 1 and not os.access(gate, os.F_OK):  # noqa: ASYNC110 - whoever opens it is another process
+    mine = f"{gate}.{ctx.attempt}"
+    while ctx.attempt <= gates and not os.access(mine, os.F_OK):  # noqa: ASYNC110 - another process opens it
         await asyncio.sleep(0.005)
     _tell("ended", ctx, journal)
 
 
-async def gated_ledger(ctx: Context, journal: str, gate: str) -> None:
+async def gated_ledger(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
     """Writes a row first and then does as `gated`."""
     await ledger(ctx, 0.0)
-    await gated(ctx, journal, gate)
+    await gated(ctx, journal, gate, gates)
 
 
-async def gated_progress(ctx: Context, journal: str, gate: str) -> None:
+async def gated_progress(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
     """As `gated`; at its end, stopped or not, it notes progress and tells whether it could."""
     try:
-        await gated(ctx, journal, gate)
+        await gated(ctx, journal, gate, gates)
     finally:
         _tell("noted" if await _note(ctx) else "refused", ctx, journal)
 

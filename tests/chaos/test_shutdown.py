@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 
 import pytest
 
@@ -12,7 +11,6 @@ from tests.chaos.crew import QUICK, crew, opened
 from tests.chaos.moments import assert_sound, boottime, enqueue, statuses, until_line, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.processes.journal import Journal
-from tests.processes.workers import WorkerProcess
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
@@ -30,7 +28,7 @@ async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_bac
                 await until_line(journal, "began", job_id, 1)
             waiting = await enqueue(app, "first_try_hangs", journal=str(journal))
             leaving.terminate()
-            gate.touch()
+            gate.with_suffix(".1").touch()
             assert await asyncio.to_thread(leaving.wait) == 0, leaving.output
             workers.gone(leaving)
 
@@ -54,20 +52,14 @@ async def test_a_second_signal_hands_everything_back_at_once(database_url: str, 
         with crew(database_url, settings=QUICK | {"shutdown_grace": 3600.0}) as workers:
             leaving = workers.hire()
             await until_line(journal, "began", endless, 1)
+            leaving.terminate()
+            await asyncio.to_thread(leaving.wait_for, lambda line: "worker_stopping" in line, "worker_stopping")
             asked_at = boottime()
-            assert await asyncio.to_thread(_terminate_until_it_ends, leaving) == 0, leaving.output
+            leaving.terminate()
+            assert await asyncio.to_thread(leaving.wait) == 0, leaving.output
             workers.gone(leaving)
             assert boottime() - asked_at < 30
         assert await statuses(app, endless) == ["released"]
         record = await app.store.job(endless)
         assert (record.state, record.retry_count) == (State.READY, 0)
         await assert_sound(app)
-
-
-def _terminate_until_it_ends(worker: WorkerProcess) -> int:
-    """Signals of one kind that come together count once, and nobody tells when the first was seen."""
-    while worker.alive:
-        worker.terminate()
-        with contextlib.suppress(AssertionError):
-            return worker.wait(0.3)
-    return worker.wait()

@@ -10,7 +10,11 @@ import subprocess
 import termios
 from pathlib import Path
 
+import pytest
+
 from tests.cli.hanbeon import SCRIPT, environment, hanbeon
+
+pytestmark = pytest.mark.slow
 
 
 def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:

@@ -35,7 +35,6 @@ async def test_the_deadline_counts_from_the_bodys_start() -> None:
 async def test_the_first_cause_stands() -> None:
     attempt, work = new_attempt(), HandWork()
     attempt.begin(work, 0.0)
-    assert not attempt.stopping
     attempt.stop(StopCause.DEADLINE)
     for later in (StopCause.CANCELLED, StopCause.SHUTDOWN, StopCause.DEADLINE):
         attempt.stop(later)

@@ -55,7 +55,7 @@ def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         await asyncio.sleep(0)
 
     monkeypatch.setattr(loops, "asyncio", types.SimpleNamespace(**(vars(asyncio) | {"sleep": sleep})))
-    monkeypatch.setattr(loops.random, "uniform", lambda low, high: high)
+    monkeypatch.setattr("random.uniform", lambda low, high: high)
     return slept
 
 
@@ -73,7 +73,7 @@ async def test_backs_off_while_the_database_is_away_and_starts_anew_when_it_is_b
 async def test_the_back_off_is_spread_so_that_instances_do_not_come_back_together(
     monkeypatch: pytest.MonkeyPatch, sleeps: list[float]
 ) -> None:
-    monkeypatch.setattr(loops.random, "uniform", lambda low, high: low)
+    monkeypatch.setattr("random.uniform", lambda low, high: low)
     steps = Steps(*[DatabaseUnavailable("gone")] * 8)
     running = asyncio.create_task(Loop("test", steps).run())
     await until(steps.done)

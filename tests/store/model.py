@@ -55,7 +55,7 @@ class Model:
         self._places = iter(range(10**9))
 
     def enqueue(self, batch: Sequence[NewJob], now: int) -> list[tuple[str, bool]]:
-        """The id that answers for each, and whether it is new. Raises, before anything has changed, if one is refused."""
+        """The id that answers for each, and whether it is new. If one is refused, nothing has changed."""
         before = {job_id: replace(job) for job_id, job in self.jobs.items()}
         try:
             return self._enqueue(batch, now)

@@ -234,7 +234,7 @@ def _check(url: str, examples: int) -> None:
         runner.run(migrate(url))
         world = runner.run(World.open(url))
         try:
-            run_state_machine_as_test(  # type: ignore[no-untyped-call]
+            run_state_machine_as_test(
                 lambda: Commands(world, runner.run),  # type: ignore[arg-type]
                 settings=settings(
                     max_examples=examples * MORE,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
+import threading
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from hanbeon.app import App
+
+THREAD_NAMES = "hanbeon-task"
 
 
 def worker(
@@ -29,6 +35,18 @@ def worker(
 
     log_to_stderr()
     run(_work(load_app(app, database), concurrency))
+    _leave_threads_behind()
+
+
+def _leave_threads_behind() -> None:
+    """End the process although bodies of thread tasks still run: Python would wait for them for ever.
+
+    Their leases are renewed no longer, so their jobs are recovered elsewhere, and now nothing of them runs here.
+    """
+    if any(thread.name.startswith(THREAD_NAMES) for thread in threading.enumerate()):
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(0)
 
 
 async def _work(app: App, concurrency: int | None) -> None:

@@ -6,19 +6,18 @@ import asyncio
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import structlog
-
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
 from hanbeon.errors import LeaseLost, TransactionUnsupported
 from hanbeon.executors.port import Executor, StopCause, Work
+from hanbeon.logs import get_logger
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.port import Store
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
 
 
 class Attempt:

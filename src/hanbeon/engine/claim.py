@@ -33,12 +33,12 @@ class Claimer:
         self._tasks, self._running, self._start = tasks, running, start
         self._cursor = 0
         self._asking = asyncio.Lock()
-        self._open = True
+        self.is_open = True
         self.instance = 0
 
     async def close(self) -> None:
         """Ask for nothing more. Returns when the last answer is here: what it brought would be stranded otherwise."""
-        self._open = False
+        self.is_open = False
         async with self._asking:
             return
 
@@ -49,7 +49,7 @@ class Claimer:
     async def _ask(self) -> float:
         want = min(_BATCH, self._settings.concurrency - self._running())
         tasks = self._tasks()
-        if not self._open or want <= 0 or not tasks:
+        if not self.is_open or want <= 0 or not tasks:
             return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor

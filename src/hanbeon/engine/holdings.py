@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-import structlog
-
 from hanbeon.clock import Clock
 from hanbeon.engine.attempt import Attempt
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.port import StopCause
+from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease, LeaseFacts
 from hanbeon.store.port import Store
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
 _NOTE_SECONDS = 5.0
 
 

@@ -7,11 +7,10 @@ import contextlib
 import random
 from collections.abc import Awaitable, Callable
 
-import structlog
-
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.logs import get_logger
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
 _LONGEST_PAUSE = 5.0
 AGAIN = 0.0
 

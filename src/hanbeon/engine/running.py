@@ -6,8 +6,6 @@ import asyncio
 import random
 from typing import Any
 
-import structlog
-
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
@@ -15,11 +13,12 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Completion
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.port import Call, StopCause, raised
+from hanbeon.logs import get_logger
 from hanbeon.store.operations.settle import Report, Settled
 from hanbeon.store.port import Store
 from hanbeon.tasks.task import Task
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
 _RETRY_SECONDS = 0.2
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import random
 
-import structlog
-
 from hanbeon.clock import MICROS, micros
 from hanbeon.engine.loop import AGAIN
+from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.port import Store
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
 _BATCH = 500
 _BETWEEN_NUMBERINGS = 0.1
 _BETWEEN_TRIES = 0.05

@@ -10,8 +10,6 @@ import socket
 from collections.abc import Iterable
 from importlib.metadata import version
 
-import structlog
-
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.attempt import Attempt
@@ -25,12 +23,14 @@ from hanbeon.engine.upkeep import Upkeep
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.port import Executor, StopCause
+from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.port import Store
 from hanbeon.tasks.registry import Registry
 
-_log = structlog.get_logger("hanbeon.engine")
+_log = get_logger("hanbeon.engine")
+_END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
 _STEPS_TO_BEGIN = 3  # Of the event loop: a run starts, starts its body, and the body runs to its first wait.
 
@@ -65,6 +65,7 @@ class Worker:
         self._looping: list[asyncio.Task[None]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
+        self._hurrying = False
         self.claim = Loop("claim", self._claimer.run_once)
         self.guard = Loop("guard", self.holdings.guard)
         self.renew = Loop("renew", self._renewer.renew)
@@ -130,7 +131,10 @@ class Worker:
 
     def _signalled(self) -> None:
         if self._stop_requested.is_set():
+            self._hurrying = True
             self.holdings.stop_all(StopCause.SHUTDOWN)
+        else:
+            _log.info("worker_stopping", instance=self.instance, running=len(self.holdings))
         self._stop_requested.set()
 
     async def stop(self) -> None:
@@ -138,22 +142,34 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.heartbeat):
                 await self._claimer.close()
-        if self._runs:
+        if self._runs and not self._hurrying:
             await asyncio.wait(self._runs, timeout=self._settings.shutdown_grace)
-        self.holdings.stop_all(StopCause.SHUTDOWN)
-        if self._runs:
-            # Threads cannot be stopped: their leases are renewed no longer, and their jobs recovered elsewhere.
-            await asyncio.wait(self._runs, timeout=max(1.0, self._settings.lease / 10))
+        await self._hand_back()
         ending = [*self._runs, *self._looping]
         for task in ending:
             task.cancel()
-        await asyncio.gather(*ending, return_exceptions=True)
+        if ending:
+            await asyncio.wait(ending, timeout=_END_SECONDS)
         self._hints.close()
         for executor in self._executors.values():
             await executor.close()
         with contextlib.suppress(DatabaseUnavailable):
             await self._store.leave(self.instance)
         _log.info("worker_stopped", instance=self.instance)
+
+    async def _hand_back(self) -> None:
+        """Stop what runs. Returns when the database knows of all that has stopped, within the time of a lease.
+
+        Threads cannot be stopped: their leases are renewed no longer, and their jobs recovered elsewhere.
+        """
+        self.holdings.stop_all(StopCause.SHUTDOWN)
+        loop = asyncio.get_running_loop()
+        began_at = loop.time()
+        while self._runs:
+            telling = any(attempt.settling for attempt in self.holdings)
+            if loop.time() - began_at > (self._settings.lease if telling else max(1.0, self._settings.lease / 10)):
+                return
+            await asyncio.wait(self._runs, timeout=_LOOK_SECONDS)
 
     async def tick(self) -> int:
         """One cycle without the loops: start what may start now, and see all that runs to its end; how many jobs."""
@@ -210,6 +226,8 @@ class Worker:
             max_payload_bytes=self._settings.max_payload_bytes,
         )
         self.holdings.add(attempt)
+        if not self._claimer.is_open:
+            attempt.stop(StopCause.SHUTDOWN)  # The last answer, come too late: handed back before it begins.
         run = asyncio.get_running_loop().create_task(self._runner.run(attempt, task), name=f"attempt-{job.id}")
         self._runs.add(run)
         run.add_done_callback(lambda done: self._ended(attempt, done))

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.port import Call, StopCause, raised, returned
+from hanbeon.executors.port import Call, StopCause, failed, raised, returned
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -51,6 +51,6 @@ class AsyncWork:
             return raised(RuntimeError("the task cancelled itself"))
         error = self._task.exception()
         if error is not None:
-            return raised(error)
+            return failed(self._call, error)
         value, error = self._task.result()
-        return raised(error) if error is not None else returned(self._call, value)
+        return failed(self._call, error) if error is not None else returned(self._call, value)

@@ -9,11 +9,13 @@ from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
+from hanbeon.logs import get_logger
 from hanbeon.tasks.context import Desk, PutOffRequest
 from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task
 
 MESSAGE_LIMIT = 4_000
+_log = get_logger("hanbeon.tasks")
 
 
 class StopCause(enum.StrEnum):
@@ -72,6 +74,15 @@ def returned(call: Call, value: Any) -> Outcome:
         )
         return Raised(message, FailureType.INVALID, permanent=True)
     return Returned(text)
+
+
+def failed(call: Call, error: BaseException) -> Outcome:
+    """What an exception out of a body means; its traceback goes to the log, its message to the attempt."""
+    outcome = raised(error)
+    if isinstance(outcome, Raised):
+        job = call.desk.job
+        _log.warning("task_raised", job=job.id, task=job.task, attempt=job.fence, exc_info=error)
+    return outcome
 
 
 def raised(error: BaseException) -> Outcome:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.port import Call, StopCause, raised, returned
+from hanbeon.executors.port import Call, StopCause, failed, returned
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
 
@@ -45,7 +45,7 @@ class ThreadWork:
     async def outcome(self) -> Outcome | None:
         await asyncio.wait([self._future])
         value, error = self._future.result()
-        return raised(error) if error is not None else returned(self._call, value)
+        return failed(self._call, error) if error is not None else returned(self._call, value)
 
 
 def _contained(body: Callable[[], Any]) -> tuple[Any, BaseException | None]:

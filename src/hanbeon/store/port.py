@@ -45,6 +45,10 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
         sqlite = SqliteDatabase(Path(path), clock)
         return Store(sqlite, SqliteWaker(sqlite.path))
     if parts.scheme in ("postgresql", "postgres"):
+        try:
+            parts.port  # noqa: B018 - reading it is what checks it
+        except ValueError as error:
+            raise InvalidInput(f"{error}; write postgresql://user@host:5432/name", field="database_url") from error
         postgres = PostgresDatabase(url, pool_size=pool_size)
         return Store(postgres, PostgresWaker(postgres, listen_url))
     raise InvalidInput(

@@ -306,6 +306,11 @@ def _border() -> Any:
         raise DatabaseUnavailable(
             f"PostgreSQL does not answer: {error}; check that it runs and can be reached"
         ) from error
+    except asyncpg.InsufficientPrivilegeError as error:
+        raise DatabaseUnavailable(
+            f"the role may not do this: {error}; grant it what docs/operations.md lists, "
+            "or run `hanbeon migrate` as the owner"
+        ) from error
     except (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError) as error:
         raise DatabaseUnavailable(f"PostgreSQL refuses the connection: {error}; check HANBEON_DATABASE_URL") from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:

@@ -146,15 +146,16 @@ class SqliteDatabase:
 
     async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
         """Run the operation in a write transaction; its answer and the hints for waking."""
-        assert self._writer is not None
-        return await self._writer.run(_transact, self._writer, operation)
+        writer = _opened(self._writer)
+        return await writer.run(_transact, writer, operation)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation on one consistent view, without a write lock."""
-        assert self._reader is not None
-        return await self._reader.run(_read, self._reader, operation)
+        reader = _opened(self._reader)
+        return await reader.run(_read, reader, operation)
 
     async def lend(self) -> SqliteLent:
+        _opened(self._writer)
         connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
         lent = SqliteLent(connection)
         await lent.begin()
@@ -230,6 +231,12 @@ class SqliteLent:
         if self._connection is not None:
             self._connection.db.interrupt()
             self._closing = asyncio.get_running_loop().create_task(self.abandon())
+
+
+def _opened(connection: _Connection | None) -> _Connection:
+    if connection is None:
+        raise DatabaseUnavailable("the database is closed; open the App first")
+    return connection
 
 
 def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:

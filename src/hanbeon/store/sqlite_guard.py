@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from hanbeon.errors import SecondSqliteLibrary
+from hanbeon.errors import DatabaseUnavailable, SecondSqliteLibrary
 
 _guarded: Counter[tuple[int, int]] = Counter()
 _hooked = False
@@ -25,9 +25,12 @@ _hooked = False
 def guard_file(path: Path) -> Iterator[None]:
     """While it lasts, `sqlite3.connect` on the file is refused; refuses itself if somebody has it open already."""
     global _hooked  # noqa: PLW0603 - audit hooks cannot be removed, so there is one for the process
-    if not path.exists():
-        path.touch(mode=0o644)
-    key = _identity(path)
+    try:
+        if not path.exists():
+            path.touch(mode=0o644)
+        key = _identity(path)
+    except OSError as error:
+        raise DatabaseUnavailable(f"the SQLite file cannot be made: {error}; check its path and its owner") from error
     if not _guarded[key] and _open_here(key):
         raise SecondSqliteLibrary(_message(path))
     if not _hooked:

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import asyncpg
-import structlog
 
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.logs import get_logger
 from hanbeon.store.postgres import BROKEN, PostgresDatabase
 
 CHANNEL = "hanbeon"
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
 _PING_SECONDS = 30.0
-_log = structlog.get_logger("hanbeon.wake")
+_log = get_logger("hanbeon.wake")
 
 
 class Waker(Protocol):
@@ -118,12 +118,11 @@ class SqliteWaker:
                     continue  # Its buffer is full: it has hints enough to wake up.
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
         loop = asyncio.get_running_loop()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
             receiver.setblocking(False)
-            receiver.bind(str(path))
+            _bind(receiver, path)
             arrived = asyncio.Event()
             loop.add_reader(receiver, arrived.set)
             try:
@@ -139,9 +138,19 @@ class SqliteWaker:
             finally:
                 loop.remove_reader(receiver)
                 path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    self._folder.rmdir()  # The last one out; not empty while others listen.
 
     async def close(self) -> None:
         return
+
+
+def _bind(receiver: socket.socket, path: Path) -> None:
+    for _ in range(10):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # The last one out has just removed the folder.
+            return receiver.bind(str(path))
+    raise OSError(f"cannot make a socket at {path}")
 
 
 def _socket_folder(path: Path) -> Path:

@@ -48,9 +48,10 @@ def closing_line(board: Board) -> Text:
     """What became of it all."""
     counted = board.counted
     made = counted[Reason.ENQUEUED] + counted[Reason.SCHEDULED]
+    failed = counted[Reason.FAILED] + counted[Reason.DEPENDENCY_FAILED]
     releases = f"{board.release} release{'s' * (board.release != 1)}"
     return Text(
-        f"{releases}, {made} jobs: {counted[Reason.SUCCEEDED]} succeeded, {counted[Reason.FAILED]} failed, "
+        f"{releases}, {made} jobs: {counted[Reason.SUCCEEDED]} succeeded, {failed} failed, "
         f"{counted[Reason.CANCELLED] + counted[Reason.STOPPED]} cancelled\n"
         f"{counted[Reason.CLAIMED]} attempts, {counted[Reason.RETRIED]} of them retried ({board.timeouts} after a "
         f"timeout), in {board.seconds:.1f} s"

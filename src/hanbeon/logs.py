@@ -1,0 +1,29 @@
+"""Logs as a library should: through Python's logging, or through structlog where the program has configured it."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import structlog
+
+
+def get_logger(name: str) -> structlog.stdlib.BoundLogger:
+    """A logger that says nothing below a warning until somebody asks for more, and never writes to stdout by itself."""
+    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
+        logging.getLogger(name), processors=[_hand_over], wrapper_class=structlog.stdlib.BoundLogger
+    )
+    return logger
+
+
+def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:
+    if structlog.is_configured():
+        getattr(structlog.get_logger(logger.name), method)(**event)
+        raise structlog.DropEvent
+    level = logging.ERROR if method == "exception" else logging.getLevelNamesMapping()[method.upper()]
+    if not logger.isEnabledFor(level):
+        raise structlog.DropEvent
+    error = event.pop("exc_info", None)
+    words = [str(event.pop("event")), *(f"{key}={value!r}" for key, value in event.items())]
+    # As an argument: a stray % in a value is not a format.
+    return ("%s", " ".join(words)), {"exc_info": error}

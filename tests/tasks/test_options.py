@@ -1,0 +1,101 @@
+"""Options by name: the kinds are read from the annotations, and a wrong word finds its nearest neighbour."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import check_kinds, check_names, did_you_mean, duration_us, kinds_of
+from hanbeon.tasks.request import OPTIONS, JobOptions
+from hanbeon.tasks.task import TaskOptions
+
+
+class Options:
+    number: int
+    share: float | None
+    word: str
+    many: tuple[str, ...]
+    when: dt.datetime | None
+    on: bool
+
+
+KINDS = kinds_of(Options)
+
+
+def test_kinds_are_read_from_annotations() -> None:
+    none = type(None)
+    assert KINDS == {
+        "number": (int,),
+        "share": (float, none),
+        "word": (str,),
+        "many": (tuple,),
+        "when": (dt.datetime, none),
+        "on": (bool,),
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("number", 1), ("share", 1.5), ("share", 1), ("share", None), ("many", ("a",)), ("on", True), ("word", "")],
+)
+def test_what_fits(field: str, value: Any) -> None:
+    check_kinds(KINDS, {field: value})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("number", 1.0, "a whole number"),
+        ("number", True, "a whole number"),
+        ("number", "1", "a whole number"),
+        ("number", None, "a whole number"),
+        ("share", "1", "a number or None"),
+        ("share", False, "a number or None"),
+        ("word", b"a", "text"),
+        ("many", ["a"], "a tuple"),
+        ("when", dt.date(2026, 1, 1), "a datetime or None"),
+        ("on", 1, "True or False"),
+    ],
+)
+def test_what_does_not_fit(field: str, value: Any, words: str) -> None:
+    with pytest.raises(InvalidInput, match=f"{field}: .* does not fit; use {words}$") as caught:
+        check_kinds(KINDS, {field: value})
+    assert caught.value.field == field
+
+
+def test_a_huge_value_is_not_shown_whole() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        check_kinds(KINDS, {"number": "x" * 100_000})
+    assert len(str(caught.value)) < 200
+
+
+def test_names() -> None:
+    check_names(["lease"], ["lease", "poll"], "an App")
+    with pytest.raises(
+        InvalidInput, match=r"^pol: an App has no such option; did you mean 'poll'\? There are lease, poll$"
+    ):
+        check_names(["pol"], ["poll", "lease"], "an App")
+    with pytest.raises(InvalidInput, match=r"^zzz: an App has no such option\. There are lease, poll$"):
+        check_names(["zzz"], ["poll", "lease"], "an App")
+    assert did_you_mean("x", []) == ""
+
+
+@pytest.mark.parametrize(
+    ("duration", "micros"), [(1, 1_000_000), (0.5, 500_000), (-1, -1_000_000), (dt.timedelta(milliseconds=1), 1_000)]
+)
+def test_durations(duration: float | dt.timedelta, micros: int) -> None:
+    assert duration_us(duration, "delay") == micros
+
+
+@pytest.mark.parametrize("duration", [float("nan"), float("inf"), 1e20])
+def test_what_no_clock_can_count(duration: float) -> None:
+    with pytest.raises(InvalidInput, match=r"^timeout: .* are no duration; use a number, at most a hundred years$"):
+        duration_us(duration, "timeout")
+
+
+def test_every_option_of_tasks_and_jobs_has_kinds_that_can_be_checked() -> None:
+    for owner in (JobOptions, TaskOptions):
+        for field, kinds in kinds_of(owner).items():
+            assert all(isinstance(kind, type) for kind in kinds), field
+    assert {"queue", "priority", "depends_on", "id"} <= OPTIONS

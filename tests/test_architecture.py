@@ -1,0 +1,79 @@
+"""Rules about the code itself that no single test of its behaviour would notice."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import hanbeon
+import hanbeon.testing
+from hanbeon import errors
+from hanbeon.settings import Settings
+
+SOURCE = Path(hanbeon.__file__).parent
+ERRORS = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, errors.HanbeonError)]
+
+
+def test_the_public_names_are_these() -> None:
+    assert hanbeon.__all__ == [
+        "App",
+        "Context",
+        "HanbeonError",
+        "Job",
+        "JobCancelled",
+        "JobFailed",
+        "JobRequest",
+        "PermanentError",
+        "State",
+        "SyncContext",
+        "Task",
+        "TaskError",
+    ]
+    assert hanbeon.testing.__all__ == ["TestKit", "VirtualClock"]
+
+
+@pytest.mark.parametrize("module", [hanbeon, hanbeon.testing], ids=lambda module: module.__name__)
+def test_public_names_are_sorted_documented_and_there(module: object) -> None:
+    names: list[str] = module.__all__  # type: ignore[attr-defined]
+    assert names == sorted(set(names))
+    for name in names:
+        assert (getattr(module, name).__doc__ or "").strip(), f"{name} has no docstring"
+
+
+def test_every_error_has_its_own_code_and_title() -> None:
+    assert len(ERRORS) > 20
+    codes = [each.code for each in ERRORS]
+    assert sorted(codes) == sorted(set(codes))
+    for each in ERRORS:
+        assert "code" in vars(each), f"{each.__name__} inherits its code"
+        assert each.code.replace("_", "").isalpha(), each.code
+        assert each.code.islower(), each.code
+        assert "__doc__" in vars(each), f"{each.__name__} has no title"
+        assert (each.__doc__ or "").splitlines()[0].endswith((".", ";")), each.__name__
+        assert isinstance(each.kind, errors.Kind)
+
+
+def test_every_branch_of_the_error_tree_is_drawn() -> None:
+    drawn = errors.__doc__ or ""
+    branches = [each.__name__ for each in ERRORS if each.__bases__ == (errors.HanbeonError,)]
+    for name in branches:
+        assert name in drawn
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_stay_small_and_say_what_they_are(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 500
+    assert ast.get_docstring(ast.parse(text)), "a file begins with what it is for"
+
+
+def test_no_file_is_a_drawer_for_odds_and_ends() -> None:
+    assert not {path.stem for path in SOURCE.rglob("*.py")} & {"utils", "helpers", "common", "models", "misc"}
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_every_setting_is_described(name: str) -> None:
+    description = Settings.model_fields[name].description or ""
+    assert len(description) > 10
+    assert description[0].isupper()
+    assert not description.endswith(".")
