@@ -18,7 +18,11 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 
 def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:
     if structlog.is_configured():
-        getattr(structlog.get_logger(logger.name), method)(**event)
+        try:
+            getattr(structlog.get_logger(logger.name), method)(**event)
+        except Exception:
+            # A program's own pipeline: an odd message that it cannot write must not end the attempt that it is about.
+            logger.exception("a log entry could not be written")
         raise structlog.DropEvent
     level = logging.ERROR if method == "exception" else logging.getLevelNamesMapping()[method.upper()]
     if not logger.isEnabledFor(level):

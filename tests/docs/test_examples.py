@@ -29,7 +29,9 @@ def test_the_example_runs(example: Path, tmp_path: Path) -> None:
         cwd=tmp_path,
         env=environment(),
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    # Some fail a first try on purpose, and its traceback is told; nothing else is.
+    assert done.stderr == "" or done.stderr.startswith("task_raised"), done.stderr
     assert set(_SAYS[example.name].splitlines()) <= set(done.stdout.splitlines())
 
 

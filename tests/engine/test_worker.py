@@ -75,9 +75,11 @@ async def test_a_claim_under_way_when_the_worker_stops_strands_nothing(
 
     monkeypatch.setattr(app.store, "claim", slow_claim)
 
+    ran: list[int] = []
+
     @app.task(on_lost="fail")
     async def work() -> None:
-        await asyncio.Event().wait()
+        ran.append(1)
 
     worker = app.worker()
     await worker.start()
@@ -88,6 +90,7 @@ async def test_a_claim_under_way_when_the_worker_stops_strands_nothing(
     assert not stopping.done()
     gate.set()
     await asyncio.wait_for(stopping, 10)
+    assert ran == [], "what comes too late does not begin"
     assert await job.state() is State.READY
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.RELEASED]
 

@@ -85,7 +85,8 @@ class Model:
                 self.jobs[new.id] = job
                 made.append(job)
         for job in made:
-            job.depends_on = [self.jobs[stands_for.get(dep, dep)] for dep in dict.fromkeys(job.new.depends_on)]
+            ids = dict.fromkeys(stands_for.get(dep, dep) for dep in job.new.depends_on)
+            job.depends_on = [self.jobs[job_id] for job_id in ids]
         self._fail_behind([dep for job in made for dep in job.depends_on if dep.state in ENDED_BADLY])
         self._promote(made, now)
         return [(stands_for.get(new.id, new.id), new.id not in stands_for) for new in batch]

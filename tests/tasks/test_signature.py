@@ -78,9 +78,7 @@ def test_values_come_back_as_they_were(kind: Any, value: Any) -> None:
     assert signature(work).unpack(packed) == {"value": value}
 
 
-@given(
-    st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), lambda inner: st.lists(inner))
-)
+@given(st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), st.lists))
 def test_plain_data_travels_unchanged(value: Any) -> None:
     def work(value: Any) -> None: ...
 
