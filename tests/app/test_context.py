@@ -8,6 +8,7 @@ import pytest
 from hanbeon import App, Context, State, SyncContext
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import JobFailed
+from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.testing import TestKit
 
 CREATE = "CREATE TABLE effect (word text NOT NULL)"
@@ -102,8 +103,6 @@ async def test_a_transaction_commits_with_the_success_and_only_then(kit: TestKit
 
 async def rows_of_others(kit: TestKit) -> list[str]:
     """What others see meanwhile; SQLite lends one write transaction at a time, so it is asked another way."""
-    from hanbeon.store.postgres import PostgresDatabase
-
     database = kit.app.store.database
     if isinstance(database, PostgresDatabase):
         return await rows(kit)
@@ -168,6 +167,19 @@ async def test_a_body_that_hides_a_broken_statement_does_not_succeed_on_postgres
     else:
         assert await job.state() is State.SUCCEEDED
         assert await rows(kit) == ["kept?"]
+
+
+@pytest.mark.parametrize("word", ["COMMIT", "ROLLBACK"])
+async def test_a_body_that_ends_the_transaction_itself_does_not_succeed(kit: TestKit, word: str) -> None:
+    @kit.app.task(retries=0)
+    async def write(ctx: Context) -> None:
+        transaction = await ctx.transaction()
+        await transaction.execute(word)
+
+    job = await kit.app.enqueue(write)
+    await kit.run_all()
+    with pytest.raises(JobFailed, match="the task ended the transaction itself; write through it, but leave its end"):
+        await job.result(1)
 
 
 async def test_children_exist_if_and_only_if_the_parent_succeeds(kit: TestKit) -> None:

@@ -1,16 +1,13 @@
-"""Worker processes whose clocks are not to be trusted."""
+"""Clocks of worker processes, not all to be trusted."""
 
 from __future__ import annotations
 
 import random
 import time
-from typing import Any
 
 import time_machine
 
-from hanbeon import App
 from hanbeon.clock import SystemClock
-from tests.chaos import tasks
 
 _HOUR = 3600.0
 
@@ -44,7 +41,4 @@ def travel() -> None:
     time_machine.travel(time.time() + 24 * _HOUR).start()
 
 
-def make_app(url: str, *, clock: str, **settings: Any) -> App:
-    """For the harness: `tasks` with the clock of this name."""
-    clocks = {"system": SystemClock, "jumping": JumpingClock, "paused": PausedClock}
-    return tasks.make_app(url, clock=clocks[clock](), **settings)
+CLOCKS = {"system": SystemClock, "jumping": JumpingClock, "paused": PausedClock}

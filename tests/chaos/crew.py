@@ -23,7 +23,7 @@ class Crew:
 
     def __init__(self, url: str, **options: Any) -> None:
         self._url = url
-        self._options: dict[str, Any] = {"module": "tests.chaos.tasks", "settings": QUICK} | options
+        self._options: dict[str, Any] = {"module": "tests.chaos.worker_app", "settings": QUICK} | options
         self.at_work: list[WorkerProcess] = []
         self._gone: list[WorkerProcess] = []
 

@@ -22,7 +22,7 @@ async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
         retried = await enqueue(app, "flaky", failures=2)
         delayed = await enqueue(app, "quick", options={"delay": 1.0})
         limited = await enqueue(app, "limited", journal=str(journal))
-        with crew(postgres_url, module="tests.chaos.clocks", settings=QUICK | {"clock": "jumping"}) as workers:
+        with crew(postgres_url, settings=QUICK | {"clock": "jumping"}) as workers:
             workers.hire(2, before="tests.chaos.clocks:travel")
             for job_id in (long, retried, delayed, limited):
                 await until_state(app, job_id, State.SUCCEEDED)

@@ -32,12 +32,12 @@ async def test_what_a_frozen_worker_writes_later_is_refused(
         writing = await enqueue(app, "gated_ledger", **args)
         noting = await enqueue(app, "gated_progress", **args)
         jobs = (writing, noting)
-        with crew(postgres_url, module="tests.chaos.clocks") as workers:
+        with crew(postgres_url) as workers:
             frozen = workers.hire(settings=QUICK | {"clock": clock})
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 1)
             frozen.freeze()
-            workers.hire(settings=QUICK | {"clock": "system"})
+            workers.hire()
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 2)
             if thawed == "afterwards":

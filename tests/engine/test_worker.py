@@ -114,6 +114,27 @@ async def test_a_thread_that_does_not_listen_does_not_hold_the_worker_up(app_url
             go.set()
 
 
+async def test_a_database_that_does_not_answer_does_not_hold_the_worker_up(
+    app_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with App(app_url, lease=1.5, shutdown_grace=0) as app:
+
+        @app.task
+        async def work() -> None: ...
+
+        asked = asyncio.Event()
+
+        async def never(*_: Any) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+        for name in ("claim", "recover", "promote", "renew"):
+            monkeypatch.setattr(app.store, name, never)
+        async with asyncio.timeout(10):
+            async with app.worker():
+                await asked.wait()
+
+
 async def test_a_second_signal_hands_back_without_waiting(app_url: str) -> None:
     async with App(app_url, shutdown_grace=600) as app:
         started = asyncio.Event()

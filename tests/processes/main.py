@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import logging
 import os
 import sys
 from typing import Any, NamedTuple
@@ -46,6 +47,7 @@ async def work(orders: Orders) -> None:
 
 def main() -> None:
     end_with_the_owner()
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     orders = Orders(*json.loads(sys.argv[1]))
     if orders.before is not None:
         module, _, function = orders.before.partition(":")

@@ -250,6 +250,21 @@ async def a_key_was_full(store: Store, lives: Lives) -> str:
     return lives["narrow3"]
 
 
+@doctored(Code.LIMIT_EXCEEDED)
+async def a_queue_was_filled_by_what_still_runs(store: Store, lives: Lives) -> str:
+    await age_first_limit(store)
+    for column in ("started_at", "ended_at"):
+        await shift_attempt(store, lives["narrow4"], 1, column, HOUR)
+    return lives["narrow4"]
+
+
+@doctored(Code.LIMIT_EXCEEDED)
+async def a_limit_did_not_hold_whose_change_was_pruned(store: Store, lives: Lives) -> str:
+    await run_sql(store, "DELETE FROM hanbeon.event_batch")
+    await run_sql(store, "UPDATE hanbeon.queue SET changed_at = changed_at - $1 WHERE name = 'narrow'", HOUR)
+    return lives["narrow2"]
+
+
 @doctored(Code.STARTED_WHILE_PAUSED)
 async def a_queue_was_paused(store: Store, lives: Lives) -> str:
     def change(event: Told) -> Told | None:

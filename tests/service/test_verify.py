@@ -166,6 +166,18 @@ async def test_what_was_doctored_is_found_out(store: Store, name: str) -> None:
     assert expected[0] in render(report)
 
 
+async def test_pages_neither_hide_nor_double_anything(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    lives = await live(store)
+    whole = await verify(store)
+    for size in ("_BATCHES_A_PAGE", "_JOBS_A_PAGE"):
+        monkeypatch.setattr(f"hanbeon.store.operations.audit.{size}", 1)
+    paged = await verify(store)
+    assert (paged.findings, paged.jobs, paged.attempts, paged.events) == ((), whole.jobs, whole.attempts, whole.events)
+    doctor, expected = DOCTORS["a_batch_stands_twice"]
+    await doctor(store, lives)
+    assert codes(await verify(store)) == set(expected)
+
+
 def test_every_code_has_a_doctored_history_a_meaning_and_a_line_in_the_docs() -> None:
     assert set().union(*(each.codes for each in DOCTORS.values())) == set(Code) == set(MEANINGS)
     page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text()

@@ -65,7 +65,7 @@ class Worker:
         self._looping: list[asyncio.Task[None]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
-        self._hurrying = False
+        self._hurry = asyncio.Event()
         self.claim = Loop("claim", self._claimer.run_once)
         self.guard = Loop("guard", self.holdings.guard)
         self.renew = Loop("renew", self._renewer.renew)
@@ -131,8 +131,7 @@ class Worker:
 
     def _signalled(self) -> None:
         if self._stop_requested.is_set():
-            self._hurrying = True
-            self.holdings.stop_all(StopCause.SHUTDOWN)
+            self._hurry.set()
         else:
             _log.info("worker_stopping", instance=self.instance, running=len(self.holdings))
         self._stop_requested.set()
@@ -142,8 +141,7 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.heartbeat):
                 await self._claimer.close()
-        if self._runs and not self._hurrying:
-            await asyncio.wait(self._runs, timeout=self._settings.shutdown_grace)
+        await self._let_finish()
         await self._hand_back()
         ending = [*self._runs, *self._looping]
         for task in ending:
@@ -156,6 +154,19 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable):
             await self._store.leave(self.instance)
         _log.info("worker_stopped", instance=self.instance)
+
+    async def _let_finish(self) -> None:
+        """Returns when nothing runs any more, when the grace time is over, or at the second signal.
+
+        Not before claiming has ended: a claim under way would take what is handed back, and start it here again.
+        """
+        if not self._runs:
+            return
+        loop = asyncio.get_running_loop()
+        waits = [loop.create_task(asyncio.wait(self._runs)), loop.create_task(self._hurry.wait())]
+        await asyncio.wait(waits, timeout=self._settings.shutdown_grace, return_when=asyncio.FIRST_COMPLETED)
+        for each in waits:
+            each.cancel()
 
     async def _hand_back(self) -> None:
         """Stop what runs. Returns when the database knows of all that has stopped, within the time of a lease.

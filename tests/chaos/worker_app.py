@@ -1,0 +1,13 @@
+"""What the harness starts in each worker process: the App of these runs, with its log on and a clock by name."""
+
+from typing import Any
+
+from hanbeon import App
+from hanbeon.cli.logs import log_to_stderr
+from tests.chaos import tasks
+from tests.chaos.clocks import CLOCKS
+
+
+def make_app(url: str, *, clock: str = "system", **settings: Any) -> App:
+    log_to_stderr()
+    return tasks.make_app(url, clock=CLOCKS[clock](), **settings)
