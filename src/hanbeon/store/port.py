@@ -210,17 +210,22 @@ class Store:
         return await self.transact(lambda tx: cancels.cancel(tx, self.book, job_id))
 
     async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
-        """Cancel all that match, in batches; the ids accepted."""
+        """Cancel all that match now, in batches; the ids accepted, in creation order.
+
+        The newest first: what waits for another of them is cancelled itself before that one's end could fail it.
+        """
         lanes = await self._lanes(filter.queue)
-        accepted: list[str] = []
-        after: int | None = 0
-        while after is not None:
-            start = after
-            ids, after = await self.transact(
-                lambda tx, start=start: cancels.cancel_where(tx, self.book, lanes, filter, start, _CANCEL_BATCH)  # type: ignore[misc]
+        seqs = await self.database.read(lambda tx: cancels.matching(tx, lanes, filter))
+        accepted: list[list[str]] = []
+        while seqs:
+            batch = seqs[-_CANCEL_BATCH:]
+            del seqs[-_CANCEL_BATCH:]
+            accepted.append(
+                await self.transact(
+                    lambda tx, batch=batch: cancels.cancel_these(tx, self.book, batch, filter.states)  # type: ignore[misc]
+                )
             )
-            accepted += ids
-        return accepted
+        return [job_id for ids in reversed(accepted) for job_id in ids]
 
     async def requeue(self, job_id: str) -> State:
         return await self.transact(lambda tx: cancels.requeue(tx, self.book, job_id))

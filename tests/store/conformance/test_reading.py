@@ -164,7 +164,10 @@ async def test_many_are_cancelled_at_once_by_any_filter(
 
 async def test_cancelling_many_takes_more_batches_than_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.port._CANCEL_BATCH", 10)
-    jobs = [new_job(delay_us=(n % 2) * 10**9, task="tu"[n % 2]) for n in range(35)]
+    jobs = [new_job(delay_us=(n % 2) * 10**9, task="tu"[n % 2]) for n in range(30)]
+    # What would fail with a job of an earlier batch is cancelled like the others.
+    behind = OnDependencyFailure.FAIL
+    jobs += [new_job(depends_on=(jobs[n].id,), on_dependency_failure=behind) for n in range(5)]
     await world.enqueue(*jobs)
     assert await world.store.cancel_where(CancelFilter()) == [job.id for job in jobs]
     assert await world.store.cancel_where(CancelFilter()) == []

@@ -52,26 +52,18 @@ async def cancel(tx: Tx, book: LaneBook, job_id: str) -> State:
     return State.RUNNING if state is State.RUNNING else State.CANCELLED
 
 
-async def cancel_where(
-    tx: Tx, book: LaneBook, lanes: tuple[int, int], filter: CancelFilter, after: int, limit: int
-) -> tuple[list[str], int | None]:
-    """Cancel the next `limit` matching jobs behind seq `after`; their ids, and where to go on (None: done)."""
+async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list[int]:
+    """All jobs that match now, in creation order. One look: a look per batch would read what remains each time."""
     found = await tx.fetch(
-        "unfinished_matching",
-        to_json(filter.states),
-        *lanes,
-        after,
-        filter.task,
-        filter.role,
-        filter.work_item,
-        limit,
+        "unfinished_matching", to_json(filter.states), *lanes, filter.task, filter.role, filter.work_item
     )
-    if not found:
-        return [], None
-    seqs = [row["seq"] for row in found]
+    return [row["seq"] for row in found]
+
+
+async def cancel_these(tx: Tx, book: LaneBook, seqs: Sequence[int], states: Sequence[State]) -> list[str]:
+    """Cancel those of the given jobs that are in one of the states still; their ids in creation order."""
     rows = await tx.fetch("lock_jobs", to_json(seqs))
-    accepted = await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in filter.states])
-    return accepted, seqs[-1] if len(seqs) == limit else None
+    return await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in states])
 
 
 async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -55,6 +55,8 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     lanes = {lane: row for lane, row in lanes.items() if queue_of(lane) in turns}
 
     limits = await _lock_limited(tx, [queue for queue in turns if queue in limits])
+    if limits:
+        lanes = await _still_open(tx, lanes, limits)
     usage = await _count_running(tx, limits)
     picked = await _pick(tx, _with_room(lanes, limits, usage), limits, usage, turns, request.want)
     jobs = await _take(tx, book, picked, request) if picked else []
@@ -115,6 +117,15 @@ async def _lock_limited(tx: Tx, queue_ids: list[int]) -> dict[int, QueueLimits]:
         return {}
     rows = await tx.fetch("lock_queues", to_json(queue_ids))
     return {row["id"]: _CLOSED if row["paused"] else _limits.decode(row["limits"]) for row in rows}
+
+
+async def _still_open(tx: Tx, lanes: dict[int, Any], locked: Collection[int]) -> dict[int, Any]:
+    """Without the queues that were paused or limited while this claim waited for the locks of others."""
+    unlocked = {queue_of(lane) for lane in lanes}.difference(locked)
+    if not unlocked:
+        return lanes
+    still = {row["id"] for row in await tx.fetch("open_queues", to_json(sorted(unlocked)))}
+    return {lane: row for lane, row in lanes.items() if queue_of(lane) in locked or queue_of(lane) in still}
 
 
 async def _count_running(tx: Tx, limits: dict[int, QueueLimits]) -> dict[int, Usage]:

@@ -10,8 +10,7 @@ SELECT u.seq FROM (
   WHERE j.state = 'running' AND 'running' @in($1 text) AND j.lane >= $2 AND j.lane < $3
 ) AS u
 JOIN hanbeon.lane AS l ON l.n = (u.lane & 4294967295)
-WHERE u.seq > $4
-  AND (CAST($5 AS text) IS NULL OR l.task = $5)
-  AND (CAST($6 AS text) IS NULL OR l.role = $6)
-  AND (CAST($7 AS text) IS NULL OR u.work_item = $7)
-ORDER BY u.seq LIMIT $8
+WHERE (CAST($4 AS text) IS NULL OR l.task = $4)
+  AND (CAST($5 AS text) IS NULL OR l.role = $5)
+  AND (CAST($6 AS text) IS NULL OR u.work_item = $6)
+ORDER BY u.seq
