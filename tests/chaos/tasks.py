@@ -6,6 +6,7 @@ Times in journals are of `boottime`, so that bodies of several processes can be 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from typing import Any
@@ -126,14 +127,15 @@ async def gated_progress(ctx: Context, journal: str, gate: str, gates: int = 1) 
 
 
 async def _note(ctx: Context) -> bool:
-    while True:
-        try:
-            await ctx.progress(ctx.fence)
-        except LeaseLost:
-            return False
-        except asyncio.CancelledError:
-            continue  # Stopped while it asked, so it has no answer yet.
-        return True
+    """Whether the database took it. Being stopped while it asks does not keep it from hearing the answer."""
+    asking = asyncio.ensure_future(ctx.progress(ctx.fence))
+    while not asking.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([asking])
+    if isinstance(asking.exception(), LeaseLost):
+        return False
+    asking.result()
+    return True
 
 
 def threaded_watch(ctx: SyncContext, journal: str) -> None:

@@ -43,6 +43,17 @@ async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url
         await assert_sound(app)
 
 
+async def test_the_server_asks_after_the_host_of_a_lent_transaction_itself(postgres_url: str) -> None:
+    async with opened(postgres_url) as app:
+        lent = await app.store.lend()
+        try:
+            asked = [(await lent.fetch(f"SHOW tcp_keepalives_{each}"))[0][0] for each in ("idle", "interval", "count")]
+        finally:
+            await lent.abandon()
+        idle, interval, count = map(int, asked)
+        assert idle + interval * count <= 30
+
+
 def _commits_what_it_locked(url: str, table: str) -> Ask:
     """Whether a commit is on its way that will free rows of this table."""
 

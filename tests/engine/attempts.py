@@ -65,6 +65,7 @@ def new_attempt(
     args: str = "{}",
 ) -> Attempt:
     job = Claimed(
+        instance=1,
         seq=seq,
         id=f"01a1e189-eda6-7180-9760-{seq:012}",
         fence=fence,

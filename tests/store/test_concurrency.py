@@ -72,7 +72,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
                 assert max(Counter(key for _, key in held).values(), default=0) <= limits["max_per_key"]
             await asyncio.sleep(0)
             held.difference_update(mine)
-            await store.settle([Report(job.seq, job.fence, Returned()) for job in answer.jobs])
+            await store.settle([Report(job.seq, job.fence, Returned(), instance=instance) for job in answer.jobs])
 
     async with more_stores(world, 6) as stores:
         await asyncio.wait_for(asyncio.gather(*map(claim_and_settle, stores, range(6))), 60)
@@ -152,11 +152,26 @@ async def test_a_settlement_that_waited_past_its_lease_is_refused(postgres_world
     assert isinstance(database, PostgresDatabase)
     async with database.connection() as other, other.transaction():
         await other.execute("SELECT 1 FROM hanbeon.job WHERE seq = $1 FOR UPDATE", held.seq)
-        settling = asyncio.create_task(world.settle(held))
+        settling = asyncio.create_task(world.store.settle([Report(held.seq, held.fence, Returned())]))
         await _until_somebody_waits(other)
         await world.clock.advance(30)
+    assert await settling == []
+    assert await world.state(held.id) is State.RUNNING
+
+
+async def test_a_success_that_waited_while_its_job_was_taken_is_refused(postgres_world: World) -> None:
+    """The short way looks again at what the lock shows."""
+    world = postgres_world
+    held = await world.claim_this(await world.make())
+    database = world.store.database
+    assert isinstance(database, PostgresDatabase)
+    async with database.connection() as other, other.transaction():
+        await other.execute("UPDATE hanbeon.job SET fence = fence + 1 WHERE seq = $1", held.seq)
+        settling = asyncio.create_task(world.settle(held))
+        await _until_somebody_waits(other)
     assert await settling is None
     assert await world.state(held.id) is State.RUNNING
+    assert await world.count("attempt") == 0
 
 
 async def _until_somebody_waits(connection: Any) -> None:
@@ -175,7 +190,8 @@ async def test_a_dependent_enqueued_while_its_dependency_ends_is_never_stuck(wor
         for dependency in ids:
             job = held[dependency]
             dependent = new_job(depends_on=(dependency,), on_dependency_failure=FAIL)
-            report = Report(job.seq, job.fence, Returned() if succeeds else Raised("boom"))
+            outcome = Returned() if succeeds else Raised("boom")
+            report = Report(job.seq, job.fence, outcome, instance=random.choice([None, job.instance]))
             things = [enqueuer.enqueue([dependent]), settler.settle([report])]
             if random.random() < 0.5:
                 things.reverse()
@@ -199,7 +215,7 @@ async def test_completers_that_share_dependents_do_not_deadlock(world: World, mo
         for start in range(0, len(jobs), 8):
             mine = [held[job.id] for job in jobs[start : start + 8]]
             random.shuffle(mine)
-            reports = [Report(job.seq, job.fence, Returned()) for job in mine]
+            reports = [Report(job.seq, job.fence, Returned(), instance=job.instance) for job in mine]
             assert len(await store.settle(reports)) == len(mine)
 
     async with more_stores(world, 4) as stores:
@@ -354,7 +370,7 @@ async def test_a_plain_load_meets_no_deadlock(postgres_world: World, monkeypatch
             for _ in range(25):
                 answer = await store.claim(ClaimRequest(1, ["t"], 10, LEASE_US))
                 ends: list[Outcome] = [Returned(), Raised("boom")]
-                await store.settle([Report(job.seq, job.fence, random.choice(ends)) for job in answer.jobs])
+                await store.settle([Report(job.seq, job.fence, random.choice(ends), instance=1) for job in answer.jobs])
                 await store.prune(0, 10)
 
         loads = [enqueue(stores[0]), enqueue(stores[1]), *map(work, stores[2:])]

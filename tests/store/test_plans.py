@@ -10,7 +10,7 @@ import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.store import postgres
-from hanbeon.store.dialect import Postgres, Sqlite
+from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.port import migrate, open_store
 from hanbeon.store.sqlite import SqliteLent
 from hanbeon.store.statements import names, statement
@@ -18,12 +18,11 @@ from tests.servers.postgres import PostgresServer
 
 # Who looks at everything on purpose.
 WALKS = {"count_states": "counts all jobs of a queue"} | {
-    name: "the audit reads all there is" for name in names() if name.startswith("audit_")
+    name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")
 }
 BIG = {"job", "edge", "event_batch", "attempt"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {"hanbeon_job_due", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
-GUARDED = [name for name in names() if name not in WALKS]
 
 FILL = """
 INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;
@@ -41,6 +40,10 @@ SELECT n, 1, 'completed', 1, 2 FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
 """
+
+
+def _guarded(dialect: Dialect) -> list[str]:
+    return [name for name in names(dialect) if name not in WALKS]
 
 
 def _parameters(sql: str, sign: str) -> int:
@@ -80,13 +83,13 @@ async def explain_sqlite(sqlite_url: str) -> AsyncIterator[Callable[[str], list[
 
 
 async def test_every_statement_can_be_prepared_on_postgresql(postgres_connection: Any) -> None:
-    for name in names():
+    for name in names(Postgres):
         prepared = await postgres_connection.prepare(statement(name, Postgres))
         assert len(prepared.get_parameters()) == _parameters(statement(name, Postgres), "$"), name
 
 
 async def test_every_statement_can_be_prepared_on_sqlite(explain_sqlite: Callable[[str], list[str]]) -> None:
-    for name in names():
+    for name in names(Sqlite):
         explain_sqlite(statement(name, Sqlite))
 
 
@@ -102,7 +105,7 @@ async def test_no_hot_statement_walks_a_table_on_postgresql(postgres_connection:
 
 async def _walks_on_postgres(connection: Any, when: str) -> list[str]:
     found = []
-    for name in GUARDED:
+    for name in _guarded(Postgres):
         sql = statement(name, Postgres)
         async with connection.transaction():
             await connection.execute(postgres._PLANS)
@@ -131,7 +134,7 @@ def _walks(plan: dict[str, Any], partner: str | None = None) -> Iterator[str]:
 
 async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable[[str], list[str]]) -> None:
     found = []
-    for name in GUARDED:
+    for name in _guarded(Sqlite):
         sql = statement(name, Sqlite)
         # What the view `jobs` names inside is not in the statement's text.
         tables = {"j": "job"} | {alias: table for table, alias in re.findall(r"hanbeon_(\w+) AS (\w+)", sql)}

@@ -181,6 +181,7 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
     run_at: int
     started_at: int
     progress: str | None
+    instance: int
 
 
 def is_id(text: Any) -> bool:

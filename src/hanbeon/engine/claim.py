@@ -13,7 +13,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.port import Store
 
-_BATCH = 100
+_BATCH = 500
 
 
 class Claimer:

@@ -91,7 +91,7 @@ class Runner:
         _log.warning("lease_lost", job=attempt.job.id, attempt=attempt.job.fence)
 
     async def _settle(self, attempt: Attempt, outcome: Outcome) -> Settled | None:
-        report = Report(attempt.job.seq, attempt.job.fence, outcome, random.random())
+        report = Report(attempt.job.seq, attempt.job.fence, outcome, random.random(), attempt.job.instance)
         if not isinstance(outcome, Returned):
             if attempt.lent is not None:
                 await attempt.lent.abandon()

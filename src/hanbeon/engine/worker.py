@@ -236,6 +236,8 @@ class Worker:
             zone=self._settings.zone,
             max_payload_bytes=self._settings.max_payload_bytes,
         )
+        if not len(self.holdings):
+            self.watch.wake()  # It slept, having nothing to look after.
         self.holdings.add(attempt)
         if not self._claimer.is_open:
             attempt.stop(StopCause.SHUTDOWN)  # The last answer, come too late: handed back before it begins.
@@ -243,7 +245,6 @@ class Worker:
         self._runs.add(run)
         run.add_done_callback(lambda done: self._ended(attempt, done))
         self.guard.wake()
-        self.watch.wake()
 
     def _ended(self, attempt: Attempt, run: asyncio.Task[None]) -> None:
         self._runs.discard(run)

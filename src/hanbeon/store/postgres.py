@@ -14,7 +14,7 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.statements import statement
+from hanbeon.store.statements import exists, statement
 from hanbeon.store.tx import Tx
 
 T = TypeVar("T")
@@ -29,6 +29,12 @@ _PLANS = (
     "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 )
 _BEGIN = f"BEGIN; {_PLANS}"
+# A task may leave its transaction idle for as long as it works, so there the server asks the host itself: of one that
+# died without a word it hears nothing, and what the task had locked is free within half a minute, not after hours.
+_BEGIN_LENT = (
+    "BEGIN; SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; "
+    "SET LOCAL tcp_keepalives_count = 4"
+)
 _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -62,6 +68,9 @@ class PostgresTx:
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres), *args)
         return rows
+
+    def knows(self, name: str) -> bool:
+        return exists(name, Postgres)
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
@@ -113,11 +122,11 @@ class PostgresDatabase:
                 timeout=_CONNECT_SECONDS,
                 max_cached_statement_lifetime=_PLAN_SECONDS,
             )
+            # Reset after each use, by the library's own class: what a task SET or locked is not for the next one.
             self._lending = await asyncpg.create_pool(
                 self.url,
                 min_size=0,
                 max_size=_LENT_AT_MOST,
-                connection_class=_Connection,
                 timeout=_CONNECT_SECONDS,
             )
 
@@ -175,7 +184,7 @@ class PostgresDatabase:
         with _border():
             connection = await self._lending.acquire()
             try:
-                await connection.execute("BEGIN")
+                await connection.execute(_BEGIN_LENT)
             except BaseException:
                 connection.terminate()
                 await self._lending.release(connection)
@@ -241,7 +250,7 @@ class PostgresLent:
             # A closed connection is a rolled-back transaction; asking politely could wait for a server that is gone.
             self._connection.terminate()
         with contextlib.suppress(*BROKEN):
-            await self._pool.release(self._connection)
+            await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
 async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:

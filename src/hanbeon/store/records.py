@@ -43,7 +43,7 @@ def attempt_record(row: Any) -> AttemptRecord:
     return _record(AttemptRecord, row)
 
 
-def claimed(row: Any, lane: LaneName) -> Claimed:
+def claimed(row: Any, lane: LaneName, instance: int) -> Claimed:
     return Claimed(
         seq=row["seq"],
         id=str(row["id"]),
@@ -59,6 +59,7 @@ def claimed(row: Any, lane: LaneName) -> Claimed:
         run_at=row["run_at"],
         started_at=row["started_at"],
         progress=row["progress"],
+        instance=instance,
     )
 
 

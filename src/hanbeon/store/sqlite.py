@@ -19,7 +19,7 @@ from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events
 from hanbeon.store.sqlite_guard import guard_file
-from hanbeon.store.statements import statement
+from hanbeon.store.statements import exists, statement
 from hanbeon.store.tx import Tx, drive
 
 T = TypeVar("T")
@@ -95,6 +95,9 @@ class SqliteTx:
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         return self._connection.rows(statement(name, Sqlite), args)
+
+    def knows(self, name: str) -> bool:
+        return exists(name, Sqlite)
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)

@@ -1,5 +1,8 @@
 """One runner at a time: leases, fences, what expires, what is asked to stop."""
 
+import itertools
+
+import msgspec
 import pytest
 
 from hanbeon.domain.lifecycle import AttemptStatus, State
@@ -22,7 +25,8 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     await world.clock.advance(1)
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
-        assert await world.store.settle([Report(*lease, Returned("stale"))]) == []
+        for instance in (None, live.instance):
+            assert await world.store.settle([Report(*lease, Returned("stale"), instance=instance)]) == []
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
@@ -70,12 +74,13 @@ async def test_renewing_extends_what_is_held_and_says_what_is_not(world: World) 
 
 async def test_reports_of_an_old_and_a_new_attempt_may_travel_together(world: World) -> None:
     """Whatever their order, only the live lease's report counts, and only once."""
-    for order in (1, -1):
+    for order, short in itertools.product((1, -1), (True, False)):
         job_id = await world.make(policy=RETRYING)
         stale = await world.claim_this(job_id)
         await world.settle(stale, HandedBack())
         live = await world.claim_this(job_id)
         reports = [Report(stale.seq, stale.fence, Raised("stale")), Report(live.seq, live.fence, Returned("live"))]
+        reports = [msgspec.structs.replace(report, instance=live.instance if short else None) for report in reports]
         settled = await world.store.settle([*reports[::order], Report(live.seq, live.fence, Raised("double"))])
         assert [(each.fence, each.state) for each in settled] == [(live.fence, State.SUCCEEDED)]
         assert (await world.job(job_id)).result == "live"

@@ -141,3 +141,13 @@ async def test_an_open_transaction_does_not_keep_the_lease_from_being_renewed(ef
     assert await effects.store.settle_lent(lent, _report(held), []) is not None
     assert (await effects.job(held.id)).progress == '"half"'
     assert [attempt.status for attempt in await effects.store.attempts(held.id)] == [AttemptStatus.COMPLETED]
+
+
+async def test_what_a_task_set_on_its_session_is_gone_for_the_next(postgres_world: World) -> None:
+    for _ in range(2):
+        held = await postgres_world.claim_this(await postgres_world.make())
+        lent = await postgres_world.store.lend()
+        (row,) = await lent.fetch("SELECT current_setting('work_mem') AS memory, pg_try_advisory_lock(7) AS free")
+        assert (row["memory"], row["free"]) == ("4MB", True)
+        await lent.execute("SET work_mem = '64kB'")
+        assert await postgres_world.store.settle_lent(lent, _report(held), []) is not None

@@ -173,7 +173,10 @@ async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) 
     rows = await tx.fetch("claim", to_json(seqs), request.instance, request.lease_us)
     await book.learn(tx, [row["lane"] for row in rows])
     order = {seq: position for position, seq in enumerate(seqs)}
-    jobs = [claimed(row, book.name(row["lane"])) for row in sorted(rows, key=lambda row: order[row["seq"]])]
+    jobs = [
+        claimed(row, book.name(row["lane"]), request.instance)
+        for row in sorted(rows, key=lambda row: order[row["seq"]])
+    ]
     for job in jobs:
         tx.emit(
             moved(

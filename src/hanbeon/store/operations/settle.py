@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.events import moved
-from hanbeon.domain.lifecycle import TERMINAL, Reason, State
-from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, TimedOut, decide
+from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
+from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.store.operations.depend import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.records import policy_of, queue_of
@@ -23,6 +23,8 @@ class Report(msgspec.Struct, frozen=True):
     fence: int
     outcome: Outcome
     random_share: float = 0.0
+    instance: int | None = None
+    """Who tells it. A plain success of a known instance ends in one statement, where the database has it."""
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -40,7 +42,42 @@ async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Sett
     told: dict[tuple[int, int], Report] = {}
     for report in reports:
         told.setdefault((report.seq, report.fence), report)
-    held = await tx.fetch("hold", to_json(sorted({report.seq for report in reports})))
+    settled = await _succeed(tx, book, told) if tx.knows("succeed") else []
+    for item in settled:
+        del told[item.seq, item.fence]
+    return settled + (await _settle(tx, book, told) if told else [])
+
+
+async def _succeed(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report]) -> list[Settled]:
+    """The plain successes among the reports, at once; what it leaves out is not one, or not to be accepted."""
+    teller = next((report.instance for report in told.values()), None)
+    returned = {
+        report.seq: (report.fence, report.outcome.result)
+        for report in told.values()
+        if isinstance(report.outcome, Returned) and report.instance == teller
+    }
+    if teller is None or not returned:
+        return []
+    rows = await tx.fetch(
+        "succeed",
+        to_json(list(returned)),
+        to_json({seq: fence for seq, (fence, _) in returned.items()}),
+        to_json({seq: result for seq, (_, result) in returned.items()}),
+        teller,
+    )
+    if not rows:
+        return []
+    await book.learn(tx, [row["lane"] for row in rows])
+    ending = Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
+    for row in rows:
+        _emit(tx, book, row, ending)
+    await meet_dependents(tx, book, [row["seq"] for row in rows])
+    _wake_for_slots(tx, book, rows)
+    return [Settled(row["seq"], row["fence"], ending.state, ending.reason) for row in rows]
+
+
+async def _settle(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report]) -> list[Settled]:
+    held = await tx.fetch("hold", to_json(sorted({seq for seq, _ in told})))
     rows = [row for row in held if (row["seq"], row["fence"]) in told]
     endings = {}
     for row in rows:
@@ -74,11 +111,9 @@ async def _apply(tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[i
     for row in rows:
         _emit(tx, book, row, endings[row["seq"]])
     await _behind(tx, book, endings)
-    if any(ending.state is not State.SUCCEEDED for ending in endings.values()) or any(
-        queue_of(row["lane"]) in book.limited for row in rows
-    ):
-        # A delayed retry needs a promoter to know its time; a free slot or a released job, somebody to take it.
-        tx.wake("work")
+    if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
+        tx.wake("work")  # A delayed retry needs a promoter to know its time, a released job somebody to take it.
+    _wake_for_slots(tx, book, rows)
     return [Settled(row["seq"], row["fence"], endings[row["seq"]].state, endings[row["seq"]].reason) for row in rows]
 
 
@@ -93,6 +128,11 @@ async def _behind(tx: Tx, book: LaneBook, endings: Mapping[int, Ending]) -> None
     at_once = [seq for seq, ending in endings.items() if ending.delay_us is not None and ending.delay_us <= 0]
     if at_once:
         await promote_these(tx, book, at_once)
+
+
+def _wake_for_slots(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> None:
+    if any(queue_of(row["lane"]) in book.limited for row in rows):
+        tx.wake("work")
 
 
 def _job_row(row: Any, ending: Ending) -> dict[str, Any]:
