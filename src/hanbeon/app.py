@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
+from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import NO_LIMIT
@@ -20,6 +21,7 @@ from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.port import Executor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
+from hanbeon.service.explain import explain_job
 from hanbeon.settings import Settings, load_settings
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
@@ -304,9 +306,17 @@ class App:
         _check_whole("after", after, 0)
         return await Feed(self.store, self.hub).read(after)
 
+    async def explain(self, job: Job[Any] | str) -> Explanation:
+        """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""
+        return await explain_job(self.store, _id(job), self._alive_within_us)
+
     async def instances(self) -> list[InstanceRecord]:
         """Who works, or worked lately, on this database."""
-        return await self.store.instances(round(self.settings.lease * 1_000_000))
+        return await self.store.instances(self._alive_within_us)
+
+    @property
+    def _alive_within_us(self) -> int:
+        return round(self.settings.lease * 1_000_000)
 
     # Working
 

@@ -121,5 +121,5 @@ async def ledger_of(app: App) -> list[tuple[str, int]]:
 
 
 async def assert_sound(app: App) -> None:
-    report = await verify(app.store)
+    report = await until("an audit", lambda: verify(app.store))
     assert report.sound, render(report)

@@ -28,13 +28,15 @@ _PLANS = (
     # a limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
     "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 )
-_BEGIN = f"BEGIN; {_PLANS}"
-# A task may leave its transaction idle for as long as it works, so there the server asks the host itself: of one that
-# died without a word it hears nothing, and what the task had locked is free within half a minute, not after hours.
-_BEGIN_LENT = (
-    "BEGIN; SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; "
-    "SET LOCAL tcp_keepalives_count = 4"
+# By these the server asks the host itself, and one that died is found out within half a minute, not after hours. So it is
+# for tasks, which may leave their transaction idle for as long as they work.
+_KEEPALIVES = (
+    "SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4"
 )
+_BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
+# Between the preparing of a statement and its first run, which is the client's turn, a session does not count as idle.
+_BEGIN = f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '20s'"
+_BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_KEEPALIVES}"
 _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
@@ -254,7 +256,7 @@ class PostgresLent:
 
 
 async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
-    await connection.execute(_BEGIN)
+    await connection.execute(_BEGIN if connection.get_server_version().major >= 17 else _BEGIN_BEFORE_17)
     return await _commit(connection, operation)
 
 
@@ -309,6 +311,7 @@ def _border() -> Any:
         asyncpg.AdminShutdownError,
         asyncpg.CrashShutdownError,
         asyncpg.IdleInTransactionSessionTimeoutError,
+        asyncpg.TransactionTimeoutError,
         asyncpg.TooManyConnectionsError,
         asyncpg.QueryCanceledError,
     ) as error:
