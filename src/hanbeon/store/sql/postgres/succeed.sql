@@ -1,8 +1,8 @@
 -- PostgreSQL only, for speed: the common end of an attempt in one statement instead of three. Whatever is not plain
 -- success (a stale fence, an expired lease, a requested stop) is not found here and takes the way of `hold`.
 -- The rows come from an array of keys and what belongs to each from two JSON objects: with a join instead, a planner
--- that believes the table small walks the whole index. The clock is read before the locks: where a row had to be
--- waited for, the success counts from before the wait, and a job that anybody took meanwhile has another fence.
+-- that believes the table small walks the whole index. The lease is held against the clock as it is read for each row,
+-- and again for a row that had to be waited for: one that expired meanwhile is not found.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 done AS (
   UPDATE hanbeon.job AS j
@@ -11,7 +11,7 @@ done AS (
   FROM n
   WHERE j.seq = ANY(ARRAY(SELECT json_array_elements_text($1::json)::bigint))
     AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.locked_by = $4 AND (j.state || '') = 'running'
-    AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > n.now
+    AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > hanbeon.now()
   RETURNING j.seq, j.id, j.lane, j.fence, j.started_at, j.deadline_at, n.now
 ),
 attempts AS (
