@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.events import moved
 from hanbeon.domain.job import check_priority, is_id
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.store.operations.depend import fail_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.tell import tell
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -85,7 +85,7 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
-    await _emit(tx, book, moved_rows, Reason.REQUEUED, State.PENDING)
+    await tell(tx, book, moved_rows, Reason.REQUEUED, State.PENDING)
     return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
 
 
@@ -110,7 +110,7 @@ async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None
     if not changed:
         raise WrongState(job_id, row["state"], "reprioritised", sources_of(Reason.REPRIORITISED))
     now = changed[0]
-    await _emit(
+    await tell(
         tx,
         book,
         changed,
@@ -129,7 +129,7 @@ async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[st
         await _cancel_waiting(tx, book, waiting, Reason.CANCELLED)
     if running:
         asked = await tx.fetch("request_stop", to_json(running))
-        await _emit(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
+        await tell(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
         if asked:
             tx.wake("stop")
     return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
@@ -137,22 +137,5 @@ async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[st
 
 async def _cancel_waiting(tx: Tx, book: LaneBook, seqs: Sequence[int], reason: Reason, **details: Any) -> None:
     rows = await tx.fetch("cancel", to_json(seqs))
-    await _emit(tx, book, rows, reason, State.CANCELLED, **details)
+    await tell(tx, book, rows, reason, State.CANCELLED, **details)
     await fail_dependents(tx, book, [row["seq"] for row in rows])
-
-
-async def _emit(tx: Tx, book: LaneBook, rows: Sequence[Any], reason: Reason, state: State, **details: Any) -> None:
-    await book.learn(tx, [row["lane"] for row in rows])
-    for row in rows:
-        name = book.name(row["lane"])
-        tx.emit(
-            moved(
-                reason,
-                at=row["now"],
-                queue=name.queue,
-                job_id=str(row["id"]),
-                task=name.task,
-                state=state,
-                **details,
-            )
-        )

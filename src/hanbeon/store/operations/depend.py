@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hanbeon.domain.events import moved
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.retry import FailureType
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.tell import tell
 from hanbeon.store.tx import Tx, to_json
 
 _MESSAGE = "A job it depends on failed or was cancelled"
@@ -26,19 +26,7 @@ async def meet_dependents(tx: Tx, book: LaneBook, succeeded: Sequence[int]) -> N
 async def promote_these(tx: Tx, book: LaneBook, seqs: Sequence[int]) -> int:
     """pending → ready for those that are due and wait for nothing."""
     rows = await tx.fetch("promote_these", to_json(seqs))
-    await book.learn(tx, [row["lane"] for row in rows])
-    for row in sorted(rows, key=lambda row: row["seq"]):
-        name = book.name(row["lane"])
-        tx.emit(
-            moved(
-                Reason.PROMOTED,
-                at=row["now"],
-                queue=name.queue,
-                job_id=str(row["id"]),
-                task=name.task,
-                state=State.READY,
-            )
-        )
+    await tell(tx, book, rows, Reason.PROMOTED, State.READY)
     if rows:
         tx.wake("work")
     return len(rows)
@@ -50,19 +38,6 @@ async def fail_dependents(tx: Tx, book: LaneBook, ended: Sequence[int]) -> list[
     if not locked:
         return []
     rows = await tx.fetch("fail_dependents", to_json(locked), _MESSAGE)
-    await book.learn(tx, [row["lane"] for row in rows])
-    for row in sorted(rows, key=lambda row: row["seq"]):
-        name = book.name(row["lane"])
-        tx.emit(
-            moved(
-                Reason.DEPENDENCY_FAILED,
-                at=row["now"],
-                queue=name.queue,
-                job_id=str(row["id"]),
-                task=name.task,
-                state=State.FAILED,
-                failure_type=FailureType.DEPENDENCY_FAILED.value,
-                message=_MESSAGE,
-            )
-        )
+    failure_type = FailureType.DEPENDENCY_FAILED.value
+    await tell(tx, book, rows, Reason.DEPENDENCY_FAILED, State.FAILED, failure_type=failure_type, message=_MESSAGE)
     return [str(row["id"]) for row in rows]

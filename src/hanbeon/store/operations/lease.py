@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hanbeon.domain.events import moved
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.tell import tell
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -50,20 +50,7 @@ async def write_progress(tx: Tx, lease: Lease, progress: str) -> bool:
 async def note_overdue(tx: Tx, book: LaneBook, lease: Lease) -> bool:
     """Tell that the deadline passed and the work is being stopped."""
     rows = await tx.fetch("overdue", *lease)
-    await book.learn(tx, [row["lane"] for row in rows])
-    for row in rows:
-        name = book.name(row["lane"])
-        tx.emit(
-            moved(
-                Reason.OVERDUE,
-                at=row["now"],
-                queue=name.queue,
-                job_id=str(row["id"]),
-                task=name.task,
-                state=State.RUNNING,
-                attempt=row["fence"],
-            )
-        )
+    await tell(tx, book, rows, Reason.OVERDUE, State.RUNNING, of_attempts=True)
     return bool(rows)
 
 
