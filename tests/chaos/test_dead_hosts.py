@@ -15,31 +15,33 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
 async def test_a_job_whose_row_a_dead_host_left_locked_is_recovered(postgres_url: str, journal: Journal) -> None:
-    async with opened(postgres_url) as app, fault_proxy(postgres_url) as proxy:
-        job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
-        with crew(postgres_url) as workers:
-            dying = workers.hire(url=proxy.url)
-            await until_line(journal, "began", job_id, 1)
-            proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.job"))
-            await proxy.silenced.wait()
-            workers.kill(dying)
-            workers.hire()
-            await until_state(app, job_id, State.SUCCEEDED, timeout=30)
+    async with opened(postgres_url) as app:
+        async with fault_proxy(postgres_url) as proxy:
+            job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
+            with crew(postgres_url) as workers:
+                dying = workers.hire(url=proxy.url)
+                await until_line(journal, "began", job_id, 1)
+                proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.job"))
+                await proxy.silenced.wait()
+                workers.kill(dying)
+                workers.hire()
+                await until_state(app, job_id, State.SUCCEEDED, timeout=30)
         await assert_sound(app)
 
 
 async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url: str) -> None:
-    async with opened(postgres_url) as app, fault_proxy(postgres_url) as proxy:
-        await app.configure_queue("narrow", max_concurrent=1)
-        with crew(postgres_url) as workers:
-            dying = workers.hire(url=proxy.url)
-            await workers.ready()
-            proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.queue"))
-            job_id = await enqueue(app, "quick", options={"queue": "narrow"})
-            await proxy.silenced.wait()
-            workers.kill(dying)
-            workers.hire()
-            await until_state(app, job_id, State.SUCCEEDED, timeout=30)
+    async with opened(postgres_url) as app:
+        async with fault_proxy(postgres_url) as proxy:
+            await app.configure_queue("narrow", max_concurrent=1)
+            with crew(postgres_url) as workers:
+                dying = workers.hire(url=proxy.url)
+                await workers.ready()
+                proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.queue"))
+                job_id = await enqueue(app, "quick", options={"queue": "narrow"})
+                await proxy.silenced.wait()
+                workers.kill(dying)
+                workers.hire()
+                await until_state(app, job_id, State.SUCCEEDED, timeout=30)
         await assert_sound(app)
 
 

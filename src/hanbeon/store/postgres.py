@@ -28,8 +28,8 @@ _PLANS = (
     # a limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
     "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 )
-# By these the server asks the host itself, and one that died is found out within half a minute, not after hours. So it is
-# for tasks, which may leave their transaction idle for as long as they work.
+# By these the server asks the host itself, and one that died is found out within half a minute, not after hours: for
+# tasks, which may leave their transaction idle for as long as they work.
 _KEEPALIVES = (
     "SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4"
 )
