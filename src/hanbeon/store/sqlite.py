@@ -53,6 +53,9 @@ class _Connection:
 
     def _set_up(self) -> None:
         self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if self.db.readonly("main"):
+            # SQLite opens such a file all the same, and would refuse the first job only.
+            raise apsw.ReadOnlyError("it may only be read")
         # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
         for pragma in (
             "journal_mode = WAL",
