@@ -44,7 +44,7 @@ test: lint ## Run every check and the whole test suite, as CI does
 	$(BIN)/pytest -n $(JOBS) $(ARGS)
 
 check: lint ## Run every check and the tests that need no server (under a minute)
-	$(BIN)/pytest -n $(JOBS) -m "not postgres and not chaos" $(ARGS)
+	$(BIN)/pytest -n $(JOBS) -m "not postgres and not chaos and not slow" $(ARGS)
 
 lint: setup ## Check format, style, types and import rules
 	$(BIN)/ruff format --check .
