@@ -19,7 +19,8 @@ _EXPIRED = "SELECT locked_until < hanbeon.now() FROM hanbeon.job"
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
-async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: str) -> None:
+@pytest.mark.parametrize("meanwhile", ["UPDATE hanbeon.job SET priority = 1", "SELECT 1"], ids=["changed", "locked"])
+async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: str, meanwhile: str) -> None:
     await store.enqueue([NewJob(id=new_id(), task="t")])
     (job,) = (await store.claim(ClaimRequest(7, ["t"], 1, 1_000_000))).jobs
     somebody: Any = await asyncpg.connect(database_url)
@@ -31,7 +32,7 @@ async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: s
             await asyncio.sleep(0.01)
         while not await onlooker.fetchval(_EXPIRED):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-        await somebody.execute("UPDATE hanbeon.job SET priority = 1; COMMIT")
+        await somebody.execute(f"{meanwhile}; COMMIT")
         assert await settling == []
     finally:
         await somebody.close()

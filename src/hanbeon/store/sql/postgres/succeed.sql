@@ -1,17 +1,23 @@
 -- PostgreSQL only, for speed: the common end of an attempt in one statement instead of three. Whatever is not plain
 -- success (a stale fence, an expired lease, a requested stop) is not found here and takes the way of `hold`.
 -- The rows come from an array of keys and what belongs to each from two JSON objects: with a join instead, a planner
--- that believes the table small walks the whole index. The lease is held against the clock as it is read for each row,
--- and again for a row that had to be waited for: one that expired meanwhile is not found.
-WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
+-- that believes the table small walks the whole index. A row that is locked just now is passed over, never waited for:
+-- `hold` waits, and reads the clock afterwards, so that a lease which expired meanwhile is refused.
+WITH free AS MATERIALIZED (
+  SELECT k.seq FROM hanbeon.job AS k
+  WHERE k.seq = ANY(ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+  ORDER BY k.seq
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 done AS (
   UPDATE hanbeon.job AS j
   SET state = 'succeeded', result = $3::jsonb ->> j.seq::text, finished_at = n.now, failure_type = NULL,
     error_message = NULL, locked_by = NULL, locked_until = NULL
   FROM n
-  WHERE j.seq = ANY(ARRAY(SELECT json_array_elements_text($1::json)::bigint))
+  WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f))
     AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.locked_by = $4 AND (j.state || '') = 'running'
-    AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > hanbeon.now()
+    AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > n.now
   RETURNING j.seq, j.id, j.lane, j.fence, j.started_at, j.deadline_at, n.now
 ),
 attempts AS (
