@@ -1,14 +1,12 @@
 """Attempts for tests of the engine's parts: real ones, around work that the test controls."""
 
-import asyncio
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from hanbeon.domain.job import Claimed
-from hanbeon.domain.outcome import Outcome
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.engine.attempt import Attempt
-from hanbeon.executors.port import Call, StopCause
+from hanbeon.executors.port import Call, Done, StopCause
 from hanbeon.store.port import Store
 
 LEASE = 30.0
@@ -17,15 +15,12 @@ LEASE = 30.0
 class HandWork:
     """Work that ends when the test says so, and notes how it was told to stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, done: Done = lambda outcome: None) -> None:
         self.stops: list[StopCause] = []
-        self.ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        self.end = done
 
     def stop(self, cause: StopCause) -> None:
         self.stops.append(cause)
-
-    async def outcome(self) -> Outcome | None:
-        return await self.ended
 
 
 class HandExecutor:
@@ -38,8 +33,8 @@ class HandExecutor:
         self.stop_seconds = stop_seconds
         self.started: list[HandWork] = []
 
-    def start(self, call: Call) -> HandWork:
-        self.started.append(HandWork())
+    def start(self, call: Call, done: Done) -> HandWork:
+        self.started.append(HandWork(done))
         return self.started[-1]
 
     async def close(self) -> None:

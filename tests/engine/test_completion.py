@@ -7,6 +7,7 @@ from typing import cast
 
 import pytest
 
+from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import Returned
 from hanbeon.engine.completion import Completion
@@ -20,6 +21,10 @@ Answer = Callable[[Sequence[Report]], list[Settled]]
 
 def report(seq: int, fence: int = 1) -> Report:
     return Report(seq, fence, Returned())
+
+
+async def settle(completion: Completion, told: Report, seconds: float = 30.0) -> Settled | None:
+    return await completion.settle(told, SystemClock().monotonic() + seconds)
 
 
 def accepted(reports: Sequence[Report]) -> list[Settled]:
@@ -44,7 +49,7 @@ class SlowStore:
 
 @asynccontextmanager
 async def completing(store: SlowStore) -> AsyncIterator[Completion]:
-    completion = Completion(cast(Store, store))
+    completion = Completion(cast(Store, store), SystemClock())
     running = asyncio.create_task(Loop("complete", completion.run_once).run())
     try:
         async with asyncio.timeout(5):
@@ -57,9 +62,9 @@ async def completing(store: SlowStore) -> AsyncIterator[Completion]:
 async def test_while_one_flush_is_under_way_the_next_gathers() -> None:
     store = SlowStore()
     async with completing(store) as completion:
-        waiting = [asyncio.create_task(completion.settle(report(1)))]
+        waiting = [asyncio.create_task(settle(completion, report(1)))]
         await store.asked.wait()
-        waiting += [asyncio.create_task(completion.settle(report(seq))) for seq in range(2, 6)]
+        waiting += [asyncio.create_task(settle(completion, report(seq))) for seq in range(2, 6)]
         await asyncio.sleep(0)
         assert completion.waiting
         assert store.batches == [[1]]
@@ -74,7 +79,7 @@ async def test_a_batch_has_its_limit() -> None:
     store = SlowStore()
     store.gate.set()
     async with completing(store) as completion:
-        await asyncio.gather(*(completion.settle(report(seq)) for seq in range(1_100)))
+        await asyncio.gather(*(settle(completion, report(seq)) for seq in range(1_100)))
     assert [len(batch) for batch in store.batches] == [500, 500, 100]
 
 
@@ -82,7 +87,7 @@ async def test_what_was_refused_is_none_and_the_others_are_not() -> None:
     store = SlowStore(lambda reports: accepted([each for each in reports if each.seq != 2]))
     store.gate.set()
     async with completing(store) as completion:
-        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2, 3)))
+        answers = await asyncio.gather(*(settle(completion, report(seq)) for seq in (1, 2, 3)))
     assert [answer and answer.seq for answer in answers] == [1, None, 3]
 
 
@@ -90,7 +95,7 @@ async def test_the_late_report_of_a_lost_attempt_is_not_answered_for_the_one_tha
     store = SlowStore(lambda reports: accepted([each for each in reports if each.fence == 2]))
     store.gate.set()
     async with completing(store) as completion:
-        late, good = await asyncio.gather(completion.settle(report(1, 1)), completion.settle(report(1, 2)))
+        late, good = await asyncio.gather(settle(completion, report(1, 1)), settle(completion, report(1, 2)))
     assert late is None
     assert good is not None
     assert good.fence == 2
@@ -104,9 +109,9 @@ async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes
     store = SlowStore(away)
     store.gate.set()
     async with completing(store) as completion:
-        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2)), return_exceptions=True)
+        answers = await asyncio.gather(*(settle(completion, report(seq)) for seq in (1, 2)), return_exceptions=True)
         assert [str(answer) for answer in answers] == ["gone", "gone"]
-        assert await completion.settle(report(1)) is not None
+        assert await settle(completion, report(1)) is not None
 
 
 async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> None:
@@ -118,14 +123,14 @@ async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> Non
     store = SlowStore(picky)
     store.gate.set()
     async with completing(store) as completion:
-        answers = await asyncio.gather(*(completion.settle(report(seq)) for seq in (1, 2, 3)), return_exceptions=True)
+        answers = await asyncio.gather(*(settle(completion, report(seq)) for seq in (1, 2, 3)), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Settled, ValueError, Settled]
 
 
 async def test_who_waits_is_told_when_the_worker_stops() -> None:
     store = SlowStore()
     async with completing(store) as completion:
-        waiting = asyncio.create_task(completion.settle(report(1)))
+        waiting = asyncio.create_task(settle(completion, report(1)))
         await store.asked.wait()
     with pytest.raises(DatabaseUnavailable, match="the worker was stopped"):
         await waiting
@@ -134,8 +139,17 @@ async def test_who_waits_is_told_when_the_worker_stops() -> None:
 async def test_a_waiter_that_has_gone_does_not_disturb() -> None:
     store = SlowStore()
     async with completing(store) as completion:
-        gone, stays = (asyncio.create_task(completion.settle(report(seq))) for seq in (1, 2))
+        gone, stays = (asyncio.create_task(settle(completion, report(seq))) for seq in (1, 2))
         await store.asked.wait()
         gone.cancel()
         store.gate.set()
         assert await stays is not None
+
+
+async def test_a_flush_that_is_never_answered_ends_with_the_first_lease_and_the_loop_goes_on() -> None:
+    store = SlowStore()
+    async with completing(store) as completion:
+        with pytest.raises(TimeoutError):
+            await settle(completion, report(1), seconds=0.05)
+        store.gate.set()
+        assert await settle(completion, report(2)) is not None

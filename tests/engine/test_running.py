@@ -9,6 +9,7 @@ import pytest
 from hanbeon import App, Context, PermanentError, State, TaskError
 from hanbeon.domain.lifecycle import AttemptStatus, Reason
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
+from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Completion
 from hanbeon.engine.running import Runner, _classify
 from hanbeon.errors import DatabaseUnavailable
@@ -75,24 +76,32 @@ class World:
     def __init__(self, *script: Exception | bool, **given: Any) -> None:
         self.clock = VirtualClock()
         self.store = Settling(*script)
-        self.completion = Completion(cast(Store, self.store))
+        self.completion = Completion(cast(Store, self.store), self.clock)
         self.executor = HandExecutor()
         self.attempt = new_attempt(executor=self.executor, **given)
-        self.runner = Runner(cast(Store, self.store), self.completion, self.clock, max_result_bytes=1024)
+        self.ended: list[Attempt] = []
+        self.all_ended = asyncio.Event()
+        self.runner = Runner(
+            cast(Store, self.store), self.completion, self.clock, max_result_bytes=1024, ended=self._ended
+        )
         self.task: Task[..., Any] = App().task(_work)
 
     async def run(self, outcome: Outcome | None = RETURNED) -> None:
         completing = asyncio.create_task(self._complete())
         try:
             async with asyncio.timeout(10):
-                running = asyncio.create_task(self.runner.run(self.attempt, self.task))
-                await asyncio.sleep(0)
+                self.runner.start(self.attempt, self.task)
                 if self.executor.started:
-                    self.executor.started[0].ended.set_result(outcome)
-                await running
+                    self.executor.started[0].end(outcome)
+                await self.all_ended.wait()
+            assert self.ended == [self.attempt]
         finally:
             completing.cancel()
             await asyncio.wait([completing])
+
+    def _ended(self, attempt: Attempt) -> None:
+        self.ended.append(attempt)
+        self.all_ended.set()
 
     async def _complete(self) -> None:
         while True:

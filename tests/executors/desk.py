@@ -1,9 +1,11 @@
 """A desk without an engine behind it."""
 
+import asyncio
 from typing import Any, cast
 
+from hanbeon.domain.outcome import Outcome
 from hanbeon.engine.attempt import Attempt
-from hanbeon.executors.port import Call
+from hanbeon.executors.port import Call, Executor, StopCause
 from hanbeon.tasks.context import Desk
 from hanbeon.tasks.task import Task
 from tests.engine.attempts import new_attempt
@@ -12,3 +14,17 @@ from tests.engine.attempts import new_attempt
 def new_call(task: Task[..., Any], *, max_result_bytes: int = 1024, **arguments: Any) -> tuple[Call, Attempt]:
     attempt = new_attempt()
     return Call(task, arguments, cast(Desk, attempt), max_result_bytes), attempt
+
+
+class Started:
+    """A body that an executor runs, and how it ended: told once, or the future complains."""
+
+    def __init__(self, executor: Executor, call: Call) -> None:
+        self._ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+        self._work = executor.start(call, self._ended.set_result)
+
+    def stop(self, cause: StopCause) -> None:
+        self._work.stop(cause)
+
+    async def outcome(self) -> Outcome | None:
+        return await self._ended

@@ -14,7 +14,7 @@ from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.port import StopCause
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.tasks.context import PutOffRequest
-from tests.executors.desk import new_call
+from tests.executors.desk import Started, new_call
 
 ENDINGS: list[tuple[Any, Outcome]] = [
     ({"a": [1, None]}, Returned('{"a":[1,null]}')),
@@ -48,10 +48,9 @@ def threads() -> Iterator[ThreadExecutor]:
     executor._pool.shutdown(wait=True)
 
 
-async def outcome_of(work: Any) -> Outcome | None:
+async def outcome_of(work: Started) -> Outcome | None:
     async with asyncio.timeout(10):
-        found: Outcome | None = await work.outcome()
-        return found
+        return await work.outcome()
 
 
 @pytest.mark.parametrize(("how", "expected"), ENDINGS, ids=lambda value: type(value).__name__)
@@ -63,7 +62,7 @@ async def test_ends_of_a_coroutine(how: Any, expected: Outcome) -> None:
     if isinstance(how, StopIteration):
         expected = Raised("RuntimeError: coroutine raised StopIteration")  # Python's own rule.
     call, _ = new_call(work)
-    assert await outcome_of(AsyncExecutor().start(call)) == expected
+    assert await outcome_of(Started(AsyncExecutor(), call)) == expected
 
 
 @pytest.mark.parametrize(("how", "expected"), ENDINGS, ids=lambda value: type(value).__name__)
@@ -73,8 +72,8 @@ async def test_ends_of_a_thread(how: Any, expected: Outcome, threads: ThreadExec
         return end(how)
 
     call, _ = new_call(work)
-    assert await outcome_of(threads.start(call)) == expected
-    assert await outcome_of(threads.start(call)) == expected, "the pool has survived it"
+    assert await outcome_of(Started(threads, call)) == expected
+    assert await outcome_of(Started(threads, call)) == expected, "the pool has survived it"
 
 
 async def test_a_stopped_coroutine_has_no_outcome_of_its_own() -> None:
@@ -83,7 +82,7 @@ async def test_a_stopped_coroutine_has_no_outcome_of_its_own() -> None:
         await asyncio.Event().wait()
 
     call, _ = new_call(work)
-    running = AsyncExecutor().start(call)
+    running = Started(AsyncExecutor(), call)
     await asyncio.sleep(0)
     running.stop(StopCause.CANCELLED)
     running.stop(StopCause.LEASE_LOST)
@@ -98,7 +97,7 @@ async def test_a_coroutine_stopped_before_its_first_step_never_runs() -> None:
         ran.append(1)
 
     call, _ = new_call(work)
-    running = AsyncExecutor().start(call)
+    running = Started(AsyncExecutor(), call)
     running.stop(StopCause.SHUTDOWN)
     assert await outcome_of(running) is None
     assert ran == []
@@ -116,7 +115,7 @@ async def test_a_stubborn_coroutine_ends_when_it_ends() -> None:
         return "after all"
 
     call, _ = new_call(work)
-    running = AsyncExecutor().start(call)
+    running = Started(AsyncExecutor(), call)
     await asyncio.sleep(0)
     running.stop(StopCause.DEADLINE)
     ended = asyncio.create_task(running.outcome())
@@ -132,7 +131,7 @@ async def test_a_coroutine_that_cancels_itself_has_failed() -> None:
         raise asyncio.CancelledError
 
     call, _ = new_call(work)
-    assert await outcome_of(AsyncExecutor().start(call)) == Raised("RuntimeError: the task cancelled itself")
+    assert await outcome_of(Started(AsyncExecutor(), call)) == Raised("RuntimeError: the task cancelled itself")
 
 
 async def test_arguments_and_context_reach_the_body(threads: ThreadExecutor) -> None:
@@ -148,8 +147,8 @@ async def test_arguments_and_context_reach_the_body(threads: ThreadExecutor) -> 
 
     one, attempt = new_call(awaited, a=1)
     two, _ = new_call(threaded, a=2)
-    assert await outcome_of(AsyncExecutor().start(one)) == Returned(f'["{attempt.job.id}",1,true]')
-    assert await outcome_of(threads.start(two)) == Returned(f'["{attempt.job.id}",2,false]')
+    assert await outcome_of(Started(AsyncExecutor(), one)) == Returned(f'["{attempt.job.id}",1,true]')
+    assert await outcome_of(Started(threads, two)) == Returned(f'["{attempt.job.id}",2,false]')
 
 
 async def test_a_thread_sees_that_it_should_stop(threads: ThreadExecutor) -> None:
@@ -163,7 +162,7 @@ async def test_a_thread_sees_that_it_should_stop(threads: ThreadExecutor) -> Non
         return ctx.stopping
 
     call, attempt = new_call(work)
-    running = threads.start(call)
+    running = Started(threads, call)
     assert await asyncio.to_thread(began.wait, 10)
     attempt.begin(running, 0.0)
     attempt.stop(StopCause.CANCELLED)
@@ -179,7 +178,7 @@ async def test_context_variables_travel_into_threads(threads: ThreadExecutor) ->
         return variable.get()
 
     call, _ = new_call(work)
-    assert await outcome_of(threads.start(call)) == Returned('"r-1"')
+    assert await outcome_of(Started(threads, call)) == Returned('"r-1"')
 
 
 async def test_a_closed_pool_waits_for_nobody() -> None:
@@ -191,7 +190,7 @@ async def test_a_closed_pool_waits_for_nobody() -> None:
 
     executor = ThreadExecutor(1)
     call, _ = new_call(work)
-    running = executor.start(call)
+    running = Started(executor, call)
     async with asyncio.timeout(1):
         await executor.close()
     go.set()

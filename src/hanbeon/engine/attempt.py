@@ -47,7 +47,7 @@ class Attempt:
         self.children: list[NewJob] = []
         self.lent: LentTransaction | None = None
         self.overdue_note: asyncio.Task[None] | None = None
-        self._lending = asyncio.Lock()
+        self._lending: asyncio.Lock | None = None
         self._store = store
         self._zone = zone
         self._max_payload_bytes = max_payload_bytes
@@ -68,6 +68,11 @@ class Attempt:
     @property
     def lost(self) -> bool:
         return self.cause is StopCause.LEASE_LOST
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its end is nothing but its result: nothing to commit with it, and nothing to be told before it."""
+        return self.lent is None and not self.children and self.overdue_note is None
 
     @property
     def stopping(self) -> bool:
@@ -102,6 +107,7 @@ class Attempt:
                 f"ctx.transaction() does not reach into the {self.executor.name} executor; "
                 "use executor='async' or 'thread'"
             )
+        self._lending = self._lending or asyncio.Lock()
         async with self._lending:
             # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
             if self.lent is None:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
 
+from hanbeon.clock import Clock
 from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store.operations.settle import Report, Settled
 from hanbeon.store.port import Store
 
 _BATCH = 500
-_Waiting = tuple[Report, asyncio.Future[Settled | None]]
+Answer = Settled | Exception | None
+"""What the database made of a report: None if it was refused, an error if it could not be asked."""
+
+
+class _Waiting(NamedTuple):
+    report: Report
+    until: float
+    told: Callable[[Answer], None]
 
 
 class Completion:
-    """Whoever hands a report in waits until the database has acknowledged it, and only then is its slot free."""
+    """Whoever hands a report in is told when the database has acknowledged it, and only then is its slot free."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
         self._waiting: deque[_Waiting] = deque()
         self._arrived = asyncio.Event()
 
@@ -26,12 +36,25 @@ class Completion:
     def waiting(self) -> bool:
         return bool(self._waiting)
 
-    async def settle(self, report: Report) -> Settled | None:
-        """What the database made of it; None if it was refused. Raises DatabaseUnavailable if it cannot be asked."""
-        answer: asyncio.Future[Settled | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((report, answer))
+    def hand_in(self, report: Report, until: float, told: Callable[[Answer], None]) -> None:
+        """Have it settled; `told` is called once with the answer. `until` (monotonic) its lease is held."""
+        self._waiting.append(_Waiting(report, until, told))
         self._arrived.set()
-        return await answer
+
+    async def settle(self, report: Report, until: float) -> Settled | None:
+        """What the database made of it; None if it was refused. Raises DatabaseUnavailable if it cannot be asked."""
+        answered: asyncio.Future[Settled | None] = asyncio.get_running_loop().create_future()
+
+        def told(answer: Answer) -> None:
+            if answered.done():
+                return
+            if isinstance(answer, Exception):
+                answered.set_exception(answer)
+            else:
+                answered.set_result(answer)
+
+        self.hand_in(report, until, told)
+        return await answered
 
     async def run_once(self) -> float:
         """Flush what is there, after waiting for something to be there."""
@@ -45,7 +68,7 @@ class Completion:
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
         try:
             await self._flush(batch)
-        except DatabaseUnavailable as error:
+        except (DatabaseUnavailable, TimeoutError) as error:
             _fail(batch, error)  # Each attempt tries again by itself for as long as its lease lasts.
         except Exception:
             # One report the database cannot take must not fail the others: each goes alone.
@@ -59,13 +82,14 @@ class Completion:
             raise
 
     async def _flush(self, batch: list[_Waiting]) -> None:
-        settled = {(item.seq, item.fence): item for item in await self._store.settle([report for report, _ in batch])}
-        for report, answer in batch:
-            if not answer.done():
-                answer.set_result(settled.get((report.seq, report.fence)))
+        # Within the leases: a connection that died without a word would keep the slots for ever.
+        async with asyncio.timeout(max(0.0, min(item.until for item in batch) - self._clock.monotonic())):
+            settled = await self._store.settle([item.report for item in batch])
+        answers = {(item.seq, item.fence): item for item in settled}
+        for report, _, told in batch:
+            told(answers.get((report.seq, report.fence)))
 
 
 def _fail(batch: list[_Waiting], error: Exception) -> None:
-    for _, answer in batch:
-        if not answer.done():
-            answer.set_exception(error)
+    for item in batch:
+        item.told(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 
 from hanbeon.clock import Clock
@@ -26,6 +27,7 @@ class Holdings:
         self._attempts: dict[Lease, Attempt] = {}
         self._latest: dict[int, Attempt] = {}
         self._notes: set[asyncio.Task[None]] = set()
+        self._left = asyncio.Event()
 
     def __len__(self) -> int:
         return len(self._attempts)
@@ -44,6 +46,14 @@ class Holdings:
         self._attempts.pop(attempt.lease, None)
         if self._latest.get(attempt.job.seq) is attempt:
             del self._latest[attempt.job.seq]
+        self._left.set()
+
+    async def any_left(self, timeout: float) -> None:
+        """Until one has ended since this was last asked, or the time is over."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._left.wait()
+        self._left.clear()
 
     def held(self) -> dict[int, Attempt]:
         """Those whose leases are still believed in, by job: of two attempts of one job only the later."""

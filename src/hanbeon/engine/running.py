@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Any
 
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
-from hanbeon.engine.completion import Completion
+from hanbeon.engine.completion import Answer, Completion
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.port import Call, StopCause, raised
-from hanbeon.logs import get_logger
+from hanbeon.logs import get_logger, is_heard
 from hanbeon.store.operations.settle import Report, Settled
 from hanbeon.store.port import Store
 from hanbeon.tasks.task import Task
@@ -23,89 +24,138 @@ _RETRY_SECONDS = 0.2
 
 
 class Runner:
-    """execute → classify → persist, and nothing is forgotten on the way."""
+    """execute → classify → persist, and nothing is forgotten on the way.
 
-    def __init__(self, store: Store, completion: Completion, clock: Clock, max_result_bytes: int) -> None:
+    Most attempts are plain successes: they go from callback to callback, without a task of their own. What takes more
+    than that, a transaction or a database that is away, is seen to its end by a task.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        completion: Completion,
+        clock: Clock,
+        max_result_bytes: int,
+        *,
+        ended: Callable[[Attempt], None],
+    ) -> None:
         self._store, self._completion, self._clock = store, completion, clock
         self._max_result_bytes = max_result_bytes
+        self._ended = ended
+        self.tasks: set[asyncio.Task[None]] = set()
 
-    async def run(self, attempt: Attempt, task: Task[..., Any]) -> None:
-        """Returns when the work has stopped and the database knows it, or when the lease is gone."""
+    def start(self, attempt: Attempt, task: Task[..., Any]) -> None:
+        """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone."""
+        if attempt.cause is not None:
+            return self._stopped(attempt, None)
         try:
-            outcome = await self._execute(attempt, task)
+            arguments = task.signature.unpack(attempt.job.args)
+        except HanbeonError as error:
+            return self._stopped(attempt, raised(error))
+        call = Call(task, arguments, attempt, self._max_result_bytes)
+        work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
+        return attempt.begin(work, self._clock.monotonic())
+
+    def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        told = _classify(attempt, outcome)
+        if told is None and attempt.lent is None:
+            return self._ended(attempt)
+        attempt.settling = True
+        if isinstance(told, Returned) and attempt.is_plain:
+            report = _report(attempt, told)
+            answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, told, answer)  # noqa: E731
+            return self._completion.hand_in(report, attempt.lease_until, answered)
+        return self._see_to(attempt, told)
+
+    def _answered(self, attempt: Attempt, outcome: Returned, answer: Answer) -> None:
+        """The end of a plain success; one that was not accepted as such is seen to by a task."""
+        if isinstance(answer, Exception):
+            return self._see_to(attempt, outcome, answer)
+        _tell(attempt, answer)
+        return self._ended(attempt)
+
+    def _see_to(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
+        finishing = self._finish(attempt, outcome, error)
+        task = asyncio.get_running_loop().create_task(finishing, name=f"end-{attempt.job.id}")
+        self.tasks.add(task)
+        task.add_done_callback(lambda done: self._seen_to(attempt, done))
+
+    def _seen_to(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # Its lease runs out and recovery takes the job: nothing is lost, but somebody should look.
+            _log.error("attempt_crashed", job=attempt.job.id, attempt=attempt.job.fence, exc_info=error)
+        self._ended(attempt)
+
+    async def _finish(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None) -> None:
+        try:
             if outcome is not None:
-                await self._persist(attempt, outcome)
+                await self._persist(attempt, outcome, error)
         finally:
             if attempt.lent is not None:
                 await attempt.lent.abandon()
 
-    async def _execute(self, attempt: Attempt, task: Task[..., Any]) -> Outcome | None:
-        if attempt.cause is not None:
-            return _classify(attempt, None)
-        try:
-            arguments = task.signature.unpack(attempt.job.args)
-        except HanbeonError as error:
-            return raised(error)
-        work = attempt.executor.start(Call(task, arguments, attempt, self._max_result_bytes))
-        attempt.begin(work, self._clock.monotonic())
-        try:
-            outcome = await work.outcome()
-        except asyncio.CancelledError:
-            work.stop(StopCause.SHUTDOWN)
-            raise
-        return _classify(attempt, outcome)
-
-    async def _persist(self, attempt: Attempt, outcome: Outcome) -> None:
+    async def _persist(self, attempt: Attempt, outcome: Outcome, error: Exception | None) -> None:
         """Try for as long as the lease lasts; afterwards recovery decides, here or elsewhere."""
-        attempt.settling = True
         if attempt.overdue_note is not None:
             await asyncio.wait([attempt.overdue_note])
+        if error is not None:
+            outcome = await _after(error, attempt, outcome)
         while (left := attempt.lease_until - self._clock.monotonic()) > 0 and not attempt.lost:
             try:
                 # Within the lease: a connection that died without a word would keep the slot for ever.
                 async with asyncio.timeout(left):
                     settled = await self._settle(attempt, outcome)
-            except (DatabaseUnavailable, TimeoutError) as error:
-                if isinstance(outcome, Returned) and attempt.lent is not None:
-                    # Its connection is gone and the writes with it: what the body did must be done again.
-                    outcome = Raised(f"its transaction was lost with the database connection: {error}")
-                await asyncio.sleep(_RETRY_SECONDS)
+            except Exception as failure:
+                outcome = await _after(failure, attempt, outcome)
                 continue
-            except Exception as error:
-                if not isinstance(outcome, Returned):
-                    raise
-                # A child's unique key is taken, a constraint was deferred to the commit: then the work did not succeed.
-                outcome = raised(error)
-                continue
-            if settled is None:
-                _log.warning("result_refused", job=attempt.job.id, attempt=attempt.job.fence)
-            else:
-                _log.info(
-                    settled.reason.value,
-                    job=attempt.job.id,
-                    task=attempt.job.task,
-                    attempt=attempt.job.fence,
-                    state=settled.state.value,
-                )
-            return
+            return _tell(attempt, settled)
         _log.warning("lease_lost", job=attempt.job.id, attempt=attempt.job.fence)
+        return None
 
     async def _settle(self, attempt: Attempt, outcome: Outcome) -> Settled | None:
-        report = Report(attempt.job.seq, attempt.job.fence, outcome, random.random(), attempt.job.instance)
+        report = _report(attempt, outcome)
         if not isinstance(outcome, Returned):
             if attempt.lent is not None:
                 await attempt.lent.abandon()
-            return await self._completion.settle(report)
+            return await self._completion.settle(report, attempt.lease_until)
         if attempt.lent is None and not attempt.children:
-            return await self._completion.settle(report)
+            return await self._completion.settle(report, attempt.lease_until)
         if attempt.lent is not None:
             settled = await self._store.settle_lent(attempt.lent, report, attempt.children)
         else:
             settled = await self._store.settle_with_children(report, attempt.children)
         if settled is None:
             # Stale, or cancelled meanwhile: rolled back. The plain path ends a cancelled job and refuses a stale one.
-            return await self._completion.settle(report)
+            return await self._completion.settle(report, attempt.lease_until)
         return settled
+
+
+def _report(attempt: Attempt, outcome: Outcome) -> Report:
+    job = attempt.job
+    return Report(job.seq, job.fence, outcome, random.random(), job.instance)
+
+
+async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:
+    """What to tell the database after it did not take the outcome; waits where it was away."""
+    if isinstance(error, DatabaseUnavailable | TimeoutError):
+        if isinstance(outcome, Returned) and attempt.lent is not None:
+            # Its connection is gone and the writes with it: what the body did must be done again.
+            outcome = Raised(f"its transaction was lost with the database connection: {error}")
+        await asyncio.sleep(_RETRY_SECONDS)
+        return outcome
+    if not isinstance(outcome, Returned):
+        raise error
+    # A child's unique key is taken, a constraint was deferred to the commit: then the work did not succeed.
+    return raised(error)
+
+
+def _tell(attempt: Attempt, settled: Settled | None) -> None:
+    job = attempt.job
+    if settled is None:
+        _log.warning("result_refused", job=job.id, attempt=job.fence)
+    elif is_heard(_log):
+        _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
 
 
 def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:

@@ -32,7 +32,7 @@ from hanbeon.tasks.registry import Registry
 _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
-_STEPS_TO_BEGIN = 3  # Of the event loop: a run starts, starts its body, and the body runs to its first wait.
+_STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
 
 
 class Worker:
@@ -54,14 +54,13 @@ class Worker:
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.holdings = Holdings(store, clock, idle_seconds=settings.poll)
-        self._completion = Completion(store)
-        self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes)
+        self._completion = Completion(store, clock)
+        self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._claimer = Claimer(
             store, settings, clock, tasks=self._served, running=lambda: len(self.holdings), start=self._begin
         )
         self._renewer = Renewer(store, self.holdings, settings, clock)
         self._upkeep = Upkeep(store, settings)
-        self._runs: set[asyncio.Task[None]] = set()
         self._looping: list[asyncio.Task[None]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
@@ -143,7 +142,7 @@ class Worker:
                 await self._claimer.close()
         await self._let_finish()
         await self._hand_back()
-        ending = [*self._runs, *self._looping]
+        ending = [*self._runner.tasks, *self._looping]
         for task in ending:
             task.cancel()
         if ending:
@@ -160,13 +159,12 @@ class Worker:
 
         Not before claiming has ended: a claim under way would take what is handed back, and start it here again.
         """
-        if not self._runs:
-            return
         loop = asyncio.get_running_loop()
-        waits = [loop.create_task(asyncio.wait(self._runs)), loop.create_task(self._hurry.wait())]
-        await asyncio.wait(waits, timeout=self._settings.shutdown_grace, return_when=asyncio.FIRST_COMPLETED)
-        for each in waits:
-            each.cancel()
+        ends_at = loop.time() + self._settings.shutdown_grace
+        hurry = loop.create_task(self._hurry.wait())
+        while len(self.holdings) and not hurry.done() and (left := ends_at - loop.time()) > 0:
+            await self.holdings.any_left(min(left, _LOOK_SECONDS))
+        hurry.cancel()
 
     async def _hand_back(self) -> None:
         """Stop what runs. Returns when the database knows of all that has stopped, within the time of a lease.
@@ -176,16 +174,16 @@ class Worker:
         self.holdings.stop_all(StopCause.SHUTDOWN)
         loop = asyncio.get_running_loop()
         began_at = loop.time()
-        while self._runs:
+        while len(self.holdings):
             telling = any(attempt.settling for attempt in self.holdings)
             if loop.time() - began_at > (self._settings.lease if telling else max(1.0, self._settings.lease / 10)):
                 return
-            await asyncio.wait(self._runs, timeout=_LOOK_SECONDS)
+            await self.holdings.any_left(_LOOK_SECONDS)
 
     async def tick(self) -> int:
         """One cycle without the loops: start what may start now, and see all that runs to its end; how many jobs."""
         await self.start_ready()
-        ran = len(self._runs)
+        ran = len(self.holdings)
         await self.settle()
         return ran
 
@@ -205,19 +203,13 @@ class Worker:
         completing = asyncio.get_running_loop().create_task(self.complete.run())
         renew_at = self._clock.monotonic() + self._settings.heartbeat
         try:
-            while any(attempt.stopping for attempt in self.holdings) if stopping_only else self._runs:
+            while any(attempt.stopping for attempt in self.holdings) if stopping_only else len(self.holdings):
                 await self.guard.run_once()
                 await self.watch.run_once()
                 if self._clock.monotonic() >= renew_at:
                     await self.renew.run_once()
                     renew_at = self._clock.monotonic() + self._settings.heartbeat
-                if self._runs:
-                    await asyncio.wait(
-                        self._runs,
-                        timeout=_LOOK_SECONDS,
-                        return_when=asyncio.FIRST_COMPLETED if stopping_only else asyncio.ALL_COMPLETED,
-                    )
-                await asyncio.sleep(0)  # Their callbacks follow.
+                await self.holdings.any_left(_LOOK_SECONDS)
         finally:
             completing.cancel()
             await asyncio.wait([completing])
@@ -241,17 +233,11 @@ class Worker:
         self.holdings.add(attempt)
         if not self._claimer.is_open:
             attempt.stop(StopCause.SHUTDOWN)  # The last answer, come too late: handed back before it begins.
-        run = asyncio.get_running_loop().create_task(self._runner.run(attempt, task), name=f"attempt-{job.id}")
-        self._runs.add(run)
-        run.add_done_callback(lambda done: self._ended(attempt, done))
         self.guard.wake()
+        self._runner.start(attempt, task)
 
-    def _ended(self, attempt: Attempt, run: asyncio.Task[None]) -> None:
-        self._runs.discard(run)
+    def _ended(self, attempt: Attempt) -> None:
         self.holdings.remove(attempt)
-        if not run.cancelled() and (error := run.exception()) is not None:
-            # Its lease runs out and recovery takes the job: nothing is lost, but somebody should look.
-            _log.error("attempt_crashed", job=attempt.job.id, attempt=attempt.job.fence, exc_info=error)
         self.claim.wake()
 
     async def _beat(self) -> float:

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.port import Call, StopCause, failed, raised, returned
+from hanbeon.executors.port import Call, Done, StopCause, failed, raised, returned
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -18,39 +18,43 @@ class AsyncExecutor:
     lends_transactions = True
     stop_seconds = 0.0
 
-    def start(self, call: Call) -> AsyncWork:
-        return AsyncWork(call)
+    def start(self, call: Call, done: Done) -> AsyncWork:
+        return AsyncWork(call, done)
 
     async def close(self) -> None:
         return
 
 
 class AsyncWork:
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self._stopped = False
-        self._task = asyncio.get_running_loop().create_task(self._body(), name=call.desk.job.id)
+    __slots__ = ("_call", "_done", "_stopped", "_task")
 
-    async def _body(self) -> tuple[Any, BaseException | None]:
-        context = [Context(self._call.desk)] if self._call.task.signature.context_type else []
-        try:
-            return await self._call.task.function(*context, **self._call.arguments), None
-        except SystemExit as error:
-            # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
-            return None, error
+    def __init__(self, call: Call, done: Done) -> None:
+        self._call, self._done = call, done
+        self._stopped = False
+        self._task = asyncio.get_running_loop().create_task(_body(call), name=call.desk.job.id)
+        self._task.add_done_callback(self._ended)
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
         self._task.cancel()
 
-    async def outcome(self) -> Outcome | None:
-        await asyncio.wait([self._task])
-        if self._task.cancelled():
-            if self._stopped:
-                return None
-            return raised(RuntimeError("the task cancelled itself"))
-        error = self._task.exception()
+    def _ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
+        self._done(self._outcome(task))
+
+    def _outcome(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> Outcome | None:
+        if task.cancelled():
+            return None if self._stopped else raised(RuntimeError("the task cancelled itself"))
+        error = task.exception()
         if error is not None:
             return failed(self._call, error)
-        value, error = self._task.result()
+        value, error = task.result()
         return failed(self._call, error) if error is not None else returned(self._call, value)
+
+
+async def _body(call: Call) -> tuple[Any, BaseException | None]:
+    context = [Context(call.desk)] if call.task.signature.context_type else []
+    try:
+        return await call.task.function(*context, **call.arguments), None
+    except SystemExit as error:
+        # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
+        return None, error

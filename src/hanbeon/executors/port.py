@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from hanbeon.domain.job import NAME_LIMIT
@@ -36,12 +37,12 @@ class Call(NamedTuple):
     max_result_bytes: int
 
 
+Done = Callable[[Outcome | None], None]
+"""Told how a body ended (None: stopped from outside), once, on the event loop, when nothing of it runs any more."""
+
+
 class Work(Protocol):
     """A body that runs."""
-
-    async def outcome(self) -> Outcome | None:
-        """How it ended; None if it was stopped from outside. Returns only when nothing of it runs any more."""
-        ...
 
     def stop(self, cause: StopCause) -> None:
         """Make it end. Escalates by itself; may be called again."""
@@ -57,7 +58,7 @@ class Executor(Protocol):
     stop_seconds: float
     """How long stopping may take, so that a lease in danger is given up in time."""
 
-    def start(self, call: Call) -> Work: ...
+    def start(self, call: Call, done: Done) -> Work: ...
 
     async def close(self) -> None: ...
 

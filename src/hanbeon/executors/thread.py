@@ -8,8 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.port import Call, StopCause, failed, returned
+from hanbeon.executors.port import Call, Done, StopCause, failed, returned
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
 
@@ -24,28 +23,30 @@ class ThreadExecutor:
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="hanbeon-task")
 
-    def start(self, call: Call) -> ThreadWork:
-        return ThreadWork(call, self._pool)
+    def start(self, call: Call, done: Done) -> ThreadWork:
+        return ThreadWork(call, self._pool, done)
 
     async def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class ThreadWork:
-    def __init__(self, call: Call, pool: ThreadPoolExecutor) -> None:
-        self._call = call
+    def __init__(self, call: Call, pool: ThreadPoolExecutor, done: Done) -> None:
+        self._call, self._done = call, done
         loop = asyncio.get_running_loop()
         context: list[Any] = [SyncContext(call.desk, loop)] if call.task.signature.context_type else []
         body: Callable[[], Any] = lambda: call.task.function(*context, **call.arguments)  # noqa: E731
-        self._future = loop.run_in_executor(pool, contextvars.copy_context().run, _contained, body)
+        future = loop.run_in_executor(pool, contextvars.copy_context().run, _contained, body)
+        future.add_done_callback(self._ended)
 
     def stop(self, cause: StopCause) -> None:
         """Nothing more than `ctx.stopping`, which the desk answers by itself."""
 
-    async def outcome(self) -> Outcome | None:
-        await asyncio.wait([self._future])
-        value, error = self._future.result()
-        return failed(self._call, error) if error is not None else returned(self._call, value)
+    def _ended(self, future: asyncio.Future[tuple[Any, BaseException | None]]) -> None:
+        if future.cancelled():
+            return self._done(None)  # The pool was closed before its turn came: it never began.
+        value, error = future.result()
+        return self._done(failed(self._call, error) if error is not None else returned(self._call, value))
 
 
 def _contained(body: Callable[[], Any]) -> tuple[Any, BaseException | None]:
