@@ -88,20 +88,25 @@ async def age_first_limit(store: Store, **limits: object) -> None:
 
 
 async def shift_attempt(store: Store, job_id: str, attempt: int, column: str, by: int) -> None:
-    sql = f"UPDATE hanbeon.attempt SET {column} = {column} + $1 WHERE job = $2 AND attempt = $3"
-    await run_sql(store, sql, by, await seq_of(store, job_id), attempt)
+    """Change when an attempt is said to have been, wherever it is written down."""
+    which = (by, await seq_of(store, job_id), attempt)
+    own = {"ended_at": "finished_at"}.get(column, column)
+    sql = f"UPDATE hanbeon.past_attempt SET {column} = {column} + $1 WHERE job = $2 AND attempt = $3"
+    await run_sql(store, sql, *which)
+    ended = "fence = $3 AND attempt_status IS NOT NULL"
+    await run_sql(store, f"UPDATE hanbeon.job SET {own} = {own} + $1 WHERE seq = $2 AND {ended}", *which)
 
 
 async def end_attempt(store: Store, job_id: str, attempt: int) -> None:
     """Write an attempt's row that nobody wrote."""
     job = await store.job(job_id)
-    at = job.finished_at or job.started_at
     await run_sql(
         store,
-        "INSERT INTO hanbeon.attempt (job, attempt, status, started_at, ended_at) VALUES ($1, $2, 'completed', $3, $3)",
+        "INSERT INTO hanbeon.past_attempt (job, attempt, status, started_at, ended_at) "
+        "VALUES ($1, $2, 'completed', $3, $3)",
         job.seq,
         attempt,
-        at,
+        job.started_at,
     )
 
 

@@ -197,7 +197,7 @@ async def the_running_attempt_has_ended(store: Store, lives: Lives) -> str:
     return lives["third"]
 
 
-@doctored(Code.DOUBLED_CLAIM)
+@doctored(Code.DOUBLED_CLAIM, Code.MISSING_ATTEMPT)
 async def a_fence_went_back(store: Store, lives: Lives) -> str:
     await run_sql(store, "UPDATE hanbeon.job SET fence = 1 WHERE id = $1", lives["retried"])
     return lives["retried"]
@@ -206,13 +206,13 @@ async def a_fence_went_back(store: Store, lives: Lives) -> str:
 @doctored(Code.MISSING_ATTEMPT)
 async def an_attempt_was_not_written_down(store: Store, lives: Lives) -> str:
     seq = await seq_of(store, lives["retried"])
-    await run_sql(store, "DELETE FROM hanbeon.attempt WHERE job = $1 AND attempt = 1", seq)
+    await run_sql(store, "DELETE FROM hanbeon.past_attempt WHERE job = $1 AND attempt = 1", seq)
     return lives["retried"]
 
 
 @doctored(Code.MISSING_ATTEMPT)
 async def an_attempt_nobody_claimed(store: Store, lives: Lives) -> str:
-    await end_attempt(store, lives["first"], 2)
+    await end_attempt(store, lives["first"], 1)
     await run_sql(store, "UPDATE hanbeon.job SET fence = 2 WHERE id = $1", lives["first"])
     return lives["first"]
 

@@ -90,7 +90,7 @@ async def test_an_id_may_come_again_once_its_job_was_pruned(store: Store) -> Non
     lives = await live(store)
     retried = await seq_of(store, lives["retried"])
     await run_sql(store, "DELETE FROM hanbeon.event_batch WHERE first_id = 1")
-    await run_sql(store, "DELETE FROM hanbeon.attempt WHERE job = $1", retried)
+    await run_sql(store, "DELETE FROM hanbeon.past_attempt WHERE job = $1", retried)
     await run_sql(store, "DELETE FROM hanbeon.job WHERE seq = $1", retried)
     await store.enqueue([NewJob(id=lives["retried"], task="retried")])
     await lives.run("retried", Returned())

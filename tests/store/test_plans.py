@@ -20,7 +20,7 @@ from tests.servers.postgres import PostgresServer
 WALKS = {"count_states": "counts all jobs of a queue"} | {
     name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")
 }
-BIG = {"job", "edge", "event_batch", "attempt"}
+BIG = {"job", "edge", "event_batch", "past_attempt"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {"hanbeon_job_due", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
 
@@ -35,7 +35,7 @@ SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN '
 FROM generate_series(1, 40000) AS s(n) JOIN hanbeon.lane AS l ON l.n = 1 + s.n % 10
 ORDER BY s.n;
 INSERT INTO hanbeon.edge (dependency, dependent) SELECT n, n + 20000 FROM generate_series(1, 20000) AS n;
-INSERT INTO hanbeon.attempt (job, attempt, status, started_at, ended_at)
+INSERT INTO hanbeon.past_attempt (job, attempt, status, started_at, ended_at)
 SELECT n, 1, 'completed', 1, 2 FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;

@@ -25,7 +25,7 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-TABLES = ("attempt", "edge", "event_batch", "instance", "job", "lane", "queue")
+TABLES = ("past_attempt", "edge", "event_batch", "instance", "job", "lane", "queue")
 
 
 def new_id() -> str:

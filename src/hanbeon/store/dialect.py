@@ -2,7 +2,7 @@
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation behind FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
-@lock @lock_skip @share                    row locks; SQLite's single writer needs none
+@lock @lock_skip @lock_skip_job @share     row locks; SQLite's single writer needs none
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
 @held_until(column)                        the same for the end of a lease; of none, long past
 @few(r.column)                             always true; PostgreSQL's planner takes it that there are few rows in r, and
@@ -48,6 +48,7 @@ class Postgres:
         "uuid": "uuid",
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
+        "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
         "share": "FOR SHARE",
         # Room on each page for the versions a job goes through, and a vacuum that follows a busy queue.
         "hot_table": "WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)",
@@ -83,6 +84,7 @@ class Sqlite:
         "uuid": "text",
         "lock": "",
         "lock_skip": "",
+        "lock_skip_job": "",
         "share": "",
         "hot_table": "",
     }

@@ -105,6 +105,9 @@ def _check_claims(case: Case) -> Iterator[Finding]:
         yield _found(
             case, Code.DOUBLED_CLAIM, f"its fence is {job.fence}, behind its attempt {max(rows)}", *case.attempts
         )
+    if len(rows) < len(case.attempts):
+        # A job that has ended is the record of its last attempt; the others are written apart.
+        yield _found(case, Code.DOUBLED_CLAIM, "an attempt has ended twice", *case.attempts)
     if case.held in rows:
         yield _found(case, Code.DOUBLED_CLAIM, f"attempt {case.held} has ended and still runs", *case.attempts)
     if trace is None:

@@ -41,8 +41,12 @@ CREATE TABLE hanbeon.job (
   timeout_us bigint CHECK (timeout_us > 0),
   policy text NOT NULL,
   fence bigint NOT NULL DEFAULT 0,
-  locked_by bigint,
+  -- Who claimed it last. A running job's is the holder of its lease.
+  instance bigint,
   locked_until bigint,
+  -- How the last attempt ended, where the job ended with it: the row is that attempt's record then, and no other is
+  -- written. Most jobs end with their first attempt, so for most this saves a row and an index entry.
+  attempt_status text CHECK (attempt_status IN (@attempt_statuses)),
   args text NOT NULL,
   progress text,
   result text,
@@ -55,15 +59,15 @@ CREATE TABLE hanbeon.job (
   meta text,
   -- A lease belongs to a running job and to no other.
   CHECK ((state = 'running') = (locked_until IS NOT NULL)),
-  CHECK ((state = 'running') = (locked_by IS NOT NULL)),
+  CHECK (state <> 'running' OR instance IS NOT NULL),
+  CHECK (attempt_status IS NULL OR finished_at IS NOT NULL),
   CHECK ((state IN (@terminal_states)) = (finished_at IS NOT NULL)),
   CHECK (state <> 'ready' OR unmet = 0)
 ) @hot_table;
 
 CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, urgent DESC, priority, seq) WHERE state = 'ready';
-CREATE INDEX hanbeon_job_running ON hanbeon.job (lane) WHERE state = 'running';
--- Not by state, though it means the same: a statement that asks for running jobs of a lane must not be led to this one.
-CREATE INDEX hanbeon_job_lease ON hanbeon.job (locked_until) WHERE locked_until IS NOT NULL;
+-- What runs in a lane, and which leases have expired: those who look for these hop from lane to lane.
+CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
@@ -79,7 +83,8 @@ CREATE TABLE hanbeon.edge (
 );
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
 
-CREATE TABLE hanbeon.attempt (
+-- Attempts after which their job went on. `hanbeon.attempt` shows them all.
+CREATE TABLE hanbeon.past_attempt (
   job bigint NOT NULL,
   attempt bigint NOT NULL,
   status text NOT NULL CHECK (status IN (@attempt_statuses)),
@@ -129,8 +134,18 @@ CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
-  j.retry_count, j.timeout_us, j.policy, j.fence, j.locked_by, j.locked_until, j.progress, j.result, j.failure_type,
+  j.retry_count, j.timeout_us, j.policy, j.fence,
+  CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
   j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta
 FROM hanbeon.job AS j
 JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32);
+
+CREATE VIEW hanbeon.attempt AS
+SELECT a.job, a.attempt, a.status, a.instance, a.started_at, a.deadline_at, a.ended_at, a.failure_type, a.message
+FROM hanbeon.past_attempt AS a
+UNION ALL
+SELECT j.seq, j.fence, j.attempt_status, j.instance, j.started_at, j.deadline_at, j.finished_at, j.failure_type,
+  j.error_message
+FROM hanbeon.job AS j
+WHERE j.attempt_status IS NOT NULL;

@@ -82,6 +82,7 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     row = await lock_one(tx, job_id)
     if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
+        await tx.fetch("keep_attempts", to_json([row["seq"]]))
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))

@@ -107,7 +107,10 @@ async def _apply(tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[i
         return []
     await book.learn(tx, [row["lane"] for row in rows])
     await tx.fetch("settle", to_json([_job_row(row, endings[row["seq"]]) for row in rows]))
-    await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in rows]))
+    # Where the job ends with the attempt, its row is the record of both.
+    past = [row for row in rows if endings[row["seq"]].state not in TERMINAL]
+    if past:
+        await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
     for row in rows:
         _emit(tx, book, row, endings[row["seq"]])
     await _behind(tx, book, endings)
@@ -146,6 +149,7 @@ def _job_row(row: Any, ending: Ending) -> dict[str, Any]:
         "failure_type": ending.failure_type,
         "message": ending.message,
         "finished_at": row["now"] if ending.state in TERMINAL else None,
+        "status": ending.attempt if ending.state in TERMINAL else None,
     }
 
 
@@ -154,7 +158,7 @@ def _attempt_row(row: Any, ending: Ending) -> dict[str, Any]:
         "job": row["seq"],
         "attempt": row["fence"],
         "status": ending.attempt,
-        "instance": row["locked_by"],
+        "instance": row["instance"],
         "started_at": row["started_at"],
         "deadline_at": row["deadline_at"],
         "ended_at": row["now"],

@@ -1,5 +1,5 @@
 -- Rows that belong to a job that is not there. A job is pruned together with them.
-SELECT 'attempt' AS kind, a.job AS job, a.attempt AS other FROM hanbeon.attempt AS a
+SELECT 'attempt' AS kind, a.job AS job, a.attempt AS other FROM hanbeon.past_attempt AS a
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = a.job)
 UNION ALL
 SELECT 'edge' AS kind, e.dependent AS job, e.dependency AS other FROM hanbeon.edge AS e

@@ -1,6 +1,6 @@
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
 UPDATE hanbeon.job AS j
-SET state = 'running', fence = j.fence + 1, locked_by = $2, locked_until = n.now + $3, started_at = n.now,
+SET state = 'running', fence = j.fence + 1, instance = $2, locked_until = n.now + $3, started_at = n.now,
   deadline_at = n.now + j.timeout_us, finished_at = NULL
 FROM n
 WHERE j.seq @in($1 bigint) AND @hidden(j.state) = 'ready'

@@ -1,8 +1,14 @@
--- Running jobs, for only they have a lease. PostgreSQL checks it again on what the lock shows: a renewal that came first
--- wins.
-SELECT j.seq, j.id, j.lane, j.fence, j.locked_by, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
+-- Hops from lane to lane among what runs: the cost goes with the lanes that have running jobs, not with how many run.
+-- PostgreSQL checks the lease again on what the lock shows: a renewal that came first wins.
+WITH RECURSIVE hop(lane) AS (
+  SELECT CAST(0 AS bigint)
+  UNION ALL
+  SELECT (SELECT min(k.lane) FROM hanbeon.job AS k WHERE k.state = 'running' AND k.lane > hop.lane)
+  FROM hop WHERE hop.lane IS NOT NULL
+)
+SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
   j.deadline_at, hanbeon.now() AS now
-FROM hanbeon.job AS j
-WHERE j.locked_until <= (SELECT hanbeon.now())
-ORDER BY j.locked_until LIMIT $1
-@lock_skip
+FROM hop CROSS JOIN hanbeon.job AS j
+WHERE j.state = 'running' AND j.lane = hop.lane AND j.locked_until <= (SELECT hanbeon.now())
+LIMIT $1
+@lock_skip_job

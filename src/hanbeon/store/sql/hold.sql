@@ -1,5 +1,5 @@
 -- The running jobs with these numbers whose leases have not expired, locked. Whose they are, the fence tells.
-SELECT j.seq, j.id, j.lane, j.fence, j.locked_by, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
+SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
   j.deadline_at, n.now
 FROM hanbeon.job AS j
 CROSS JOIN (SELECT hanbeon.now() AS now) AS n

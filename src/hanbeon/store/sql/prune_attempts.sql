@@ -1,1 +1,1 @@
-DELETE FROM hanbeon.attempt WHERE job @in($1 bigint)
+DELETE FROM hanbeon.past_attempt WHERE job @in($1 bigint)

@@ -1,7 +1,7 @@
 -- Own text: rows are locked in one order, and the clock is read after the locks are had, so that an expired lease is
 -- never taken for a live one because somebody made us wait.
 WITH locked AS MATERIALIZED (
-  SELECT j.seq, j.id, j.lane, j.fence, j.locked_by, j.locked_until, j.retry_count, j.policy, j.stop_requested_at,
+  SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.locked_until, j.retry_count, j.policy, j.stop_requested_at,
     j.started_at, j.deadline_at
   FROM hanbeon.job AS j
   WHERE j.seq = ANY(ARRAY(SELECT json_array_elements_text($1::json)::bigint)) AND (j.state || '') = 'running'

@@ -13,16 +13,12 @@ n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 done AS (
   UPDATE hanbeon.job AS j
   SET state = 'succeeded', result = $3::jsonb ->> j.seq::text, finished_at = n.now, failure_type = NULL,
-    error_message = NULL, locked_by = NULL, locked_until = NULL
+    error_message = NULL, locked_until = NULL, attempt_status = 'completed'
   FROM n
   WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f))
-    AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.locked_by = $4 AND (j.state || '') = 'running'
+    AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.instance = $4 AND (j.state || '') = 'running'
     AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > n.now
-  RETURNING j.seq, j.id, j.lane, j.fence, j.started_at, j.deadline_at, n.now
-),
-attempts AS (
-  INSERT INTO hanbeon.attempt (job, attempt, status, instance, started_at, deadline_at, ended_at)
-  SELECT d.seq, d.fence, 'completed', $4, d.started_at, d.deadline_at, d.now FROM done AS d
+  RETURNING j.seq, j.id, j.lane, j.fence, n.now
 )
 -- Who depends on these is asked in the next statement: this one's snapshot may be older than the locks it waited for.
 SELECT d.seq, d.id, d.lane, d.fence, d.now FROM done AS d

@@ -1,0 +1,6 @@
+-- The attempts that these jobs' rows are the record of, written down apart: the jobs go on. Their rows are locked.
+INSERT INTO hanbeon.past_attempt (job, attempt, status, instance, started_at, deadline_at, ended_at, failure_type, message)
+SELECT j.seq, j.fence, j.attempt_status, j.instance, j.started_at, j.deadline_at, j.finished_at, j.failure_type,
+  j.error_message
+FROM hanbeon.job AS j
+WHERE j.seq @in($1 bigint) AND j.attempt_status IS NOT NULL
