@@ -187,6 +187,7 @@ def check_history(told: Sequence[Event]) -> None:
         reason = Reason(event.type)
         before = where.get(event.job_id)
         assert is_legal(reason, before, event.state), f"{event} from {before}"
+        assert event.was == before
         assert LIFECYCLE[reason].target in (None, event.state)
         where[event.job_id] = event.state
 

@@ -6,13 +6,21 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
 QUEUE_CHANGED = "queue_changed"
+# Where a job was before a move that starts from one state only; of the others, whoever tells them must know it.
+_WAS: dict[Reason, State | None] = {
+    reason: next(iter(move.sources), None) for reason, move in LIFECYCLE.items() if len(move.sources) <= 1
+}
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that happened. `id` is 0 until the event has its public number, which follows commit order."""
+    """One thing that happened. `id` is 0 until the event has its public number, which follows commit order.
+
+    Of a move, `was` is the state before it (None: the job is new). `took` is microseconds: of a claim how long the job
+    had waited for it, of an attempt's end how long the attempt ran, where somebody saw it end.
+    """
 
     type: str
     at: int
@@ -21,7 +29,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     job_id: str | None = None
     task: str | None = None
     state: State | None = None
+    was: State | None = None
     attempt: int | None = None
+    took: int | None = None
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
@@ -33,10 +43,15 @@ def moved(
     job_id: str,
     task: str,
     state: State,
+    was: State | None = None,
     attempt: int | None = None,
+    took: int | None = None,
     **details: Any,
 ) -> Event:
-    """The event of a job's move; details that are None are left out."""
+    """The event of a job's move; details that are None are left out.
+
+    `was` must be given where the lifecycle leaves it open. A clock that was set back makes no span negative.
+    """
     return Event(
         type=reason.value,
         at=at,
@@ -44,6 +59,8 @@ def moved(
         job_id=job_id,
         task=task,
         state=state,
+        was=_WAS[reason] if was is None else was,
         attempt=attempt,
+        took=None if took is None else max(0, took),
         details={name: value for name, value in details.items() if value is not None},
     )

@@ -31,6 +31,9 @@ CREATE TABLE hanbeon.job (
   priority integer NOT NULL,
   run_at bigint NOT NULL,
   created_at bigint NOT NULL,
+  -- Since when nothing but a worker is missing, if that is later than run_at: its last dependency succeeded, or an
+  -- instance handed it back.
+  free_at bigint,
   started_at bigint,
   deadline_at bigint,
   finished_at bigint,

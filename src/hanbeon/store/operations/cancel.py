@@ -71,7 +71,7 @@ async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str) -> bool:
     row = await lock_one(tx, holder_id)
     if row["state"] == State.RUNNING:
         return False
-    await _cancel_waiting(tx, book, [row["seq"]], Reason.REPLACED, replaced_by=by)
+    await _cancel_waiting(tx, book, [row], Reason.REPLACED, replaced_by=by)
     return True
 
 
@@ -86,7 +86,7 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
-    await tell(tx, book, moved_rows, Reason.REQUEUED, State.PENDING)
+    await tell(tx, book, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
     return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
 
 
@@ -117,6 +117,7 @@ async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None
         changed,
         Reason.REPRIORITISED,
         State(now["state"]),
+        was=_states(changed),
         priority=now["priority"],
         urgent=bool(now["urgent"]),
     )
@@ -124,7 +125,7 @@ async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None
 
 async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[str]:
     """Cancel what waits, ask what runs to stop. The rows are locked, so their states hold."""
-    waiting = [row["seq"] for row in rows if row["state"] in (State.PENDING, State.READY)]
+    waiting = [row for row in rows if row["state"] in (State.PENDING, State.READY)]
     running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
     if waiting:
         await _cancel_waiting(tx, book, waiting, Reason.CANCELLED)
@@ -136,7 +137,11 @@ async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[st
     return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
 
 
-async def _cancel_waiting(tx: Tx, book: LaneBook, seqs: Sequence[int], reason: Reason, **details: Any) -> None:
-    rows = await tx.fetch("cancel", to_json(seqs))
-    await tell(tx, book, rows, reason, State.CANCELLED, **details)
+async def _cancel_waiting(tx: Tx, book: LaneBook, locked: Sequence[Any], reason: Reason, **details: Any) -> None:
+    rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]))
+    await tell(tx, book, rows, reason, State.CANCELLED, was=_states(locked), **details)
     await fail_dependents(tx, book, [row["seq"] for row in rows])
+
+
+def _states(rows: Sequence[Any]) -> dict[int, State]:
+    return {row["seq"]: State(row["state"]) for row in rows}

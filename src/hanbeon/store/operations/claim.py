@@ -177,6 +177,7 @@ async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) 
         claimed(row, book.name(row["lane"]), request.instance)
         for row in sorted(rows, key=lambda row: order[row["seq"]])
     ]
+    waits = {row["seq"]: row["started_at"] - _free_since(row) for row in rows}
     for job in jobs:
         tx.emit(
             moved(
@@ -187,7 +188,14 @@ async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) 
                 task=job.task,
                 state=State.RUNNING,
                 attempt=job.fence,
+                took=waits[job.seq],
                 instance=request.instance,
             )
         )
     return jobs
+
+
+def _free_since(row: Any) -> int:
+    """The instant from which nothing but a worker was missing."""
+    since: int = max(row["run_at"], row["created_at"], row["free_at"] or 0)
+    return since

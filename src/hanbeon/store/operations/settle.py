@@ -70,7 +70,7 @@ async def _succeed(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report
     await book.learn(tx, [row["lane"] for row in rows])
     ending = Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
     for row in rows:
-        _emit(tx, book, row, ending)
+        _emit(tx, book, row, ending, seen=True)
     await meet_dependents(tx, book, [row["seq"] for row in rows])
     _wake_for_slots(tx, book, rows)
     return [Settled(row["seq"], row["fence"], ending.state, ending.reason) for row in rows]
@@ -83,14 +83,14 @@ async def _settle(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report]
     for row in rows:
         report = told[row["seq"], row["fence"]]
         endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
-    return await _apply(tx, book, rows, endings)
+    return await _apply(tx, book, rows, endings, seen=True)
 
 
 async def recover(tx: Tx, book: LaneBook, limit: int, random_share: float = 0.0) -> list[Settled]:
     """Take jobs whose lease expired from whoever had them, and retry or fail them the normal way."""
     rows = await tx.fetch("expired", limit)
     endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
-    return await _apply(tx, book, rows, endings)
+    return await _apply(tx, book, rows, endings, seen=False)
 
 
 def _held(row: Any) -> Held:
@@ -102,7 +102,10 @@ def _vanished(row: Any) -> Outcome:
     return TimedOut(unseen=True) if overdue else Lost()
 
 
-async def _apply(tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[int, Ending]) -> list[Settled]:
+async def _apply(
+    tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[int, Ending], *, seen: bool
+) -> list[Settled]:
+    """`seen`: somebody saw the work end just now, so that it is known how long it took."""
     if not rows:
         return []
     await book.learn(tx, [row["lane"] for row in rows])
@@ -112,7 +115,7 @@ async def _apply(tx: Tx, book: LaneBook, rows: Sequence[Any], endings: Mapping[i
     if past:
         await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
     for row in rows:
-        _emit(tx, book, row, endings[row["seq"]])
+        _emit(tx, book, row, endings[row["seq"]], seen=seen)
     await _behind(tx, book, endings)
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work")  # A delayed retry needs a promoter to know its time, a released job somebody to take it.
@@ -150,6 +153,7 @@ def _job_row(row: Any, ending: Ending) -> dict[str, Any]:
         "message": ending.message,
         "finished_at": row["now"] if ending.state in TERMINAL else None,
         "status": ending.attempt if ending.state in TERMINAL else None,
+        "free_at": row["now"] if ending.state is State.READY else None,
     }
 
 
@@ -167,7 +171,7 @@ def _attempt_row(row: Any, ending: Ending) -> dict[str, Any]:
     }
 
 
-def _emit(tx: Tx, book: LaneBook, row: Any, ending: Ending) -> None:
+def _emit(tx: Tx, book: LaneBook, row: Any, ending: Ending, *, seen: bool) -> None:
     name = book.name(row["lane"])
     tx.emit(
         moved(
@@ -178,6 +182,7 @@ def _emit(tx: Tx, book: LaneBook, row: Any, ending: Ending) -> None:
             task=name.task,
             state=ending.state,
             attempt=row["fence"],
+            took=row["now"] - row["started_at"] if seen else None,
             status=ending.attempt.value,
             failure_type=ending.failure_type,
             message=ending.message,

@@ -1,4 +1,5 @@
-UPDATE hanbeon.job AS j SET unmet = j.unmet - d.met
+UPDATE hanbeon.job AS j SET unmet = j.unmet - d.met,
+  free_at = CASE WHEN j.unmet = d.met THEN hanbeon.now() ELSE j.free_at END
 FROM (
   SELECT e.dependent, count(*) AS met FROM hanbeon.edge AS e
   WHERE e.dependency @in($1 bigint) GROUP BY e.dependent

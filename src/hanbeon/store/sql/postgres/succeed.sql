@@ -18,7 +18,7 @@ done AS (
   WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f))
     AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.instance = $4 AND (j.state || '') = 'running'
     AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > n.now
-  RETURNING j.seq, j.id, j.lane, j.fence, n.now
+  RETURNING j.seq, CAST(j.id AS text) AS id, j.lane, j.fence, j.started_at, n.now
 )
 -- Who depends on these is asked in the next statement: this one's snapshot may be older than the locks it waited for.
-SELECT d.seq, d.id, d.lane, d.fence, d.now FROM done AS d
+SELECT d.seq, d.id, d.lane, d.fence, d.started_at, d.now FROM done AS d
