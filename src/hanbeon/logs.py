@@ -16,9 +16,9 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     return logger
 
 
-def is_heard(logger: structlog.stdlib.BoundLogger, level: int = logging.INFO) -> bool:
+def is_heard(name: str, level: int = logging.INFO) -> bool:
     """Whether an entry would be written at all: where they come by the thousand, making them costs too much."""
-    return structlog.is_configured() or logger.isEnabledFor(level)
+    return structlog.is_configured() or logging.getLogger(name).isEnabledFor(level)
 
 
 def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:

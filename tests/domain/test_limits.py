@@ -19,6 +19,9 @@ LIMITS = st.builds(
     st.dictionaries(st.sampled_from("xy"), LIMIT),
 )
 
+URGENT = -(2**32)
+"""What the store's ranks put before every priority."""
+
 
 @st.composite
 def claims(
@@ -33,8 +36,7 @@ def claims(
             draw(st.integers(1, 4)),
             draw(NAMES),
             draw(NAMES),
-            draw(st.booleans()),
-            draw(st.integers(-1, 1)),
+            draw(st.sampled_from((0, URGENT))) + draw(st.integers(-1, 1)),
             draw(st.booleans()),
         )
         for seq in range(draw(st.integers(0, 12)))
@@ -112,21 +114,21 @@ def test_queues_take_turns(
                 assert had[other] == waiting[other]
 
 
-def test_urgent_then_priority_then_age() -> None:
+def test_by_rank_then_age() -> None:
     candidates = [
-        Candidate(1, 7, "", "", False, 0),
-        Candidate(2, 7, "", "", False, -5),
-        Candidate(3, 7, "", "", True, 100),
-        Candidate(4, 7, "", "", True, 3),
-        Candidate(5, 7, "", "", False, 0),
+        Candidate(1, 7, "", "", 0),
+        Candidate(2, 7, "", "", -5),
+        Candidate(3, 7, "", "", URGENT + 100),
+        Candidate(4, 7, "", "", URGENT + 3),
+        Candidate(5, 7, "", "", 0),
     ]
     assert admit(candidates, {7: OPEN}, {}, [7], 10) == [4, 3, 2, 1, 5]
 
 
 def test_a_queue_stops_where_the_next_in_its_order_was_not_looked_at() -> None:
-    urgent = [Candidate(1, 7, "a", "", True, 0), Candidate(2, 7, "a", "", True, 0, more=True)]
-    normal = [Candidate(9, 7, "b", "", False, 0)]
-    other = [Candidate(20 + n, 8, "", "", False, 0) for n in range(5)]
+    urgent = [Candidate(1, 7, "a", "", URGENT), Candidate(2, 7, "a", "", URGENT, more=True)]
+    normal = [Candidate(9, 7, "b", "", 0)]
+    other = [Candidate(20 + n, 8, "", "", 0) for n in range(5)]
     open_queues = {7: OPEN, 8: OPEN}
     assert admit([*urgent, *normal, *other], open_queues, {}, [7, 8], 10) == [1, 20, 2, 21, 22, 23, 24]
     # A lane that is full hides nothing that could start.

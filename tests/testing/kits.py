@@ -11,10 +11,9 @@ from hanbeon.store.port import migrate
 from hanbeon.testing import TestKit
 from tests.servers.databases import find_installation
 from tests.servers.run import SERVERS
+from tests.store.world import TABLES
 
-_EMPTY = "; ".join(
-    f"DELETE FROM hanbeon.{table}" for table in ("attempt", "edge", "event_batch", "instance", "job", "lane", "queue")
-)
+_EMPTY = "; ".join(f"DELETE FROM hanbeon.{table}" for table in TABLES)
 
 CleanUrl = Callable[[str, str], str]
 

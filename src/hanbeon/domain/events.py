@@ -62,5 +62,5 @@ def moved(
         was=_WAS[reason] if was is None else was,
         attempt=attempt,
         took=None if took is None else max(0, took),
-        details={name: value for name, value in details.items() if value is not None},
+        details={name: value for name, value in details.items() if value is not None} if details else {},
     )

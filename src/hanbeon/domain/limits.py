@@ -59,14 +59,13 @@ class Candidate(NamedTuple):
     queue_id: int
     role: str
     key: str
-    urgent: bool
-    priority: int
+    rank: int
     more: bool = False
 
     @property
-    def order(self) -> tuple[bool, int, int]:
-        """Urgent first, then the lower priority, then the older."""
-        return (not self.urgent, self.priority, self.seq)
+    def order(self) -> tuple[int, int]:
+        """The lower rank first (urgent before all others, then by priority), then the older."""
+        return self.rank, self.seq
 
 
 def admit(

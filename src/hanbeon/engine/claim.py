@@ -10,10 +10,12 @@ from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
-from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.claim import ClaimRequest, Place
 from hanbeon.store.port import Store
 
 _BATCH = 500
+# Something may have come in front of where the last claim left off, and the word of it may have been lost.
+_PLACE_SECONDS = 1.0
 
 
 class Claimer:
@@ -32,9 +34,16 @@ class Claimer:
         self._store, self._settings, self._clock = store, settings, clock
         self._tasks, self._running, self._start = tasks, running, start
         self._cursor = 0
+        self._place: Place | None = None
+        self._place_until = 0.0
+        self._came = False
         self._asking = asyncio.Lock()
         self.is_open = True
         self.instance = 0
+
+    def look_again(self) -> None:
+        """Something has come: the next claim looks at every lane from its beginning."""
+        self._place, self._came = None, True
 
     async def close(self) -> None:
         """Ask for nothing more. Returns when the last answer is here: what it brought would be stranded otherwise."""
@@ -53,10 +62,16 @@ class Claimer:
             return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor
+        behind = self._place if sent_at < self._place_until else None
+        if behind is None:
+            self._place_until = sent_at + _PLACE_SECONDS
+        self._place, self._came = None, False
         answer = await self._store.claim(
-            ClaimRequest(self.instance, tasks, want, micros(self._settings.lease), self._cursor)
+            ClaimRequest(self.instance, tasks, want, micros(self._settings.lease), self._cursor, behind)
         )
         self._cursor = answer.cursor
+        if not self._came:
+            self._place = answer.place
         for job in answer.jobs:
             self._start(job, sent_at)
         if answer.jobs or answer.cursor or began_at:

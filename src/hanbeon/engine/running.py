@@ -154,7 +154,7 @@ def _tell(attempt: Attempt, settled: Settled | None) -> None:
     job = attempt.job
     if settled is None:
         _log.warning("result_refused", job=job.id, attempt=job.fence)
-    elif is_heard(_log):
+    elif is_heard("hanbeon.engine"):
         _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
 
 

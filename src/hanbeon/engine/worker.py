@@ -103,13 +103,17 @@ class Worker:
 
     async def start(self) -> None:
         await self.register()
-        self._hints.enter_context(self._hub.calling(self.claim.wake, "work"))
+        self._hints.enter_context(self._hub.calling(self._work_came, "work"))
         self._hints.enter_context(self._hub.calling(self.promote.wake, "work"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         loop = asyncio.get_running_loop()
         self._looping = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=self._served())
+
+    def _work_came(self) -> None:
+        self._claimer.look_again()
+        self.claim.wake()
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.complete]

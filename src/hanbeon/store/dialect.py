@@ -7,6 +7,8 @@
 @held_until(column)                        the same for the end of a lease; of none, long past
 @few(r.column)                             always true; PostgreSQL's planner takes it that there are few rows in r, and
                                            starts from them instead of reading a table that it thinks is small
+@among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
+@claimed_by($2; $3) @claimed_columns       what a claim for instance $2 and a lease of $3 sets, and what it answers
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
 
@@ -23,6 +25,8 @@ _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
 _HIDDEN = re.compile(r"@hidden\(([\w.]+)\)")
 _HELD_UNTIL = re.compile(r"@held_until\(([\w.]+)\)")
 _FEW = re.compile(r"@few\(([\w.]+)\)")
+_AMONG = re.compile(r"@among\((\w+)\)")
+_CLAIMED_BY = re.compile(r"@claimed_by\((\$\d+); (\$\d+)\)")
 _WORD = re.compile(r"@(\w+)")
 
 
@@ -36,6 +40,8 @@ _LIFECYCLE_WORDS = {
     "unfinished_states": _quoted(state for state in State if state in UNFINISHED),
     "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": _quoted(OnDependencyFailure),
+    "claimed_columns": "j.seq, CAST(j.id AS text) AS id, j.fence, j.lane, j.rank, j.args, j.retry_count, j.timeout_us, "
+    "j.policy, j.idempotency_key, j.run_at, j.created_at, j.free_at, j.started_at, j.progress",
 }
 
 
@@ -61,6 +67,10 @@ class Postgres:
     @staticmethod
     def within(parameter: str, kind: str) -> str:
         return f"= ANY(ARRAY(SELECT json_array_elements_text({parameter}::json)::{kind}))"
+
+    @staticmethod
+    def among(relation: str) -> str:
+        return f"= ANY(ARRAY(SELECT seq FROM {relation}))"
 
     @staticmethod
     def hidden(column: str) -> str:
@@ -99,6 +109,10 @@ class Sqlite:
         return f"IN (SELECT value FROM json_each({parameter}))"
 
     @staticmethod
+    def among(relation: str) -> str:
+        return f"IN (SELECT seq FROM {relation})"
+
+    @staticmethod
     def hidden(column: str) -> str:
         return column
 
@@ -126,6 +140,12 @@ def translate(sql: str, dialect: Dialect) -> str:
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
     # Not strict, so it does not follow that there is a lease, and the index of leases is of no use.
     sql = _HELD_UNTIL.sub(r"coalesce(\1, 0)", sql)
+    sql = _AMONG.sub(lambda m: dialect.among(m[1]), sql)
+    sql = _CLAIMED_BY.sub(
+        r"state = 'running', fence = j.fence + 1, instance = \1, locked_until = n.now + \2, started_at = n.now, "
+        r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
+        sql,
+    )
     sql = _FEW.sub(lambda m: dialect.few(m[1]), sql)
     sql = _WORD.sub(lambda m: dialect.words[m[1]], sql)
     return dialect.finish(sql).strip()

@@ -131,7 +131,7 @@ class Store:
             if answer.jobs or (answer.cursor == 0 and not again_from_first):
                 return answer
             again_from_first = again_from_first and answer.cursor > 0
-            request = request._replace(cursor=answer.cursor)
+            request = request._replace(cursor=answer.cursor, behind=None)
 
     async def settle(self, reports: Sequence[settles.Report]) -> list[settles.Settled]:
         """End attempts whose leases are held; the others are missing from the answer: refused."""

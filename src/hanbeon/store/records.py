@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -31,6 +32,7 @@ def lanes_of_queue(queue_id: int) -> tuple[int, int]:
     return queue_id << LANE_BITS, (queue_id + 1) << LANE_BITS
 
 
+@lru_cache(maxsize=1024)
 def policy_of(text: str) -> RetryPolicy:
     return _policies.decode(text)
 
@@ -46,7 +48,7 @@ def attempt_record(row: Any) -> AttemptRecord:
 def claimed(row: Any, lane: LaneName, instance: int) -> Claimed:
     return Claimed(
         seq=row["seq"],
-        id=str(row["id"]),
+        id=row["id"],
         fence=row["fence"],
         queue=lane.queue,
         task=lane.task,

@@ -36,6 +36,7 @@ class TaskSignature:
                     "name each parameter, so that its jobs can be checked"
                 )
         self._signature = inspect.Signature(parameters)
+        self._names = tuple(self._signature.parameters)
         self._codec = _codec(name, parameters, hints)
         self._result: Any = hints.get("return", Any)
 
@@ -59,9 +60,8 @@ class TaskSignature:
             raise ArgumentsDoNotFit(
                 f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
             ) from error
-        return {
-            name: value for name in self._signature.parameters if (value := getattr(decoded, name)) is not msgspec.UNSET
-        }
+        names = self._names
+        return {name: value for name in names if (value := getattr(decoded, name)) is not msgspec.UNSET}
 
     def read_result(self, text: str) -> Any:
         """A result in the type the task declares; where that cannot be read back, as plain JSON."""

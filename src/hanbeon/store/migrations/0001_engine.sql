@@ -29,6 +29,8 @@ CREATE TABLE hanbeon.job (
   state text NOT NULL CHECK (state IN (@states)),
   urgent boolean NOT NULL,
   priority integer NOT NULL,
+  -- Where it stands in its lane: the urgent before all others, then the lower priority; then the older, by seq.
+  rank bigint NOT NULL GENERATED ALWAYS AS (priority - CASE WHEN urgent THEN 4294967296 ELSE 0 END) STORED,
   run_at bigint NOT NULL,
   created_at bigint NOT NULL,
   -- Since when nothing but a worker is missing, if that is later than run_at: its last dependency succeeded, or an
@@ -68,7 +70,7 @@ CREATE TABLE hanbeon.job (
   CHECK (state <> 'ready' OR unmet = 0)
 ) @hot_table;
 
-CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, urgent DESC, priority, seq) WHERE state = 'ready';
+CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'ready';
 -- What runs in a lane, and which leases have expired: those who look for these hop from lane to lane.
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';

@@ -20,24 +20,42 @@ _LANES_A_FETCH = 256
 _LANES_A_LOOK = 16 * _LANES_A_FETCH
 _limits = msgspec.json.Decoder(QueueLimits)
 _OPEN = QueueLimits()
+_BEFORE_ALL = (-(2**63), 0)
 _CLOSED = QueueLimits(max_concurrent=-1)
 
 
+class Place(NamedTuple):
+    """A job's place in its lane. All that is ready there stands behind it, or came since."""
+
+    lane: int
+    rank: int
+    seq: int
+
+
 class ClaimRequest(NamedTuple):
-    """What an instance can take now. `cursor` is the lane behind which to look; queues before it had their turn."""
+    """What an instance can take now. `cursor` is the lane behind which to look; queues before it had their turn.
+
+    `behind` is where the last claim left off, if that was a short while ago and nothing is known to have come since:
+    then there is no need to look at all lanes again.
+    """
 
     instance: int
     tasks: Sequence[str]
     want: int
     lease_us: int
     cursor: int = 0
+    behind: Place | None = None
 
 
 class ClaimAnswer(NamedTuple):
-    """What was taken, and where the next look begins (0: at the first queue; every lane behind `cursor` was seen)."""
+    """What was taken, and where the next look begins (0: at the first queue; every lane behind `cursor` was seen).
+
+    `place`: of the last job taken, if its lane is the only one with anything to take, and has more.
+    """
 
     jobs: list[Claimed]
     cursor: int
+    place: Place | None = None
 
 
 async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
@@ -45,6 +63,10 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
 
     Limits hold because a limited queue's row is locked before its runners are counted.
     """
+    if request.behind is not None:
+        rows = await _claim_lane(tx, request.behind, request)
+        if rows:
+            return await _answer(tx, book, rows, request, request.cursor)
     found, seen = await _look(tx, request)
     lanes = {row["lane"]: row for row in found if row["open"]}
     book.limited |= {row["queue_id"] for row in found if row["limited"]}
@@ -54,22 +76,38 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     turns = list(dict.fromkeys(queue_of(lane) for lane in lanes))[: request.want]
     lanes = {lane: row for lane, row in lanes.items() if queue_of(lane) in turns}
 
+    if len(lanes) == 1 and turns[0] not in limits:
+        rows = await _claim_lane(tx, Place(next(iter(lanes)), *_BEFORE_ALL), request)
+        return await _answer(
+            tx, book, rows, request, _behind(turns, request, seen), alone=not seen and not request.cursor
+        )
     limits = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
         lanes = await _still_open(tx, lanes, limits)
     usage = await _count_running(tx, limits)
     picked = await _pick(tx, _with_room(lanes, limits, usage), limits, usage, turns, request.want)
     jobs = await _take(tx, book, picked, request) if picked else []
-    if len(turns) == request.want:
-        # Others had no turn: the next look begins with them, unless this one ended inside a queue.
-        turned = _end_of(turns[-1])
-        return ClaimAnswer(jobs, min(turned, seen) if seen else turned)
-    return ClaimAnswer(jobs, seen)
+    return ClaimAnswer(jobs, _behind(turns, request, seen))
 
 
 async def claim_these(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     """Those of these jobs that are ready, whatever their queues' order, limits and pauses say: for test kits."""
     return await _take(tx, book, seqs, request)
+
+
+async def _claim_lane(tx: Tx, behind: Place, request: ClaimRequest) -> list[Any]:
+    rows = await tx.fetch(
+        "claim_lane", behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq
+    )
+    return sorted(rows, key=_order)
+
+
+async def _answer(
+    tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
+) -> ClaimAnswer:
+    jobs = await _claimed(tx, book, rows, request)
+    more = alone and len(rows) == request.want
+    return ClaimAnswer(jobs, cursor, Place(rows[-1]["lane"], *_order(rows[-1])) if more else None)
 
 
 async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
@@ -94,6 +132,14 @@ async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
             return whole, _end_of(last - 1)
         if len(lanes) >= _LANES_A_LOOK:
             return lanes, after
+
+
+def _behind(turns: Sequence[int], request: ClaimRequest, seen: int) -> int:
+    """Where the next look begins: behind what was seen, or with those that had no turn."""
+    if len(turns) < request.want:
+        return seen
+    turned = _end_of(turns[-1])
+    return min(turned, seen) if seen else turned
 
 
 def _end_of(queue: int) -> int:
@@ -161,8 +207,7 @@ async def _pick(
                 queue_id=queue_of(lane),
                 role=lanes[lane]["role"],
                 key=lanes[lane]["concurrency_key"],
-                urgent=bool(head["urgent"]),
-                priority=head["priority"],
+                rank=head["rank"],
                 more=seen[lane] == share,
             )
         )
@@ -171,14 +216,17 @@ async def _pick(
 
 async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     rows = await tx.fetch("claim", to_json(seqs), request.instance, request.lease_us)
-    await book.learn(tx, [row["lane"] for row in rows])
     order = {seq: position for position, seq in enumerate(seqs)}
-    jobs = [
-        claimed(row, book.name(row["lane"]), request.instance)
-        for row in sorted(rows, key=lambda row: order[row["seq"]])
-    ]
-    waits = {row["seq"]: row["started_at"] - _free_since(row) for row in rows}
-    for job in jobs:
+    return await _claimed(tx, book, sorted(rows, key=lambda row: order[row["seq"]]), request)
+
+
+async def _claimed(tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
+    """The rows as jobs, in the same order, and told."""
+    await book.learn(tx, [row["lane"] for row in rows])
+    jobs = []
+    for row in rows:
+        job = claimed(row, book.name(row["lane"]), request.instance)
+        jobs.append(job)
         tx.emit(
             moved(
                 Reason.CLAIMED,
@@ -188,11 +236,15 @@ async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) 
                 task=job.task,
                 state=State.RUNNING,
                 attempt=job.fence,
-                took=waits[job.seq],
+                took=job.started_at - _free_since(row),
                 instance=request.instance,
             )
         )
     return jobs
+
+
+def _order(row: Any) -> tuple[int, int]:
+    return row["rank"], row["seq"]
 
 
 def _free_since(row: Any) -> int:

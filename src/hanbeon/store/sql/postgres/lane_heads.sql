@@ -1,10 +1,10 @@
 -- Own text: a lateral join keeps the planner on the ready index, and what another instance is taking is passed over.
-SELECT j.seq, j.lane, j.urgent, j.priority
+SELECT j.seq, j.lane, j.rank
 FROM json_array_elements_text($1::json) AS head(lane)
 CROSS JOIN LATERAL (
-  SELECT k.seq, k.lane, k.urgent, k.priority FROM hanbeon.job AS k
+  SELECT k.seq, k.lane, k.rank FROM hanbeon.job AS k
   WHERE k.state = 'ready' AND k.lane = head.lane::bigint
-  ORDER BY k.urgent DESC, k.priority, k.seq LIMIT $2
+  ORDER BY k.rank, k.seq LIMIT $2
   FOR NO KEY UPDATE SKIP LOCKED
 ) AS j
-ORDER BY j.lane, j.urgent DESC, j.priority, j.seq
+ORDER BY j.lane, j.rank, j.seq

@@ -1,0 +1,15 @@
+-- Where one lane is all there is to choose from, its head is found and claimed at once. Behind a position in it, because
+-- the index may be full of entries of jobs claimed before, which nobody can clear away while somebody holds an old
+-- snapshot open. Looked up by memory, its queue may have been paused or limited since.
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
+head AS MATERIALIZED (
+  SELECT k.seq FROM hanbeon.job AS k
+  WHERE k.state = 'ready' AND k.lane = $1 AND (k.rank, k.seq) > ($5, $6)
+    AND EXISTS (SELECT 1 FROM hanbeon.queue AS q WHERE q.id = ($1 >> 32) AND NOT q.paused AND NOT q.limited)
+  ORDER BY k.rank, k.seq LIMIT $4
+  @lock_skip
+)
+UPDATE hanbeon.job AS j SET @claimed_by($2; $3)
+FROM n
+WHERE j.seq @among(head) AND @hidden(j.state) = 'ready'
+RETURNING @claimed_columns
