@@ -135,3 +135,11 @@ def test_a_type_that_json_cannot_tell_apart_is_refused() -> None:
 
     with pytest.raises(TaskDefinitionError, match="task 'work': a parameter's type cannot travel as JSON"):
         signature(work)
+
+
+def test_a_parameter_that_goes_by_name_only_is_not_taken_by_position() -> None:
+    def work(*, a: int, b: int) -> None: ...
+
+    with pytest.raises(ArgumentsDoNotFit):
+        signature(work).pack((1, 2), {})
+    assert signature(work).pack((), {"b": 2, "a": 1}) == '{"a":1,"b":2}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -73,10 +74,10 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
         """Raise for the first field that does not fit, before anything is written."""
         if not is_id(self.id):
             raise InvalidInput(f"{self.id!r} is not a UUID in lower-case text form", field="id")
-        for field in ("task", "queue"):
-            check_name(field, getattr(self, field), required=True)
-        for field in ("role", "concurrency_key", "idempotency_key", "unique_key", "work_item"):
-            check_name(field, getattr(self, field) or "", required=False)
+        _check_lane(self.task, self.queue, self.role)
+        for field in ("concurrency_key", "idempotency_key", "unique_key", "work_item"):
+            if name := getattr(self, field):
+                check_name(field, name, required=False)
         check_priority(self.priority)
         if self.delay_us is not None and self.delay_us < 0:
             raise InvalidInput("a delay cannot be negative; leave it out to run at once", field="delay")
@@ -204,6 +205,14 @@ def check_size(field: str, text: str, limit: int) -> None:
             "or raise HANBEON_MAX_PAYLOAD_BYTES",
             field=field,
         )
+
+
+@lru_cache(maxsize=1024)
+def _check_lane(task: str, queue: str, role: str) -> None:
+    """Remembered: jobs come by the thousand, and theirs are few."""
+    check_name("task", task, required=True)
+    check_name("queue", queue, required=True)
+    check_name("role", role, required=False)
 
 
 def check_name(field: str, name: str, *, required: bool) -> None:

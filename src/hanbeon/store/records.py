@@ -37,6 +37,11 @@ def policy_of(text: str) -> RetryPolicy:
     return _policies.decode(text)
 
 
+@lru_cache(maxsize=1024)
+def policy_text(policy: RetryPolicy) -> str:
+    return msgspec.json.encode(policy).decode()
+
+
 def job_record(row: Any) -> JobRecord:
     return _record(JobRecord, row, policy=policy_of(row["policy"]))
 

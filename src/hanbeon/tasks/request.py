@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import reprlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
+import msgspec
 import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
@@ -28,11 +28,10 @@ class HasId(Protocol):
     def id(self) -> str: ...
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class JobOptions:
+class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What may be said of one job; None leaves it to its task. Durations are seconds."""
 
-    id: str = dataclasses.field(default_factory=lambda: str(uuid_utils.uuid7()))
+    id: str = msgspec.field(default_factory=lambda: str(uuid_utils.uuid7()))
     queue: str | None = None
     role: str | None = None
     concurrency_key: str = ""
@@ -54,8 +53,7 @@ _KINDS = kinds_of(JobOptions)
 OPTIONS = frozenset(_KINDS)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class JobRequest(JobOptions, Generic[R_co]):
+class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
     """One job to be enqueued. Its id exists already, so that others of the same batch can depend on it."""
 
     task: Task[..., R_co]
@@ -71,7 +69,7 @@ class JobRequest(JobOptions, Generic[R_co]):
         elif "depends_on" in options:
             options["depends_on"] = ids_of(options["depends_on"])
         check_kinds(_KINDS, options)
-        return dataclasses.replace(self, **options)
+        return msgspec.structs.replace(self, **options)
 
     def to_new_job(self, zone: ZoneInfo) -> NewJob:
         """What the store is asked for; naive times are read in `zone`."""
@@ -90,7 +88,7 @@ class JobRequest(JobOptions, Generic[R_co]):
             urgent=self.urgent,
             delay_us=None if self.delay is None else duration_us(self.delay, "delay"),
             run_at_us=None if self.run_at is None else instant_us(self.run_at, zone),
-            depends_on=tuple(dict.fromkeys(self.depends_on)),
+            depends_on=self.depends_on and tuple(dict.fromkeys(self.depends_on)),
             on_dependency_failure=_choice(OnDependencyFailure, self.on_dependency_failure, "on_dependency_failure"),
             idempotency_key=self.idempotency_key,
             unique_key=self.unique_key,
@@ -125,6 +123,8 @@ C = TypeVar("C", OnDependencyFailure, OnConflict)
 
 
 def _choice(kind: type[C], value: str, field: str) -> C:
+    if isinstance(value, kind):
+        return value
     try:
         return kind(value)
     except ValueError:

@@ -37,31 +37,40 @@ class TaskSignature:
                 )
         self._signature = inspect.Signature(parameters)
         self._names = tuple(self._signature.parameters)
+        self._by_name_only = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
         self._codec = _codec(name, parameters, hints)
         self._result: Any = hints.get("return", Any)
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """The arguments as JSON text, checked against names and types."""
+        text = to_json_text(self._bind(args, kwargs), f"an argument of task {self._name!r}", "args")
+        self._decode(text)
+        return text
+
+    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Arguments by name. Where there are as many as parameters, without the detour that explains a misfit."""
+        if not kwargs and len(args) == len(self._names) and not self._by_name_only:
+            return dict(zip(self._names, args, strict=True))
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            return self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentsDoNotFit(
                 f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
             ) from error
-        text = to_json_text(bound.arguments, f"an argument of task {self._name!r}", "args")
-        self.unpack(text)
-        return text
 
     def unpack(self, text: str) -> dict[str, Any]:
         """The typed arguments behind JSON text."""
+        decoded = self._decode(text)
+        names = self._names
+        return {name: value for name in names if (value := getattr(decoded, name)) is not msgspec.UNSET}
+
+    def _decode(self, text: str) -> Any:
         try:
-            decoded = self._codec.decode(text)
+            return self._codec.decode(text)
         except msgspec.ValidationError as error:
             raise ArgumentsDoNotFit(
                 f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
             ) from error
-        names = self._names
-        return {name: value for name in names if (value := getattr(decoded, name)) is not msgspec.UNSET}
 
     def read_result(self, text: str) -> Any:
         """A result in the type the task declares; where that cannot be read back, as plain JSON."""

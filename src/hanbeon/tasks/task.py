@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Generic, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -66,13 +67,19 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
         return cls(**options)
 
     def policy(self, retries: int | None = None) -> RetryPolicy:
-        return RetryPolicy(
-            max_retries=self.retries if retries is None else retries,
-            backoff=self.backoff,
-            base_us=duration_us(self.retry_delay, "retry_delay"),
-            jitter=self.jitter,
-            on_lost=self.on_lost,
-        )
+        return _policy(self, self.retries if retries is None else retries)
+
+
+@lru_cache(maxsize=1024)
+def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
+    """Remembered: there are as many as tasks, and one is wanted for every job."""
+    return RetryPolicy(
+        max_retries=retries,
+        backoff=options.backoff,
+        base_us=duration_us(options.retry_delay, "retry_delay"),
+        jitter=options.jitter,
+        on_lost=options.on_lost,
+    )
 
 
 _KINDS = kinds_of(TaskOptions)

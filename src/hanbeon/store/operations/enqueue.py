@@ -23,7 +23,7 @@ from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.depend import fail_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.operations.read import jobs_by_id
-from hanbeon.store.records import queue_of
+from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _ROUNDS = 5
@@ -37,24 +37,26 @@ class Enqueued(msgspec.Struct, frozen=True):
     created: bool
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, omit_defaults=True):
+    """What is as usual does not travel: the statement fills it in, and the database reads half as much."""
+
     ord: int
     id: str
     lane: int
-    urgent: bool
-    priority: int
-    delay: int | None
-    run_at: int | None
-    unmet: int
-    on_dependency_failure: OnDependencyFailure
-    timeout_us: int | None
-    policy: str
     args: str
-    idempotency_key: str | None
-    unique_key: str | None
     digest: str
-    work_item: str | None
-    meta: str | None
+    urgent: bool = False
+    priority: int = 0
+    delay: int | None = None
+    run_at: int | None = None
+    unmet: int = 0
+    on_dependency_failure: OnDependencyFailure = OnDependencyFailure.BLOCK
+    timeout_us: int | None = None
+    policy: str = "{}"
+    idempotency_key: str | None = None
+    unique_key: str | None = None
+    work_item: str | None = None
+    meta: str | None = None
 
 
 def check_batch(jobs: Sequence[NewJob]) -> None:
@@ -101,18 +103,11 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
             state = State(row["state"])
             answers[job.id] = Enqueued(job.id, state, True)
             reason = Reason.ENQUEUED if state is State.READY else Reason.SCHEDULED
-            tx.emit(
-                moved(
-                    reason,
-                    at=row["created_at"],
-                    queue=job.queue,
-                    job_id=job.id,
-                    task=job.task,
-                    state=state,
-                    run_at=row["run_at"] if state is State.PENDING else None,
-                    depends_on=list(job.depends_on) or None,
-                )
-            )
+            details: dict[str, Any] = {"run_at": row["run_at"]} if state is State.PENDING else {}
+            if job.depends_on:
+                details["depends_on"] = list(job.depends_on)
+            at = row["created_at"]
+            tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
     if made:
         tx.wake("work")
     if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
@@ -129,6 +124,8 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
 
 async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> dict[str, Any]:
     """The dependencies that are not of this batch, share-locked; all must exist in the dependent's queue."""
+    if not any(job.depends_on for job in jobs):
+        return {}
     inside = {job.id: job for job in jobs}
     ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
     found = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(ids))} if ids else {}
@@ -175,7 +172,9 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
 
 
 def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], digest: str) -> _Row:
-    unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
+    unmet = 0
+    if job.depends_on:
+        unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
     return _Row(
         ord=order,
         id=job.id,
@@ -187,7 +186,7 @@ def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], diges
         unmet=unmet,
         on_dependency_failure=job.on_dependency_failure,
         timeout_us=job.timeout_us,
-        policy=to_json(job.policy),
+        policy=policy_text(job.policy),
         args=job.args,
         idempotency_key=job.idempotency_key,
         unique_key=job.unique_key,
@@ -238,7 +237,7 @@ async def _insert_edges(
     """
     edges, unmet, free = [], [], []
     for job in jobs:
-        if job.id not in made:
+        if not job.depends_on or job.id not in made:
             continue
         seq = made[job.id]["seq"]
         states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}

@@ -14,10 +14,11 @@ INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, run_at, created
   timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
 OVERRIDING SYSTEM VALUE
 SELECT r.seq, r.id, r.lane,
-  CASE WHEN r.unmet = 0 AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
-  r.urgent, r.priority, coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now, r.unmet, r.on_dependency_failure,
-  r.timeout_us, r.policy, r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
+  CASE WHEN r.unmet IS NULL AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
+  coalesce(r.urgent, false), coalesce(r.priority, 0), coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
+  coalesce(r.unmet, 0), coalesce(r.on_dependency_failure, 'block'), r.timeout_us, coalesce(r.policy, '{}'),
+  r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
 FROM r CROSS JOIN n
-ORDER BY coalesce(r.unique_key, r.idempotency_key, r.id::text)
+ORDER BY r.unique_key, r.idempotency_key, r.id
 ON CONFLICT DO NOTHING
 RETURNING seq, id, lane, state, run_at, created_at
