@@ -14,7 +14,7 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.statements import exists, statement
+from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
 
 T = TypeVar("T")
@@ -70,9 +70,6 @@ class PostgresTx:
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres), *args)
         return rows
-
-    def knows(self, name: str) -> bool:
-        return exists(name, Postgres)
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)

@@ -19,7 +19,7 @@ from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events
 from hanbeon.store.sqlite_guard import guard_file
-from hanbeon.store.statements import exists, statement
+from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx, drive
 
 T = TypeVar("T")
@@ -69,14 +69,23 @@ class _Connection:
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
 
-    def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
+    def records(self, sql: str, args: Sequence[Any]) -> list[Any]:
+        """Rows readable by column name: what the engine's own statements need, at a third of the cost."""
+        cursor, names = self._execute(sql, args)
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def _execute(self, sql: str, args: Sequence[Any]) -> tuple[Any, tuple[str, ...]]:
         # One reading per statement, as PostgreSQL's statements take it.
         self._now = self._clock.now_us()
         cursor = self.db.execute(sql, args)
         try:
-            names = tuple(column[0] for column in cursor.get_description())
+            return cursor, tuple(column[0] for column in cursor.get_description())
         except apsw.ExecutionCompleteError:
-            return []
+            return (), ()
+
+    def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
+        """Rows readable by position too."""
+        cursor, names = self._execute(sql, args)
         row_type = self._row_types.get(names)
         if row_type is None:
             places = {name: place for place, name in enumerate(names)}
@@ -97,10 +106,7 @@ class SqliteTx:
         self.hints: set[str] = set()
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
-        return self._connection.rows(statement(name, Sqlite), args)
-
-    def knows(self, name: str) -> bool:
-        return exists(name, Sqlite)
+        return self._connection.records(statement(name, Sqlite), args)
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)

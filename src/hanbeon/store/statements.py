@@ -18,12 +18,6 @@ def statement(name: str, dialect: Dialect) -> str:
     return translate(path.read_text(), dialect)
 
 
-@cache
-def exists(name: str, dialect: Dialect) -> bool:
-    """Whether this database has the statement."""
-    return (SQL / dialect.name / f"{name}.sql").exists() or (SQL / f"{name}.sql").exists()
-
-
 def names(dialect: Dialect) -> list[str]:
     """Every statement this database has, for the tests that look at each."""
     return sorted({path.stem for folder in (SQL, SQL / dialect.name) for path in folder.glob("*.sql")})

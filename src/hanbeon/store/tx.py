@@ -23,10 +23,6 @@ class Tx(Protocol):
         """Run a named statement; its rows, readable by position and by column name."""
         ...
 
-    def knows(self, name: str) -> bool:
-        """Whether this database has a statement of that name: some exist for one of them only."""
-        ...
-
     def emit(self, *events: Event) -> None:
         """Append events; they are written with the transaction, in this order, as one batch."""
         ...

@@ -24,7 +24,7 @@ class Report(msgspec.Struct, frozen=True):
     outcome: Outcome
     random_share: float = 0.0
     instance: int | None = None
-    """Who tells it. A plain success of a known instance ends in one statement, where the database has it."""
+    """Who tells it. A plain success of a known instance ends in one statement."""
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -42,7 +42,7 @@ async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Sett
     told: dict[tuple[int, int], Report] = {}
     for report in reports:
         told.setdefault((report.seq, report.fence), report)
-    settled = await _succeed(tx, book, told) if tx.knows("succeed") else []
+    settled = await _succeed(tx, book, told)
     for item in settled:
         del told[item.seq, item.fence]
     return settled + (await _settle(tx, book, told) if told else [])
@@ -61,8 +61,7 @@ async def _succeed(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report
     rows = await tx.fetch(
         "succeed",
         to_json(list(returned)),
-        to_json({seq: fence for seq, (fence, _) in returned.items()}),
-        to_json({seq: result for seq, (_, result) in returned.items()}),
+        to_json(returned),
         teller,
     )
     if not rows:

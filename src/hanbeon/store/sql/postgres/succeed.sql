@@ -1,6 +1,6 @@
--- PostgreSQL only, for speed: the common end of an attempt in one statement instead of three. Whatever is not plain
--- success (a stale fence, an expired lease, a requested stop) is not found here and takes the way of `hold`.
--- The rows come from an array of keys and what belongs to each from two JSON objects: with a join instead, a planner
+-- The common end of an attempt in one statement instead of three. Whatever is not plain success (a stale fence, an
+-- expired lease, a requested stop) is not found here and takes the way of `hold`.
+-- Own text: the rows come from an array of keys and what belongs to each from a JSON object: with a join, a planner
 -- that believes the table small walks the whole index. A row that is locked just now is passed over, never waited for:
 -- `hold` waits, and reads the clock afterwards, so that a lease which expired meanwhile is refused.
 WITH free AS MATERIALIZED (
@@ -12,11 +12,11 @@ WITH free AS MATERIALIZED (
 n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 done AS (
   UPDATE hanbeon.job AS j
-  SET state = 'succeeded', result = $3::jsonb ->> j.seq::text, finished_at = n.now, failure_type = NULL,
+  SET state = 'succeeded', result = $2::jsonb -> j.seq::text ->> 1, finished_at = n.now, failure_type = NULL,
     error_message = NULL, locked_until = NULL, attempt_status = 'completed'
   FROM n
   WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f))
-    AND j.fence = ($2::jsonb ->> j.seq::text)::bigint AND j.instance = $4 AND (j.state || '') = 'running'
+    AND j.fence = ($2::jsonb -> j.seq::text ->> 0)::bigint AND j.instance = $3 AND (j.state || '') = 'running'
     AND j.stop_requested_at IS NULL AND @held_until(j.locked_until) > n.now
   RETURNING j.seq, CAST(j.id AS text) AS id, j.lane, j.fence, j.started_at, n.now
 )
