@@ -62,13 +62,15 @@ chaos: setup ## Run the long kill tests
 docs: setup ## Regenerate the generated pages of docs/
 	$(BIN)/python -m tools.docs
 
-bench: setup ## Run the benchmarks
-	@if [ -d bench ]; then $(BIN)/python -m bench $(ARGS); \
-	else echo "There are no benchmarks yet: they arrive in bench/ with the benchmark work."; fi
+bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
+	$(BIN)/python -m bench $(ARGS)
 
-lock: setup ## Resolve constraints.txt anew from pyproject.toml
-	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --upgrade --quiet \
-		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file constraints.txt
+COMPILE := $(BIN)/uv pip compile --universal --upgrade --quiet --no-header --no-annotate --no-emit-index-url \
+	--no-emit-find-links
+
+lock: setup ## Resolve constraints.txt and the peers of the benchmarks anew
+	$(COMPILE) pyproject.toml --all-extras --output-file constraints.txt
+	for peer in bench/peers/*.in; do $(COMPILE) "$$peer" --python-version 3.11 --output-file "$${peer%.in}.txt"; done
 
 clean: ## Remove .venv, caches and build results
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage

@@ -1,0 +1,47 @@
+"""`python -m bench`, which `make bench` runs."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+from rich.console import Console
+
+from bench.options import parse
+from bench.records import ROOT, load, save
+from bench.report import terminal
+from bench.runner import Run
+from bench.scenarios import SCENARIOS
+from bench.subjects import subjects
+
+
+def main() -> int:
+    default = [name for name, scenario in SCENARIOS.items() if scenario.by_default]
+    options = parse(sys.argv[1:], list(SCENARIOS), default)
+    scenarios = [SCENARIOS[name] for name in options.scenarios]
+    console, status = Console(stderr=True), 0
+    if options.stored:
+        results = load(options.stored)
+    else:
+        chosen = [subject for subject in subjects().values() if subject.is_ours or subject.name in options.peers]
+        run = Run(options, scenarios, chosen, console)
+        results = run.results
+        signal.signal(signal.SIGTERM, _end)
+        try:
+            run.measure()
+        except KeyboardInterrupt:
+            console.print("Stopped; what was measured until now is kept.")
+            status = 130
+        if results.records:
+            console.print(f"All figures are in {save(results).relative_to(ROOT)}.")
+    terminal.show(results, list(SCENARIOS.values()))
+    return status
+
+
+def _end(_: int, __: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

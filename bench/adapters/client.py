@@ -1,0 +1,82 @@
+"""The program that enqueues: `python -m bench.adapters.client ADAPTER setup|enqueue|bulk|latency|worker [NUMBER …]`.
+
+It prints one line of JSON. Only the loop of enqueues is timed, not the start of Python or the opening of the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from bench.adapters.adapter import Adapter
+
+PER_CALL = 1000
+
+
+def main() -> None:
+    # By its full name and never as __main__: several queues find a job's function by the name of its module.
+    name, command, *numbers = sys.argv[1:]
+    adapter: Adapter = importlib.import_module(f"bench.adapters.{name}").ADAPTER
+    if command == "setup":
+        _finish(adapter.setup() if adapter.setup is not None else None)
+    elif command == "worker":
+        assert adapter.worker is not None, f"{name} brings a command of its own"
+        _finish(adapter.worker(int(numbers[0])))
+    else:
+        calls, pause = _plan(adapter, command, [float(number) for number in numbers])
+        asynchronous = inspect.iscoroutinefunction(adapter.one)
+        seconds = asyncio.run(_later(adapter, calls, pause)) if asynchronous else _now(adapter, calls, pause)
+        print(json.dumps({"seconds": seconds}), flush=True)
+
+
+Calls = Iterator[Callable[[Any], Any]]
+
+
+def _plan(adapter: Adapter, command: str, numbers: list[float]) -> tuple[Calls, float]:
+    """The calls to make, and the seconds from one to the next."""
+    count, one, bulk = int(numbers[0]), adapter.one, adapter.bulk
+    if command == "enqueue":
+        return (lambda client, x=x: one(client, x) for x in range(count)), 0.0
+    if command == "latency":
+        return (lambda client: one(client, time.time_ns()) for _ in range(count)), numbers[1]
+    assert command == "bulk"
+    assert bulk is not None
+    batches = (range(start, min(count, start + PER_CALL)) for start in range(0, count, PER_CALL))
+    return (lambda client, batch=batch: bulk(client, batch) for batch in batches), 0.0
+
+
+def _now(adapter: Adapter, calls: Calls, pause: float) -> float:
+    with adapter.session() as client:  # type: ignore[union-attr]
+        began = due = time.perf_counter()
+        for call in calls:
+            call(client)
+            if pause:
+                due += pause
+                time.sleep(max(0.0, due - time.perf_counter()))
+        return time.perf_counter() - began
+
+
+async def _later(adapter: Adapter, calls: Calls, pause: float) -> float:
+    async with adapter.session() as client:  # type: ignore[union-attr]
+        began = due = time.perf_counter()
+        for call in calls:
+            await call(client)
+            if pause:
+                due += pause
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        return time.perf_counter() - began
+
+
+def _finish(answer: Any) -> None:
+    if inspect.iscoroutine(answer):
+        asyncio.run(answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Huey on SQLite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from huey import SqliteHuey
+
+from bench.adapters.adapter import Adapter, url
+from bench.adapters.marks import mark
+
+huey = SqliteHuey("bench", filename=url().removeprefix("sqlite:///"))
+
+
+@huey.task(name="noop")
+def noop(x: int) -> None:
+    mark(x)
+
+
+def one(_: Any, x: int) -> None:
+    noop(x)
+
+
+ADAPTER = Adapter(one)

@@ -1,0 +1,53 @@
+"""Ours beside each peer: the rows that most tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bench import numbers
+from bench.records import Results
+from bench.subjects import Store, Subject, rival, subjects
+
+Figure = tuple[str, tuple[str, ...]]
+"""A measure, and the fields that may hold its figure, the best one first."""
+
+
+def compare(
+    results: Results, scenario: str, figures: Sequence[Figure], show: Callable[[Sequence[float]], str] = numbers.rate
+) -> list[list[str]]:
+    """A row per subject: name, settings, and for every figure its median and spread, and ours divided by it."""
+    rows = []
+    for name in results.subjects(scenario):
+        subject = subjects().get(name)
+        if subject is None:
+            continue
+        row = [name, subject.note]
+        for measure, fields in figures:
+            values = results.figures(scenario, measure, name, *fields)
+            row.append(show(values) if values else "failed" if results.errors(scenario, measure, name) else "–")
+            ours = results.figures(scenario, measure, rival(subject), *fields)
+            row.append("" if subject.is_ours else numbers.times(numbers.ratio(ours, values)))
+        rows.append(row)
+    return rows
+
+
+def against(results: Results, scenario: str, figure: Figure, peer: str) -> float | None:
+    """Ours divided by this peer's."""
+    measure, fields = figure
+    ours = results.figures(scenario, measure, rival(subjects()[peer]), *fields)
+    return numbers.ratio(ours, results.figures(scenario, measure, peer, *fields))
+
+
+def against_all(results: Results, scenario: str, figure: Figure, store: Store, *, worst: bool = True) -> float | None:
+    """Ours divided by the peer of this store that does best (with `worst`, the smallest ratio)."""
+    found = [
+        value
+        for subject in subjects().values()
+        if subject.store is store and not subject.is_ours
+        if (value := against(results, scenario, figure, subject.name)) is not None
+    ]
+    return (min(found) if worst else max(found)) if found else None
+
+
+def measured(subject: Subject, results: Results, scenario: str) -> bool:
+    return subject.name in results.subjects(scenario)

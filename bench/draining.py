@@ -1,0 +1,64 @@
+"""The drain of a filled queue: started workers until every job has run, and until the database knows it."""
+
+from __future__ import annotations
+
+import time
+
+from bench.processes import ProgramError
+from bench.rig import Rig
+from bench.scenario import Measurement
+from bench.servers import execute
+from bench.subjects import Store, Subject
+
+_TIMEOUT = 180.0
+_DURABLE_TIMEOUT = 30.0
+_LOOK = 0.005
+
+
+def drain(rig: Rig, subject: Subject, url: str, count: int, workers: int, measure: str) -> Measurement:
+    """Work off the `count` jobs that are queued at `url`.
+
+    `rate` counts from the first execution to the last one, `durable_rate` from the first until the subject's own
+    tables call every job finished. The start of the interpreters is in neither.
+    """
+    quiet = rig.quiet()
+    rig.marks.clear()
+    with rig.workers(subject, url, workers) as crew:
+        done = rig.marks.wait(count, _TIMEOUT, crew.check)
+        known_at = _wait_finished(subject, url) if done else None
+        if known_at is None:
+            time.sleep(0.2)  # Whoever runs a job twice gets the time to show it.
+    marks = rig.marks.read()
+    if len(marks) < 2:
+        raise ProgramError(f"{len(marks)} of {count} jobs ran in {_TIMEOUT:.0f} s")
+    instants = sorted(at for _, at in marks)[:count]
+    values = {
+        "jobs": count,
+        "ran": len(marks),
+        "duplicates": len(marks) - len({x for x, _ in marks}),
+        "seconds": (instants[-1] - instants[0]) / 1e9,
+        "rate": (len(instants) - 1) / max(1, instants[-1] - instants[0]) * 1e9,
+    }
+    if known_at is not None:
+        values["durable_rate"] = count / (known_at - instants[0]) * 1e9
+    return Measurement(measure, values, quiet)
+
+
+def analyze(subject: Subject, url: str) -> None:
+    """Statistics for the planner, such as a table in production has."""
+    if subject.store is Store.POSTGRES:
+        execute(url, "VACUUM ANALYZE")
+
+
+def _wait_finished(subject: Subject, url: str) -> int | None:
+    """The nanosecond at which its tables say that nothing is left; None if they cannot or do not."""
+    if subject.unfinished is None:
+        return None
+    until = time.monotonic() + _DURABLE_TIMEOUT
+    while time.monotonic() < until:
+        left = execute(url, subject.unfinished)
+        at = time.time_ns()
+        if left == 0:
+            return at
+        time.sleep(_LOOK)
+    return None

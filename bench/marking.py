@@ -1,0 +1,42 @@
+"""Reads what `bench.adapters.marks` writes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from bench.adapters.marks import MARK
+
+_LOOK = 0.01
+
+
+class Marks:
+    """The file that the jobs of one measurement append to."""
+
+    def __init__(self, folder: Path) -> None:
+        # In memory where that is possible: it is the jobs' only work and should cost nothing.
+        self.path = folder / "marks"
+        self.clear()
+
+    def clear(self) -> None:
+        self.path.write_bytes(b"")
+
+    def count(self) -> int:
+        return os.path.getsize(self.path) // MARK.size
+
+    def read(self) -> list[tuple[int, int]]:
+        """Of every job that ran, its number and the nanosecond."""
+        content = self.path.read_bytes()
+        return list(MARK.iter_unpack(content[: len(content) // MARK.size * MARK.size]))
+
+    def wait(self, count: int, timeout: float, check: Callable[[], None]) -> bool:
+        """Whether that many jobs ran in time; `check` is called meanwhile and may raise."""
+        until = time.monotonic() + timeout
+        while self.count() < count:
+            if time.monotonic() > until:
+                return False
+            check()
+            time.sleep(_LOOK)
+        return True

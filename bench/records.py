@@ -1,0 +1,85 @@
+"""What a run writes down, as it is stored in JSON."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+ROOT = Path(__file__).parents[1]
+HOME = ROOT / ".bench"
+RESULTS = HOME / "results"
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One measurement, or the reason why there is none."""
+
+    scenario: str
+    measure: str
+    subject: str
+    rep: int
+    values: dict[str, float] = {}
+    error: str | None = None
+    at: str = ""
+    load: float = 0.0
+    idle: float = 0.0
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """Where, when and with what a run was made."""
+
+    began_at: str
+    command: str
+    machine: dict[str, str]
+    versions: dict[str, str]
+
+
+class Results(msgspec.Struct, kw_only=True):
+    """All of one run."""
+
+    context: Context
+    records: list[Record]
+
+    def figures(self, scenario: str, measure: str, subject: str, *fields: str) -> list[float]:
+        """One figure per repetition: the first of `fields` that the record has."""
+        found = []
+        for record in self._of(scenario, measure, subject):
+            found += [record.values[field] for field in fields if field in record.values][:1]
+        return found
+
+    def errors(self, scenario: str, measure: str, subject: str) -> list[str]:
+        """Why there are none; an error that is not of one measure is of all."""
+        all_of_it = self._of(scenario, measure, subject) + self._of(scenario, "", subject)
+        return [record.error for record in all_of_it if record.error is not None]
+
+    def subjects(self, scenario: str) -> list[str]:
+        return list(dict.fromkeys(record.subject for record in self.records if record.scenario == scenario))
+
+    def _of(self, scenario: str, measure: str, subject: str) -> list[Record]:
+        wanted = (scenario, measure, subject)
+        return [each for each in self.records if (each.scenario, each.measure, each.subject) == wanted]
+
+
+def now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+def save(results: Results) -> Path:
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{results.context.began_at.replace(':', '').replace('+0000', 'Z')}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
+    return path
+
+
+def load(paths: Iterable[Path]) -> Results:
+    """The records of several runs under the context of the newest one."""
+    runs = [msgspec.json.decode(path.read_bytes(), type=Results) for path in paths]
+    runs.sort(key=lambda run: run.context.began_at)
+    return Results(context=runs[-1].context, records=[record for run in runs for record in run.records])
+
+
+def latest() -> list[Path]:
+    """The newest stored run, if there is one."""
+    return sorted(RESULTS.glob("*.json"))[-1:]

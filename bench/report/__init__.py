@@ -1,0 +1,1 @@
+"""The report: tables and aims, on the terminal and in `docs/benchmarks.md`."""

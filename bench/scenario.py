@@ -1,0 +1,73 @@
+"""What a scenario is. A new one is a file in `bench/scenarios/` and a line in its list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bench.machine import Quiet
+from bench.records import Results
+from bench.rig import Rig
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A finished measurement: its name within the scenario, figures, and how quiet the machine was before."""
+
+    measure: str
+    values: dict[str, float]
+    quiet: Quiet = Quiet()
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of one subject. An error in it is written down, and the run goes on."""
+
+    subject: str
+    run: Callable[[], Iterable[Measurement]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the report; the first column names the subject."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What we want of a figure, beside the figure; `value` is None where it was not measured."""
+
+    what: str
+    value: float | None
+    least: float | None = None
+    most: float | None = None
+    hoped: float | None = None
+    unit: str = "×"
+
+    @property
+    def met(self) -> bool | None:
+        if self.value is None:
+            return None
+        return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
+
+
+class Scenario(Protocol):
+    """Something worth measuring."""
+
+    name: str
+    title: str
+    by_default: bool
+    """Whether a run measures it without being asked by name."""
+
+    def steps(self, rig: Rig) -> list[Step]:
+        """One repetition. The subjects take turns, so that noise hits all alike."""
+        ...
+
+    def tables(self, results: Results) -> list[Table]: ...
+
+    def aims(self, results: Results) -> list[Aim]: ...
