@@ -10,7 +10,7 @@ from rich.console import Console
 
 from bench.options import parse
 from bench.records import ROOT, load, save
-from bench.report import terminal
+from bench.report import page, terminal
 from bench.runner import Run
 from bench.scenarios import SCENARIOS
 from bench.subjects import subjects
@@ -36,6 +36,9 @@ def main() -> int:
         if results.records:
             console.print(f"All figures are in {save(results).relative_to(ROOT)}.")
     terminal.show(results, list(SCENARIOS.values()))
+    if options.write:
+        page.write(results, list(SCENARIOS.values()))
+        console.print(f"Written: {page.PAGE.relative_to(ROOT)}.")
     return status
 
 

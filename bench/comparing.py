@@ -6,22 +6,27 @@ from collections.abc import Callable, Sequence
 
 from bench import numbers
 from bench.records import Results
-from bench.subjects import Store, Subject, rival, subjects
+from bench.subjects import Store, rival, subjects
 
 Figure = tuple[str, tuple[str, ...]]
 """A measure, and the fields that may hold its figure, the best one first."""
 
 
 def compare(
-    results: Results, scenario: str, figures: Sequence[Figure], show: Callable[[Sequence[float]], str] = numbers.rate
+    results: Results,
+    scenario: str,
+    figures: Sequence[Figure],
+    show: Callable[[Sequence[float]], str] = numbers.rate,
+    *,
+    notes: bool = False,
 ) -> list[list[str]]:
-    """A row per subject: name, settings, and for every figure its median and spread, and ours divided by it."""
+    """A row per subject: its name, its settings (with `notes`), and for every figure its median and ours ÷ it."""
     rows = []
     for name in results.subjects(scenario):
         subject = subjects().get(name)
         if subject is None:
             continue
-        row = [name, subject.note]
+        row = [name, subject.note] if notes else [name]
         for measure, fields in figures:
             values = results.figures(scenario, measure, name, *fields)
             row.append(show(values) if values else "failed" if results.errors(scenario, measure, name) else "–")
@@ -38,16 +43,12 @@ def against(results: Results, scenario: str, figure: Figure, peer: str) -> float
     return numbers.ratio(ours, results.figures(scenario, measure, peer, *fields))
 
 
-def against_all(results: Results, scenario: str, figure: Figure, store: Store, *, worst: bool = True) -> float | None:
-    """Ours divided by the peer of this store that does best (with `worst`, the smallest ratio)."""
+def against_all(results: Results, scenario: str, figure: Figure, store: Store) -> float | None:
+    """Ours divided by the peer of this store that does best."""
     found = [
         value
         for subject in subjects().values()
         if subject.store is store and not subject.is_ours
         if (value := against(results, scenario, figure, subject.name)) is not None
     ]
-    return (min(found) if worst else max(found)) if found else None
-
-
-def measured(subject: Subject, results: Results, scenario: str) -> bool:
-    return subject.name in results.subjects(scenario)
+    return min(found, default=None)

@@ -22,6 +22,9 @@ class Quiet(NamedTuple):
     load: float = 0.0
 
 
+UNKNOWN = Quiet()
+
+
 def describe() -> dict[str, str]:
     return {
         "CPU": f"{_cpu()}, {os.cpu_count()} cores",

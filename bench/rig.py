@@ -60,7 +60,7 @@ class Rig:
 
     def client(self, subject: Subject, url: str, *arguments: object) -> float:
         """Run the subject's client; the seconds that its enqueues took."""
-        said = processes.run(subject.client(*arguments), self._environment(url), _PATIENCE)
+        said = processes.run(subject.client(*arguments), self.environment(url), _PATIENCE)
         for line in said.splitlines():
             if line.startswith('{"seconds"'):
                 return float(json.loads(line)["seconds"])
@@ -73,10 +73,11 @@ class Rig:
     @contextmanager
     def workers(self, subject: Subject, url: str, count: int) -> Iterator[Crew]:
         commands = [subject.worker_command(number, url) for number in range(count)]
-        with processes.crew(commands, self._environment(url), self.folder / "worker.log") as crew:
+        with processes.crew(commands, self.environment(url), self.folder / "worker.log") as crew:
             yield crew
 
-    def _environment(self, url: str) -> dict[str, str]:
+    def environment(self, url: str) -> dict[str, str]:
+        """What a program of a measurement finds its way by."""
         return {
             "BENCH_URL": url,
             "BENCH_MARKS": str(self.marks.path),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from bench.machine import Quiet
+from bench.machine import UNKNOWN, Quiet
 from bench.records import Results
 from bench.rig import Rig
 
@@ -17,7 +17,7 @@ class Measurement:
 
     measure: str
     values: dict[str, float]
-    quiet: Quiet = Quiet()
+    quiet: Quiet = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ class Aim:
     most: float | None = None
     hoped: float | None = None
     unit: str = "×"
+    beside: str = ""
+    """What else to hold it against, in words."""
 
     @property
     def met(self) -> bool | None:

@@ -53,6 +53,8 @@ class Servers:
         match store:
             case Store.POSTGRES:
                 with self.postgres().database() as url:
+                    # So that no measurement pays for the writes of the one before it.
+                    execute(url, "CHECKPOINT")
                     yield url
             case Store.REDIS:
                 yield f"redis://127.0.0.1:{self.flushed_redis()}/0"

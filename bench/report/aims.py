@@ -24,6 +24,8 @@ def _wanted(aim: Aim) -> str:
         parts.append(f"≤ {aim.most:g}{aim.unit}")
     if aim.hoped is not None:
         parts.append(f"aim {aim.hoped:g}{aim.unit}")
+    if aim.beside:
+        parts.append(aim.beside)
     return ", ".join(parts)
 
 

@@ -14,6 +14,8 @@ from bench.scenario import Scenario, Table
 
 def show(results: Results, scenarios: Sequence[Scenario]) -> None:
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)  # Whoever reads it later can scroll; a name that is cut off is lost.
     measured = [scenario for scenario in scenarios if results.subjects(scenario.name)]
     for scenario in measured:
         for table in scenario.tables(results):
@@ -26,7 +28,7 @@ def show(results: Results, scenarios: Sequence[Scenario]) -> None:
 def _print(console: Console, table: Table) -> None:
     drawn = RichTable(title=table.title, title_justify="left")
     for number, name in enumerate(table.head):
-        drawn.add_column(name, justify="left" if number == 0 else "right")
+        drawn.add_column(name, justify="left" if number == 0 else "right", no_wrap=number == 0)
     for row in table.rows:
         drawn.add_row(*row)
     console.print(drawn)

@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from bench.scenario import Scenario
 from bench.scenarios.drain import Drain
+from bench.scenarios.enqueue import Enqueue
+from bench.scenarios.floor import Floor
+from bench.scenarios.latency import Latency
 
-SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in (Drain(),)}
+SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in (Enqueue(), Drain(), Latency(), Floor())}
