@@ -73,5 +73,5 @@ lock: setup ## Resolve constraints.txt and the peers of the benchmarks anew
 	for peer in bench/peers/*.in; do $(COMPILE) "$$peer" --python-version 3.11 --output-file "$${peer%.in}.txt"; done
 
 clean: ## Remove .venv, caches and build results
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf $(VENV) .bench/environments build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -36,7 +36,7 @@ def main() -> int:
         if results.records:
             console.print(f"All figures are in {save(results).relative_to(ROOT)}.")
     terminal.show(results, list(SCENARIOS.values()))
-    if options.write:
+    if options.write and status == 0:
         page.write(results, list(SCENARIOS.values()))
         console.print(f"Written: {page.PAGE.relative_to(ROOT)}.")
     return status

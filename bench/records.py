@@ -74,10 +74,16 @@ def save(results: Results) -> Path:
 
 
 def load(paths: Iterable[Path]) -> Results:
-    """The records of several runs under the context of the newest one."""
+    """The records of several runs, on the machine of the newest one."""
     runs = [msgspec.json.decode(path.read_bytes(), type=Results) for path in paths]
     runs.sort(key=lambda run: run.context.began_at)
-    return Results(context=runs[-1].context, records=[record for run in runs for record in run.records])
+    contexts = [run.context for run in runs]
+    context = msgspec.structs.replace(
+        contexts[-1],
+        command="; ".join(dict.fromkeys(each.command for each in contexts)),
+        versions={name: version for each in contexts for name, version in each.versions.items()},
+    )
+    return Results(context=context, records=[record for run in runs for record in run.records])
 
 
 def latest() -> list[Path]:

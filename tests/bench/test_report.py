@@ -1,0 +1,101 @@
+"""The report, from stored results."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bench import records
+from bench.__main__ import main
+from bench.records import Context, Record, Results
+from bench.report import page
+from bench.scenarios import SCENARIOS
+
+_CONTEXT = Context(
+    began_at="2026-01-02T03:04:05+00:00",
+    command="python -m bench",
+    machine={"CPU": "a fast one, 2 cores"},
+    versions={"Python": "3.11", "pgqueuer": "1.6.0"},
+)
+
+
+def drained(subject: str, measure: str, rep: int, **values: float) -> Record:
+    return Record(
+        scenario="drain", measure=measure, subject=subject, rep=rep, values=values, at="now", idle=0.5 + rep / 10
+    )
+
+
+def results() -> Results:
+    made = [
+        drained(subject, measure, rep, rate=factor * rate, durable_rate=rate * rep, duplicates=twice)
+        for subject, rate, twice in (("hanbeon-postgres", 30_000, 0), ("pgqueuer-100", 10_000, 3))
+        for measure, factor in (("1 worker", 2), ("2 workers", 3))
+        for rep in (1, 2, 3)
+    ]
+    made.append(Record(scenario="drain", measure="", subject="dramatiq", rep=1, error="no such file: /a/b"))
+    made.append(drained("huey-redis", "1 worker", 1, rate=5000))
+    made.append(
+        Record(scenario="floor", measure="batch 500 x 1", subject="floor-postgres", rep=1, values={"rate": 80_000})
+    )
+    return Results(context=_CONTEXT, records=made)
+
+
+def report() -> str:
+    return page.render(results(), list(SCENARIOS.values()))
+
+
+def test_each_peer_stands_beside_ours() -> None:
+    lines = report().splitlines()
+    (row,) = [line for line in lines if line.startswith("| pgqueuer-100 ")]
+    assert row.count("| 20,000 (10,000–30,000) | 3.00× ") == 2
+    assert row.endswith("| 1.00× |")
+    (row,) = [line for line in lines if line.startswith("| huey-redis ")]
+    assert "| 5,000 | 12.00× | – | – |" in row
+
+
+def test_what_failed_is_said_without_the_folders_of_the_machine() -> None:
+    assert "| dramatiq | 8 threads | failed | – | failed | – | – |" in report()
+    assert "Could not be measured: dramatiq (drain)." in report()
+    assert "/a/b" not in report()
+
+
+def test_aims_stand_beside_what_was_measured() -> None:
+    assert "| drain, 1 process: ours ÷ pgqueuer-100 | ≥ 2×, aim 3× | 3.00× | met |" in report()
+    assert "share of the floor (batch 500) |  | 75.00 % |" in report()
+    assert "SQLite: ours" not in report()
+
+
+def test_duplicates_machine_and_versions_are_told() -> None:
+    assert "Jobs that ran more than once: pgqueuer-100 (3)." in report()
+    for fact in ("a fast one, 2 cores", "pgqueuer 1.6.0", "`python -m bench`", "| repetitions | 3 |", "60% to 80%"):
+        assert fact in report()
+
+
+def test_only_what_is_between_the_markers_is_replaced() -> None:
+    old = page.PAGE.read_text()
+    new = page.replaced(old, "NEW")
+    assert page.replaced(new, "NEW") == new
+    assert new.startswith(old.partition(page.BEGIN)[0])
+    assert new.endswith(old.partition(page.END)[2])
+    with pytest.raises(ValueError, match="markers"):
+        page.replaced("a page", "NEW")
+
+
+def test_several_runs_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
+    older = Results(context=msgspec.structs.replace(_CONTEXT, began_at="2025-01-01T00:00:00+00:00"), records=[])
+    paths = [records.save(results()), records.save(older)]
+    assert records.latest() == [paths[0]]
+    assert records.load(paths) == results()
+
+
+def test_a_stored_run_is_shown_on_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["bench", "--from", str(records.save(results()))])
+    assert main() == 0
+    said = capsys.readouterr().out
+    assert "20,000 (10,000–30,000)" in said
+    assert "failed" in said

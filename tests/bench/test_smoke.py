@@ -1,0 +1,29 @@
+"""A real run of ours on SQLite."""
+
+import pytest
+
+from bench.options import parse
+from bench.rig import Rig
+from bench.scenario import Measurement
+from bench.scenarios import SCENARIOS
+from bench.subjects import subjects
+
+_JOBS = 200
+
+
+@pytest.mark.slow
+def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
+    options = parse(["--jobs", str(_JOBS), "--quiet-wait", "0", "--short"], list(SCENARIOS), [])
+    with Rig(options, [subjects()["hanbeon-sqlite"]]) as rig:
+        folders = [rig.folder, rig.marks.path.parent]
+        measured = [*_all(rig, "enqueue"), *_all(rig, "drain")]
+    assert [each.measure for each in measured] == ["one by one", "bulk", "1 worker", "2 workers"]
+    assert all(each.values["jobs"] == _JOBS and each.values["rate"] > 0 for each in measured)
+    for each in measured[2:]:
+        assert (each.values["ran"], each.values["duplicates"]) == (_JOBS, 0)
+        assert each.values["durable_rate"] > 0
+    assert not any(folder.exists() for folder in folders)
+
+
+def _all(rig: Rig, scenario: str) -> list[Measurement]:
+    return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]
