@@ -13,7 +13,7 @@ from bench.records import ROOT, load, save
 from bench.report import page, terminal
 from bench.runner import Run
 from bench.scenarios import SCENARIOS
-from bench.subjects import subjects
+from bench.table import SUBJECTS
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
     if options.stored:
         results = load(options.stored)
     else:
-        chosen = [subject for subject in subjects().values() if subject.is_ours or subject.name in options.peers]
+        chosen = [subject for subject in SUBJECTS.values() if subject.is_ours or subject.name in options.peers]
         run = Run(options, scenarios, chosen, console)
         results = run.results
         signal.signal(signal.SIGTERM, _end)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from bench import numbers
 from bench.records import Results
-from bench.subjects import Store, rival, subjects
+from bench.subjects import Store, rival
+from bench.table import SUBJECTS
 
 Figure = tuple[str, tuple[str, ...]]
 """A measure, and the fields that may hold its figure, the best one first."""
@@ -23,7 +24,7 @@ def compare(
     """A row per subject: its name, its settings (with `notes`), and for every figure its median and ours ÷ it."""
     rows = []
     for name in results.subjects(scenario):
-        subject = subjects().get(name)
+        subject = SUBJECTS.get(name)
         if subject is None:
             continue
         row = [name, subject.note] if notes else [name]
@@ -39,7 +40,7 @@ def compare(
 def against(results: Results, scenario: str, figure: Figure, peer: str) -> float | None:
     """Ours divided by this peer's."""
     measure, fields = figure
-    ours = results.figures(scenario, measure, rival(subjects()[peer]), *fields)
+    ours = results.figures(scenario, measure, rival(SUBJECTS[peer]), *fields)
     return numbers.ratio(ours, results.figures(scenario, measure, peer, *fields))
 
 
@@ -47,7 +48,7 @@ def against_all(results: Results, scenario: str, figure: Figure, store: Store) -
     """Ours divided by the peer of this store that does best."""
     found = [
         value
-        for subject in subjects().values()
+        for subject in SUBJECTS.values()
         if subject.store is store and not subject.is_ours
         if (value := against(results, scenario, figure, subject.name)) is not None
     ]

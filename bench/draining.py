@@ -7,7 +7,7 @@ import time
 from bench.processes import ProgramError
 from bench.rig import Rig
 from bench.scenario import Measurement
-from bench.servers import execute
+from bench.servers import asking, execute
 from bench.subjects import Store, Subject
 
 _TIMEOUT = 180.0
@@ -55,10 +55,11 @@ def _wait_finished(subject: Subject, url: str) -> int | None:
     if subject.unfinished is None:
         return None
     until = time.monotonic() + _DURABLE_TIMEOUT
-    while time.monotonic() < until:
-        left = execute(url, subject.unfinished)
-        at = time.time_ns()
-        if left == 0:
-            return at
-        time.sleep(_LOOK)
+    with asking(url) as ask:
+        while time.monotonic() < until:
+            left = ask(subject.unfinished)
+            at = time.time_ns()
+            if left == 0:
+                return at
+            time.sleep(_LOOK)
     return None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.subjects import subjects
+from bench.table import SUBJECTS
 
 SHORT_PEERS = ("pgqueuer-100", "huey-sqlite")
 _QUIET_WAIT, _SHORT_QUIET_WAIT = 20.0, 2.0
@@ -43,7 +43,7 @@ class Options:
 
 def parse(arguments: Sequence[str], scenarios: Sequence[str], default: Sequence[str]) -> Options:
     """Ends the program with a message if something does not fit."""
-    peers = [subject.name for subject in subjects().values() if not subject.is_ours]
+    peers = [subject.name for subject in SUBJECTS.values() if not subject.is_ours]
     parser = _parser(scenarios, peers)
     given = parser.parse_args(arguments)
     try:

@@ -36,10 +36,12 @@ class Run:
     def measure(self) -> None:
         ready = self._prepare()
         with Rig(self._options, ready) as rig:
-            for rep in range(1, self._options.reps + 1):
-                for scenario in self._scenarios:
-                    self._repeat(rig, scenario, rep)
-            self.results.context.versions.update(rig.servers.versions())
+            try:
+                for rep in range(1, self._options.reps + 1):
+                    for scenario in self._scenarios:
+                        self._repeat(rig, scenario, rep)
+            finally:
+                self.results.context.versions.update(rig.servers.versions())
 
     def _prepare(self) -> list[Subject]:
         """Install whatever is needed before anything is measured; the subjects that can be."""

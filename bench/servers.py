@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -85,18 +85,25 @@ class Servers:
 
 def execute(url: str, statement: str) -> object:
     """The first value of its answer, from either database."""
+    with asking(url) as ask:
+        return ask(statement)
+
+
+@contextmanager
+def asking(url: str) -> Iterator[Callable[[str], object]]:
+    """Executes statements over one connection, for the first value of their answers."""
     if url.startswith("sqlite:"):
-        connection = sqlite3.connect(f"file:{url.removeprefix('sqlite:///')}?mode=ro", uri=True, timeout=_PATIENCE)
+        path = url.removeprefix("sqlite:///")
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_PATIENCE)) as database:
+            yield lambda statement: database.execute(statement).fetchone()[0]
+        return
+    with asyncio.Runner() as runner:
+        connection = runner.run(_connect(url))
         try:
-            return connection.execute(statement).fetchone()[0]
+            yield lambda statement: runner.run(connection.fetchval(statement))
         finally:
-            connection.close()
-    return asyncio.run(_execute(url, statement))
+            runner.run(connection.close())
 
 
-async def _execute(url: str, statement: str) -> object:
-    connection = await asyncpg.connect(url)
-    try:
-        return await connection.fetchval(statement)
-    finally:
-        await connection.close()
+async def _connect(url: str) -> asyncpg.Connection:
+    return await asyncpg.connect(url, timeout=_PATIENCE)

@@ -46,13 +46,6 @@ class Subject:
         return [word.format(**words, number=number, url=url) for word in self.worker.split()]
 
 
-def subjects() -> dict[str, Subject]:
-    """All of them by name, ours first."""
-    from bench.table import OURS_TABLE, PEERS_TABLE
-
-    return {subject.name: subject for subject in (*OURS_TABLE, *PEERS_TABLE)}
-
-
 def rival(subject: Subject) -> str:
     """Which of ours a peer is held against: on SQLite its own kind, else ours on PostgreSQL."""
     return f"{OURS}-{Store.SQLITE if subject.store is Store.SQLITE else Store.POSTGRES}"

@@ -1,4 +1,4 @@
-"""The table of subjects."""
+"""The table of subjects, ours first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bench.subjects import Store, Subject
 
 _CONCURRENCY = 1000
 
-OURS_TABLE = (
+_OURS = (
     Subject(
         name="hanbeon-postgres",
         note=f"async task, uvloop, concurrency={_CONCURRENCY}",
@@ -66,7 +66,7 @@ def _redis(name: str, note: str, worker: str, *, singles: int, jobs: int, bulk: 
     )
 
 
-PEERS_TABLE = (
+_PEERS = (
     _pgqueuer(100, 50_000),
     _pgqueuer(10, 20_000),
     Subject(
@@ -142,3 +142,5 @@ PEERS_TABLE = (
         worker="{bin}/huey_consumer bench.adapters.huey_sqlite.huey -w 1 -q",
     ),
 )
+
+SUBJECTS = {subject.name: subject for subject in (*_OURS, *_PEERS)}

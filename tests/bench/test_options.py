@@ -4,9 +4,9 @@ import pytest
 
 from bench.options import SHORT_PEERS, Options, parse
 from bench.scenarios import SCENARIOS
-from bench.subjects import subjects
+from bench.table import SUBJECTS
 
-_PEERS = [subject.name for subject in subjects().values() if not subject.is_ours]
+_PEERS = [subject.name for subject in SUBJECTS.values() if not subject.is_ours]
 
 
 def parsed(*arguments: str) -> Options:

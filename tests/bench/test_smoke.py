@@ -6,7 +6,7 @@ from bench.options import parse
 from bench.rig import Rig
 from bench.scenario import Measurement
 from bench.scenarios import SCENARIOS
-from bench.subjects import subjects
+from bench.table import SUBJECTS
 
 _JOBS = 200
 
@@ -14,7 +14,7 @@ _JOBS = 200
 @pytest.mark.slow
 def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
     options = parse(["--jobs", str(_JOBS), "--quiet-wait", "0", "--short"], list(SCENARIOS), [])
-    with Rig(options, [subjects()["hanbeon-sqlite"]]) as rig:
+    with Rig(options, [SUBJECTS["hanbeon-sqlite"]]) as rig:
         folders = [rig.folder, rig.marks.path.parent]
         measured = [*_all(rig, "enqueue"), *_all(rig, "drain")]
     assert [each.measure for each in measured] == ["one by one", "bulk", "1 worker", "2 workers"]

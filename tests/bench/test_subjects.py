@@ -7,16 +7,17 @@ import pytest
 
 from bench.environments import OURS
 from bench.records import ROOT
-from bench.subjects import Subject, rival, subjects
+from bench.subjects import Subject, rival
+from bench.table import SUBJECTS
 
 _PINS = ROOT / "bench" / "peers"
 
 
-@pytest.mark.parametrize("subject", subjects().values(), ids=lambda subject: subject.name)
+@pytest.mark.parametrize("subject", SUBJECTS.values(), ids=lambda subject: subject.name)
 def test_the_subject_is_complete(subject: Subject) -> None:
     assert (ROOT / "bench" / "adapters" / f"{subject.adapter}.py").is_file()
     assert subject.environment == OURS or (_PINS / f"{subject.environment}.txt").is_file()
-    assert subjects()[rival(subject)].is_ours
+    assert SUBJECTS[rival(subject)].is_ours
     assert "{" not in " ".join(subject.worker_command(0, "url"))
 
 
