@@ -42,8 +42,8 @@ def _table(table: Table) -> str:
 
 
 def _grid(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
-    numeric = ["---"] + ["---:"] * (len(head) - 1)
-    return [_line(head), _line(numeric), *(_line(row) for row in body)]
+    rule = ["---:" if number and name else "---" for number, name in enumerate(head)]
+    return [_line(head), _line(rule), *(_line(row) for row in body)]
 
 
 def _line(cells: Sequence[str]) -> str:
