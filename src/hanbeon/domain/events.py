@@ -15,7 +15,7 @@ _WAS: dict[Reason, State | None] = {
 }
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One thing that happened. `id` is 0 until the event has its public number, which follows commit order.
 
     Of a move, `was` is the state before it (None: the job is new). `took` is microseconds: of a claim how long the job

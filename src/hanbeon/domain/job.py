@@ -38,7 +38,7 @@ class OnConflict(enum.StrEnum):
     REPLACE_PENDING = "replace_pending"
 
 
-class NewJob(msgspec.Struct, frozen=True, kw_only=True):
+class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A job to be: everything the database needs to know, checked by `validate`."""
 
     id: str
@@ -105,7 +105,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True):
             check_size("meta", self.meta, max_payload_bytes)
 
 
-class LaneName(msgspec.Struct, frozen=True):
+class LaneName(msgspec.Struct, frozen=True, gc=False):
     """Jobs that are interchangeable for claiming: the same queue, task, role and key, so the same limits."""
 
     queue: str
@@ -165,7 +165,7 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
 
 
-class Claimed(msgspec.Struct, frozen=True, kw_only=True):
+class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A job this instance now holds, with what its body needs."""
 
     seq: int

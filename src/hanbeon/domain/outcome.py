@@ -14,7 +14,7 @@ LOST_MESSAGE = "The instance that ran it stopped renewing its lease"
 CANCELLED_MESSAGE = "Cancelled while running"
 
 
-class Returned(msgspec.Struct, frozen=True, tag=True):
+class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
     """The body returned; `result` is JSON text."""
 
     result: str = "null"
@@ -60,7 +60,7 @@ class Held(NamedTuple):
     stop_requested: bool
 
 
-class Ending(msgspec.Struct, frozen=True):
+class Ending(msgspec.Struct, frozen=True, gc=False):
     """The end of an attempt: where its job goes and what is written down."""
 
     reason: Reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -121,6 +122,7 @@ class Worker:
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once."""
+        _calm_the_collector()
         loop = asyncio.get_running_loop()
         signals = (signal.SIGTERM, signal.SIGINT)
         for number in signals:
@@ -248,3 +250,14 @@ class Worker:
         if not await self._store.beat(self.instance, len(self.holdings), self._served()):
             await self.register()
         return self._settings.heartbeat
+
+
+def _calm_the_collector() -> None:
+    """For a process that is a worker and nothing else.
+
+    What was loaded until now stays; going through it again and again cost a third of the time of small jobs. Jobs make
+    many objects that live for milliseconds and no cycles, so the collector need not come as often.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)

@@ -29,7 +29,7 @@ from hanbeon.store.tx import Tx, to_json
 _ROUNDS = 5
 
 
-class Enqueued(msgspec.Struct, frozen=True):
+class Enqueued(msgspec.Struct, frozen=True, gc=False):
     """What became of one asked-for job: its id (an earlier job's, if `created` is false) and state."""
 
     id: str
@@ -37,7 +37,7 @@ class Enqueued(msgspec.Struct, frozen=True):
     created: bool
 
 
-class _Row(msgspec.Struct, omit_defaults=True):
+class _Row(msgspec.Struct, omit_defaults=True, gc=False):
     """What is as usual does not travel: the statement fills it in, and the database reads half as much."""
 
     ord: int

@@ -16,7 +16,7 @@ from hanbeon.store.records import policy_of, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 
-class Report(msgspec.Struct, frozen=True):
+class Report(msgspec.Struct, frozen=True, gc=False):
     """How an attempt ended, as its instance tells it."""
 
     seq: int
@@ -27,7 +27,7 @@ class Report(msgspec.Struct, frozen=True):
     """Who tells it. A plain success of a known instance ends in one statement."""
 
 
-class Settled(msgspec.Struct, frozen=True):
+class Settled(msgspec.Struct, frozen=True, gc=False):
     """What the database made of a report."""
 
     seq: int
