@@ -8,7 +8,10 @@ import pytest
 from hanbeon.clock import MICROS
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
+from hanbeon.domain.tally import SLOT_US
 from hanbeon.settings import Settings
+from hanbeon.store.operations.prune import TIMINGS_KEPT_US
+from hanbeon.store.operations.tallies import _READY_LANES
 from hanbeon.store.postgres import _LENT_AT_MOST
 from hanbeon.store.sqlite import BUSY_TIMEOUT_MS, LENT_LIMIT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name
@@ -78,6 +81,9 @@ def _whole(name: str) -> str:
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
+        ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
+        ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
+        ("statistics", f"beyond the first {_READY_LANES:,}"),
         *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),
     ],
 )

@@ -25,6 +25,12 @@ async def run_sql(store: Store, sql: str, *args: Any) -> Sequence[Any]:
     return rows
 
 
+async def fold(store: Store) -> None:
+    """From here on the tallies know of all events there are."""
+    await store.number_events()
+    assert await store.fold()
+
+
 async def retell(store: Store, change: Callable[[Told], Told | None]) -> int:
     """Change what events say, in place; None leaves one as it is. How many were changed."""
     changed = 0
@@ -95,6 +101,14 @@ async def shift_attempt(store: Store, job_id: str, attempt: int, column: str, by
     await run_sql(store, sql, *which)
     ended = "fence = $3 AND attempt_status IS NOT NULL"
     await run_sql(store, f"UPDATE hanbeon.job SET {own} = {own} + $1 WHERE seq = $2 AND {ended}", *which)
+    # How long all succeeded ones ran is kept, too: told apart from what the test is about.
+    await store.number_events()
+    await store.fold()
+    ran = (
+        "SELECT coalesce(sum(CASE WHEN j.finished_at > j.started_at THEN j.finished_at - j.started_at ELSE 0 END), 0) "
+        "FROM hanbeon.job AS j WHERE j.state = 'succeeded' AND (j.lane >> 32) = queue_id"
+    )
+    await run_sql(store, f"UPDATE hanbeon.tally SET ran_us = ({ran}) WHERE state = 'succeeded'")
 
 
 async def end_attempt(store: Store, job_id: str, attempt: int) -> None:

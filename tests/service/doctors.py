@@ -11,6 +11,7 @@ from tests.service.doctoring import (
     age_first_limit,
     end_attempt,
     first_id_of_a_batch,
+    fold,
     is_first_limit,
     name_of_index,
     retell,
@@ -51,7 +52,7 @@ async def a_batch_of_events_that_move_nothing_is_gone(store: Store, lives: Lives
     await run_sql(store, "DELETE FROM hanbeon.event_batch WHERE seq = $1", seq)
 
 
-@doctored(Code.EVENT_GAP, Code.STATE_MISMATCH, Code.MISSING_ATTEMPT)
+@doctored(Code.EVENT_GAP, Code.STATE_MISMATCH, Code.MISSING_ATTEMPT, Code.TALLY_MISMATCH)
 async def the_latest_events_are_gone(store: Store, lives: Lives) -> None:
     await run_sql(
         store, "DELETE FROM hanbeon.event_batch WHERE first_id = (SELECT max(first_id) FROM hanbeon.event_batch)"
@@ -117,19 +118,19 @@ async def a_creation_is_not_told(store: Store, lives: Lives) -> str:
     return lives["ready"]
 
 
-@doctored(Code.STATE_MISMATCH)
+@doctored(Code.STATE_MISMATCH, Code.TALLY_MISMATCH)
 async def a_job_changed_without_an_event(store: Store, lives: Lives) -> str:
     await run_sql(store, "UPDATE hanbeon.job SET state = 'failed' WHERE id = $1", lives["retried"])
     return lives["retried"]
 
 
-@doctored(Code.LOST_JOB)
+@doctored(Code.LOST_JOB, Code.TALLY_MISMATCH)
 async def an_unfinished_job_is_gone(store: Store, lives: Lives) -> str:
     await run_sql(store, "DELETE FROM hanbeon.job WHERE id = $1", lives["ready"])
     return lives["ready"]
 
 
-@doctored(Code.LOST_JOB)
+@doctored(Code.LOST_JOB, Code.TALLY_MISMATCH)
 async def attempts_outlive_their_job(store: Store, lives: Lives) -> None:
     await run_sql(store, "DELETE FROM hanbeon.job WHERE id = $1", lives["retried"])
 
@@ -260,6 +261,7 @@ async def a_queue_was_filled_by_what_still_runs(store: Store, lives: Lives) -> s
 
 @doctored(Code.LIMIT_EXCEEDED)
 async def a_limit_did_not_hold_whose_change_was_pruned(store: Store, lives: Lives) -> str:
+    await fold(store)
     await run_sql(store, "DELETE FROM hanbeon.event_batch")
     await run_sql(store, "UPDATE hanbeon.queue SET changed_at = changed_at - $1 WHERE name = 'narrow'", HOUR)
     return lives["narrow2"]
@@ -277,7 +279,7 @@ async def a_queue_was_paused(store: Store, lives: Lives) -> str:
     return lives["narrow0"]
 
 
-@doctored(Code.BROKEN_DEPENDENCY)
+@doctored(Code.BROKEN_DEPENDENCY, Code.TALLY_MISMATCH)
 async def a_job_started_too_early(store: Store, lives: Lives) -> str:
     await run_sql(store, "UPDATE hanbeon.job SET finished_at = finished_at + $1 WHERE id = $2", HOUR, lives["first"])
     return lives["second"]
@@ -314,6 +316,29 @@ async def a_dependency_is_gone(store: Store, lives: Lives) -> str:
         store, "UPDATE hanbeon.edge SET dependency = $1 WHERE dependency = $2 AND dependent = $3", -seq, seq, blocked
     )
     return lives["blocked"]
+
+
+@doctored(Code.TALLY_MISMATCH)
+async def a_tally_is_off(store: Store, lives: Lives) -> None:
+    await fold(store)
+    await run_sql(store, "UPDATE hanbeon.tally SET jobs = jobs + 1 WHERE state = 'succeeded'")
+
+
+@doctored(Code.TALLY_MISMATCH)
+async def the_time_that_jobs_ran_is_off(store: Store, lives: Lives) -> None:
+    await fold(store)
+    await run_sql(store, "UPDATE hanbeon.tally SET ran_us = ran_us - 1 WHERE state = 'succeeded'")
+
+
+@doctored(Code.TALLY_MISMATCH)
+async def all_was_folded_twice(store: Store, lives: Lives) -> None:
+    await fold(store)
+    await run_sql(store, "UPDATE hanbeon.fold SET folded_to = 0")
+
+
+@doctored(Code.TALLY_MISMATCH)
+async def a_batch_was_never_folded(store: Store, lives: Lives) -> None:
+    await run_sql(store, "UPDATE hanbeon.fold SET folded_to = (SELECT max(first_id) FROM hanbeon.event_batch)")
 
 
 @doctored(Code.STUCK_JOB)

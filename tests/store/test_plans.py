@@ -12,15 +12,15 @@ from hanbeon.clock import SystemClock
 from hanbeon.store import postgres
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.port import migrate, open_store
-from hanbeon.store.sqlite import SqliteLent
+from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import names, statement
+from hanbeon.testing.clock import VirtualClock
 from tests.servers.postgres import PostgresServer
+from tests.store.world import new_job
 
 # Who looks at everything on purpose.
-WALKS = {"count_states": "counts all jobs of a queue"} | {
-    name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")
-}
-BIG = {"job", "edge", "event_batch", "past_attempt"}
+WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")}
+BIG = {"job", "edge", "event_batch", "past_attempt", "timing"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {"hanbeon_job_due", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
 
@@ -101,6 +101,34 @@ async def test_no_hot_statement_walks_a_table_on_postgresql(postgres_connection:
     await postgres_connection.execute("ANALYZE")
     found += await _walks_on_postgres(postgres_connection, "analysed")
     assert not found, "\n".join(found)
+    await _few_rows_tell_the_numbers(postgres_connection)
+
+
+async def _few_rows_tell_the_numbers(connection: Any) -> None:
+    """Of 40,000 jobs, half of them ready in ten lanes, and 20,000 batches of events."""
+    await connection.execute("UPDATE hanbeon.fold SET folded_to = 20000")
+    for name, arguments in {
+        "tallies": "0, 1000",
+        "unfolded": "",
+        "timings": "1, 0",
+        "timings_of_all": "0",
+        "oldest_ready": f"0, {2**62}, 1000",
+    }.items():
+        async with connection.transaction():
+            await connection.execute(postgres._PLANS)
+            await connection.execute(f"PREPARE counted AS {statement(name, Postgres)}")
+            call = f"counted({arguments})" if arguments else "counted"
+            text = await connection.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE {call}")
+            await connection.execute("DEALLOCATE counted")
+        rows = sum(_rows_read(msgspec.json.decode(text)[0]["Plan"]))
+        assert rows < 100, f"{name} reads {rows} rows"
+
+
+def _rows_read(plan: dict[str, Any]) -> Iterator[int]:
+    if plan.get("Relation Name") in BIG:
+        yield round((plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)) * plan["Actual Loops"])
+    for below in plan.get("Plans", ()):
+        yield from _rows_read(below)
 
 
 async def _walks_on_postgres(connection: Any, when: str) -> list[str]:
@@ -144,3 +172,35 @@ async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable
             if scan and tables.get(scan[1]) in BIG and scan[2] not in SHORT:
                 found.append(f"{name}: {step}")
     assert not found, "\n".join(found)
+
+
+async def test_numbers_cost_the_same_on_sqlite_however_many_jobs_there_are(sqlite_url: str) -> None:
+    """By the steps of its virtual machine, which grow with every row that is looked at."""
+    clock = VirtualClock()
+    store = open_store(sqlite_url, clock)
+    await store.open()
+    assert isinstance(store.database, SqliteDatabase)
+    assert store.database._reader is not None
+    steps = 0
+
+    def step() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    async def cost() -> int:
+        nonlocal steps
+        while await store.fold():
+            pass
+        steps = 0
+        await store.counts("default")
+        await store.statistics("default", 3_600_000_000)
+        return steps
+
+    store.database._reader.db.set_progress_handler(step, 1)
+    await store.enqueue([new_job(priority=n % 3) for n in range(30)])
+    few = await cost()
+    for _ in range(10):
+        await store.enqueue([new_job(priority=n % 3) for n in range(300)])
+    assert 0 < await cost() <= few * 1.2
+    await store.close()

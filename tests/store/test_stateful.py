@@ -245,6 +245,14 @@ class Commands(RuleBasedStateMachine):
             if expected.state is State.RUNNING:
                 assert (job.locked_until, job.deadline_at) == (expected.locked_until, expected.deadline_at)
 
+    @rule()
+    def fold(self) -> None:
+        self.run(self.world.fold())
+
+    @invariant()
+    def the_tallies_are_those_of_a_recount(self) -> None:
+        self.run(self.world.check_tallies())
+
     def teardown(self) -> None:
         """What was told is legal and ends where the jobs are; each ended attempt is written down once."""
         told = self.run(self.world.events())

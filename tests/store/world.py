@@ -12,6 +12,9 @@ from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State, is_legal
 from hanbeon.domain.outcome import Outcome, Returned
 from hanbeon.domain.retry import RetryPolicy
+from hanbeon.domain.statistics import all_states
+from hanbeon.domain.tally import Stock
+from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lanes import LaneBook
@@ -25,7 +28,15 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-TABLES = ("past_attempt", "edge", "event_batch", "instance", "job", "lane", "queue")
+TABLES = ("past_attempt", "edge", "event_batch", "instance", "job", "lane", "queue", "tally", "timing")
+# Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index.
+EMPTY = "; ".join(
+    [
+        *(f"DELETE FROM hanbeon.{table}" for table in TABLES),
+        "UPDATE hanbeon.event_counter SET last_id = 0",
+        "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
+    ]
+)
 
 
 def new_id() -> str:
@@ -122,6 +133,22 @@ class World:
         check_history(told)
         return [event for event in told if job_id is None or event.job_id == job_id]
 
+    async def fold(self) -> None:
+        """From here on the tallies know of all events there are, and none of them must be kept for that."""
+        while await self.store.number_events():
+            pass
+        while await self.store.fold():
+            pass
+
+    async def check_tallies(self) -> None:
+        """What is kept of each queue and what is read are what a recount of the same snapshot gives."""
+        told, found, counted = await self.store.database.read(_both_counts)
+        assert told == found
+        total = Stock()
+        for stock in found.values():
+            total.add(stock)
+        assert counted == all_states(total)
+
     async def reasons(self, job_id: str) -> list[str]:
         return [event.type for event in await self.events(job_id)]
 
@@ -160,12 +187,24 @@ class World:
         await lent.finish(_nothing)
 
     async def empty(self) -> None:
-        """As new. Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index."""
-        await self.script(
-            "; ".join(f"DELETE FROM hanbeon.{table}" for table in TABLES)
-            + "; UPDATE hanbeon.event_counter SET last_id = 0"
-        )
+        """As new."""
+        await self.script(EMPTY)
         self.store.book = LaneBook()
+
+
+async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:
+    told, found = await tallies.stocks(tx), await tallies.recount(tx)
+    counted, _ = await tallies.counts(tx, None)
+    return _solid(told), _solid(found), counted
+
+
+def _solid(stocks: dict[str, Stock]) -> dict[str, Stock]:
+    """Without what is zero."""
+    solid = {
+        queue: Stock({state: jobs for state, jobs in stock.states.items() if jobs}, stock.ran)
+        for queue, stock in stocks.items()
+    }
+    return {queue: stock for queue, stock in solid.items() if stock != Stock()}
 
 
 async def _nothing(_: Tx) -> None:

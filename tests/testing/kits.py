@@ -11,9 +11,7 @@ from hanbeon.store.port import migrate
 from hanbeon.testing import TestKit
 from tests.servers.databases import find_installation
 from tests.servers.run import SERVERS
-from tests.store.world import TABLES
-
-_EMPTY = "; ".join(f"DELETE FROM hanbeon.{table}" for table in TABLES)
+from tests.store.world import EMPTY
 
 CleanUrl = Callable[[str, str], str]
 
@@ -73,7 +71,7 @@ async def _emptied(url: str) -> str:
     await migrate(url)
     connection = await asyncpg.connect(url)
     try:
-        await connection.execute(f"{_EMPTY}; UPDATE hanbeon.event_counter SET last_id = 0")
+        await connection.execute(EMPTY)
     finally:
         await connection.close()
     return url

@@ -9,6 +9,7 @@ import msgspec
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
 QUEUE_CHANGED = "queue_changed"
+PRUNED = "pruned"
 # Where a job was before a move that starts from one state only; of the others, whoever tells them must know it.
 _WAS: dict[Reason, State | None] = {
     reason: next(iter(move.sources), None) for reason, move in LIFECYCLE.items() if len(move.sources) <= 1

@@ -1,4 +1,4 @@
-"""What every instance does for all: recover, promote, number events, prune. No leader; doing it twice is harmless."""
+"""What every instance does for all: recover, promote, number events, fold, prune. No leader; twice is harmless."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from hanbeon.store.port import Store
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
 _BETWEEN_NUMBERINGS = 0.1
+_BETWEEN_FOLDINGS = 1.0
+_FOLDED_AT_ONCE = 2000
 _BETWEEN_TRIES = 0.05
 _BETWEEN_PRUNINGS = 0.05
 
@@ -49,6 +51,16 @@ class Upkeep:
         await asyncio.sleep(_BETWEEN_NUMBERINGS)
         await self._store.number_events()
         return self._settings.poll * 6
+
+    async def fold(self) -> float:
+        """Add the deltas of events to the tallies, about once a second between all instances while there are any.
+
+        Readers add up what is not folded themselves, so this may be slow, too.
+        """
+        await asyncio.sleep(_BETWEEN_FOLDINGS)
+        # A little less than the pause, or an instance alone would find its own last time too near.
+        folded = await self._store.fold(_FOLDED_AT_ONCE, micros(0.8 * _BETWEEN_FOLDINGS))
+        return AGAIN if folded == _FOLDED_AT_ONCE else self._settings.poll * 12
 
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""

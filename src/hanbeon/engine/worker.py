@@ -74,6 +74,7 @@ class Worker:
         self.recover = Loop("recover", self._upkeep.recover)
         self.promote = Loop("promote", self._upkeep.promote)
         self.number = Loop("number", self._upkeep.number)
+        self.fold = Loop("fold", self._upkeep.fold)
         self.prune = Loop("prune", self._upkeep.prune)
         self.beat = Loop("beat", self._beat)
 
@@ -108,6 +109,7 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.promote.wake, "work"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
+        self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         loop = asyncio.get_running_loop()
         self._looping = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=self._served())
@@ -118,7 +120,7 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.complete]
-        return [*working, self.recover, self.promote, self.number, self.prune, self.beat]
+        return [*working, self.recover, self.promote, self.number, self.fold, self.prune, self.beat]
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once."""

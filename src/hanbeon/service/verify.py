@@ -14,7 +14,9 @@ from hanbeon.domain.audit.case import Case, audit_case, audit_missing
 from hanbeon.domain.audit.finding import MEANINGS, Code, Finding, Severity
 from hanbeon.domain.audit.history import Bounds, History
 from hanbeon.domain.audit.sweep import Change, Intervals, Timeline, sweep
-from hanbeon.store.operations import audit
+from hanbeon.domain.statistics import all_states
+from hanbeon.domain.tally import Stock
+from hanbeon.store.operations import audit, tallies
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 
@@ -74,6 +76,7 @@ async def _audit(tx: Tx) -> Report:
         *(finding for job_id, trace in history.traces.items() for finding in audit_missing(job_id, trace)),
         *_orphans(await audit.orphans(tx)),
         *_doubled_keys(await audit.doubled_keys(tx)),
+        *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
     ]
     return Report(
@@ -134,6 +137,19 @@ def _doubled_keys(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         found = tuple(group)
         message = f"{kind} {key!r} is held by {len(found)} jobs"
         yield Finding(code=Code.DOUBLED_JOB, message=message, job_id=found[0]["job_id"], rows=found)
+
+
+def _tallies(told: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Finding]:
+    for queue in sorted(told.keys() | found.keys()):
+        tally, count = told.get(queue, Stock()), found.get(queue, Stock())
+        if all_states(tally) != all_states(count) or tally.ran != count.ran:
+            rows = tuple(
+                {"from": source, **msgspec.to_builtins(all_states(each)), "ran_us": each.ran}
+                for source, each in (("tallies", tally), ("jobs", count))
+            )
+            yield Finding(
+                code=Code.TALLY_MISMATCH, message="its tallies are not those of its jobs", queue=queue, rows=rows
+            )
 
 
 def render(report: Report, *, zone: tzinfo = UTC, most: int | None = 20) -> str:

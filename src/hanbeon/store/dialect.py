@@ -125,7 +125,7 @@ class Sqlite:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows the changed table only, and not by its alias. Its clock stands still within a
         # statement (see `sqlite.py`), so reading it once more gives what `n.now` gave.
-        columns = re.sub(r"\bj\.", "", columns.replace("n.now", "hanbeon.now() AS now"))
+        columns = re.sub(r"\bj\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
         return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
 
 

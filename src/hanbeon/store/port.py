@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,12 +13,13 @@ from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import InvalidInput, JobNotFound, NotFound
+from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, promote, prune, queues, read
+from hanbeon.store.operations import events, instances, lease, promote, prune, queues, read, tallies
 from hanbeon.store.operations import settle as settles
 from hanbeon.store.operations.lanes import LaneBook, add_lanes
 from hanbeon.store.postgres import PostgresDatabase
@@ -29,6 +32,7 @@ from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
 T = TypeVar("T")
 _ALL_LANES = (0, 2**63 - 1)
 _CANCEL_BATCH = 1000
+_MUCH_UNFOLDED = 1000
 
 
 def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
@@ -77,11 +81,15 @@ class Store:
         self.database = database
         self.waker = waker
         self.book = LaneBook()
+        self._folding: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         await self.database.open()
 
     async def close(self) -> None:
+        if self._folding is not None:
+            self._folding.cancel()
+            await asyncio.wait([self._folding])
         await self.waker.close()
         await self.database.close()
 
@@ -202,7 +210,7 @@ class Store:
         return await self.database.read(promote.next_due_us)
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.transact(lambda tx: prune.prune(tx, older_than_us, limit))
+        return await self.transact(lambda tx: prune.prune(tx, self.book, older_than_us, limit))
 
     # What people ask for
 
@@ -261,8 +269,16 @@ class Store:
         return await self.database.read(lambda tx: read.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
-        lanes = await self._lanes(queue)
-        return await self.database.read(lambda tx: read.count_states(tx, lanes))
+        """How many jobs are in each state. Its cost does not depend on how many there are."""
+        counted, unfolded = await self.database.read(lambda tx: tallies.counts(tx, queue))
+        self._fold_if_much(unfolded)
+        return counted
+
+    async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
+        """The numbers of one queue, or of all by name, now and over the last `window_us`."""
+        found, unfolded = await self.database.read(lambda tx: tallies.statistics(tx, queue, window_us))
+        self._fold_if_much(unfolded)
+        return found
 
     async def queues(self) -> list[queues.QueueRecord]:
         return await self.database.read(queues.queues)
@@ -274,6 +290,25 @@ class Store:
             if record.name == queue:
                 return lanes_of_queue(record.id)
         raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+
+    async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
+        """Add the next batches of deltas to the tallies; how many. One at a time: 0 if another is at it."""
+        return await self.transact(lambda tx: tallies.fold(tx, limit, rest_us))
+
+    def _fold_if_much(self, unfolded: int) -> None:
+        """Nobody works on this database just now; the next one who asks should not read all that again.
+
+        Beside the reader, never in its way: on SQLite it may stand in a transaction that holds the write lock.
+        """
+        if unfolded > _MUCH_UNFOLDED and (self._folding is None or self._folding.done()):
+            self._folding = asyncio.get_running_loop().create_task(self._fold_all())
+
+    async def _fold_all(self) -> None:
+        with contextlib.suppress(DatabaseUnavailable):
+            while await self.number_events():
+                pass
+            while await self.fold():
+                pass
 
     # Events
 

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
-import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
+from hanbeon.store.operations.events import write_events
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
 
@@ -79,7 +79,7 @@ class PostgresTx:
 
     async def write_events(self) -> None:
         if self._events:
-            await self.fetch("insert_events", len(self._events), msgspec.json.encode(self._events).decode())
+            await write_events(self, self._events)
             self.hints.add("event")
 
 

@@ -32,6 +32,12 @@ def lanes_of_queue(queue_id: int) -> tuple[int, int]:
     return queue_id << LANE_BITS, (queue_id + 1) << LANE_BITS
 
 
+def free_since(row: Any) -> int:
+    """The instant from which nothing but a worker was missing."""
+    since: int = max(row["run_at"], row["created_at"], row["free_at"] or 0)
+    return since
+
+
 @lru_cache(maxsize=1024)
 def policy_of(text: str) -> RetryPolicy:
     return _policies.decode(text)

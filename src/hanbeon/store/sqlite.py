@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
-import msgspec
 
 from hanbeon.clock import Clock
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
-from hanbeon.store.operations.events import number_events
+from hanbeon.store.operations.events import number_events, write_events
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx, drive
@@ -116,7 +115,7 @@ class SqliteTx:
 
     async def write_events(self) -> None:
         if self._events:
-            await self.fetch("insert_events", len(self._events), msgspec.json.encode(self._events).decode())
+            await write_events(self, self._events)
             # There is one writer at a time, so the order of writing is the order of commits.
             await number_events(self)
             self.hints.add("event")

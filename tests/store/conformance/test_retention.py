@@ -1,5 +1,6 @@
 """What is old goes, what is needed stays."""
 
+import msgspec
 import pytest
 
 from hanbeon.domain.job import OnDependencyFailure
@@ -14,6 +15,7 @@ DAY_US = 86_400_000_000
 
 
 async def _prune(world: World, limit: int = 1000) -> int:
+    await world.fold()
     total = 0
     while gone := await world.store.prune(DAY_US, limit):
         total += gone
@@ -30,12 +32,14 @@ async def test_finished_jobs_go_with_their_attempts_edges_and_events(world: Worl
     assert await _prune(world) == 0
     await world.clock.advance(0.001)
     assert await _prune(world) > 0
-    rows = await world.sql("SELECT count(*) FROM hanbeon.event_batch")
-    assert (await world.count("job"), await world.count("edge"), await world.count("attempt"), rows[0][0]) == (
-        0,
-        0,
-        0,
-        0,
+    assert [await world.count(table) for table in ("job", "edge", "attempt")] == [0, 0, 0]
+    # What is left tells of this pruning, and is not old.
+    (row,) = await world.sql("SELECT body FROM hanbeon.event_batch")
+    (told,) = msgspec.json.decode(row["body"])
+    assert (told["type"], told["queue"], told["details"]) == (
+        "pruned",
+        "default",
+        {"states": {"succeeded": 2}, "ran": 0},
     )
     with pytest.raises(JobNotFound, match="pruned"):
         await world.job(first)
@@ -95,8 +99,9 @@ async def test_events_go_only_when_they_have_been_numbered(world: World) -> None
     await world.script(
         'INSERT INTO hanbeon.event_batch (at, count, body) VALUES (0, 1, \'[{"type":"x","at":0,"queue":"q"}]\')'
     )
+    await world.store.fold()
     await world.clock.advance(2 * DAY)
-    await _prune(world)
+    await world.store.prune(DAY_US, 1000)
     assert await world.count("event_batch") == 1
     await world.store.number_events()
     (late,) = await world.store.events_after(0)

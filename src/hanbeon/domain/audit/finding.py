@@ -30,6 +30,7 @@ class Code(enum.StrEnum):
     LIMIT_EXCEEDED = "limit_exceeded"
     STARTED_WHILE_PAUSED = "started_while_paused"
     BROKEN_DEPENDENCY = "broken_dependency"
+    TALLY_MISMATCH = "tally_mismatch"
     STUCK_JOB = "stuck_job"
 
 
@@ -46,6 +47,7 @@ MEANINGS: dict[Code, str] = {
     Code.LIMIT_EXCEEDED: "a job started though its queue, role or key was full",
     Code.STARTED_WHILE_PAUSED: "a job started though its queue was paused",
     Code.BROKEN_DEPENDENCY: "a job ran before what it depends on had succeeded, or waits for the wrong number of jobs",
+    Code.TALLY_MISMATCH: "the numbers that are kept of a queue differ from a count of its jobs",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
 }
 

@@ -103,13 +103,15 @@ CREATE TABLE hanbeon.past_attempt (
 );
 
 -- Events are written in batches by whoever moves jobs, and numbered in commit order afterwards: event number k of a
--- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown.
+-- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown. `delta` is what the
+-- events change in the tallies of each queue, NULL if nothing.
 CREATE TABLE hanbeon.event_batch (
   seq @identity,
   at bigint NOT NULL,
   count integer NOT NULL CHECK (count > 0),
   first_id bigint,
-  body text NOT NULL
+  body text NOT NULL,
+  delta text
 );
 CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_id IS NULL;
 CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
@@ -120,6 +122,32 @@ CREATE TABLE hanbeon.event_counter (
   last_id bigint NOT NULL
 );
 INSERT INTO hanbeon.event_counter (only_row, last_id) VALUES (1, 0);
+
+-- The sums of all deltas up to event number `folded_to`. Only whoever holds the one row of `fold` touches them, so no
+-- transaction that moves jobs ever waits for them.
+CREATE TABLE hanbeon.tally (
+  queue_id bigint NOT NULL,
+  state text NOT NULL CHECK (state IN (@states)),
+  jobs bigint NOT NULL,
+  ran_us bigint NOT NULL,
+  PRIMARY KEY (queue_id, state)
+) @hot_table;
+
+-- What went through a queue in the five minutes from `slot` on.
+CREATE TABLE hanbeon.timing (
+  queue_id bigint NOT NULL,
+  slot bigint NOT NULL,
+  flow text NOT NULL,
+  PRIMARY KEY (queue_id, slot)
+) @hot_table;
+CREATE INDEX hanbeon_timing_slot ON hanbeon.timing (slot);
+
+CREATE TABLE hanbeon.fold (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  folded_to bigint NOT NULL,
+  folded_at bigint NOT NULL
+) @hot_table;
+INSERT INTO hanbeon.fold (only_row, folded_to, folded_at) VALUES (1, 0, 0);
 
 CREATE TABLE hanbeon.instance (
   id @identity,

@@ -13,7 +13,7 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
 from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.records import claimed, lanes_of_queue, queue_of
+from hanbeon.store.records import claimed, free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _LANES_A_FETCH = 256
@@ -236,7 +236,7 @@ async def _claimed(tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRe
                 task=job.task,
                 state=State.RUNNING,
                 attempt=job.fence,
-                took=job.started_at - _free_since(row),
+                took=job.started_at - free_since(row),
                 instance=request.instance,
             )
         )
@@ -245,9 +245,3 @@ async def _claimed(tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRe
 
 def _order(row: Any) -> tuple[int, int]:
     return row["rank"], row["seq"]
-
-
-def _free_since(row: Any) -> int:
-    """The instant from which nothing but a worker was missing."""
-    since: int = max(row["run_at"], row["created_at"], row["free_at"] or 0)
-    return since

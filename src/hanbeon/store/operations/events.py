@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from hanbeon.domain.events import Event
+from hanbeon.domain.tally import tally
 from hanbeon.store.tx import Tx, to_json
 
+_A_BATCH = 1000
 _bodies = msgspec.json.Decoder(list[Event])
+
+
+async def write_events(tx: Tx, events: Sequence[Event]) -> None:
+    """Append a transaction's events, with what they change in the tallies: a batch, or a few of a bounded size.
+
+    They keep their order: batches of one transaction are numbered by where they lie.
+    """
+    for start in range(0, len(events), _A_BATCH):
+        batch = events[start : start + _A_BATCH]
+        deltas = tally(batch)
+        await tx.fetch("insert_events", len(batch), to_json(batch), to_json(deltas) if deltas else None)
 
 
 async def number_events(tx: Tx, limit: int = 1000) -> int:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from hanbeon.domain.events import PRUNED, Event
+from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.tx import Tx, to_json
 
+TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
+_TIMINGS_AT_ONCE_US = 3_600 * 1_000_000
 
-async def prune(tx: Tx, older_than_us: int, limit: int) -> int:
+
+async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
     """Delete up to `limit` finished jobs with their attempts and edges, and as many event batches; how many rows.
 
     A job that an unfinished one depends on is kept.
@@ -19,7 +29,22 @@ async def prune(tx: Tx, older_than_us: int, limit: int) -> int:
         body = to_json(jobs)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
-        await tx.fetch("prune_jobs", body)
+        await _tell(tx, book, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
-    return len(jobs) + len(events) + len(gone)
+    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
+    return len(jobs) + len(events) + len(gone) + len(timings)
+
+
+async def _tell(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> None:
+    """One event for each queue: how many went of each state, and how long those that had succeeded ran."""
+    await book.learn(tx, [row["lane"] for row in rows])
+    queues: dict[str, list[Any]] = {}
+    for row in rows:
+        queues.setdefault(book.name(row["lane"]).queue, []).append(row)
+    for queue, gone in sorted(queues.items()):
+        ran = sum(
+            max(0, row["finished_at"] - row["started_at"]) for row in gone if row["state"] == State.SUCCEEDED.value
+        )
+        details = {"states": dict(Counter(row["state"] for row in gone)), "ran": ran}
+        tx.emit(Event(type=PRUNED, at=gone[0]["now"], queue=queue, details=details))

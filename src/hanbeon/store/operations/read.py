@@ -48,9 +48,3 @@ async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
 async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:
     rows = await tx.fetch("dependencies_of", job_id) if is_id(job_id) else []
     return [Dependency(str(row["id"]), State(row["state"])) for row in rows]
-
-
-async def count_states(tx: Tx, lanes: tuple[int, int]) -> dict[State, int]:
-    """How many jobs are in each state, zeros included."""
-    counted = {State(row["state"]): row["count"] for row in await tx.fetch("count_states", *lanes)}
-    return {state: counted.get(state, 0) for state in State}

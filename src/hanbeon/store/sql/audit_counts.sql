@@ -1,1 +1,6 @@
-SELECT j.state, count(*) AS count FROM hanbeon.job AS j WHERE j.lane >= $1 AND j.lane < $2 GROUP BY j.state
+-- What the tallies should be. The span of a success is told and counted as 0 if the clock was set back meanwhile.
+SELECT (j.lane >> 32) AS queue_id, j.state, count(*) AS jobs,
+  CAST(sum(
+    CASE WHEN j.state = 'succeeded' AND j.finished_at > j.started_at THEN j.finished_at - j.started_at ELSE 0 END
+  ) AS bigint) AS ran_us
+FROM hanbeon.job AS j GROUP BY (j.lane >> 32), j.state

@@ -1,1 +1,1 @@
-INSERT INTO hanbeon.event_batch (at, count, body) VALUES (hanbeon.now(), $1, $2) RETURNING seq
+INSERT INTO hanbeon.event_batch (at, count, body, delta) VALUES (hanbeon.now(), $1, $2, $3) RETURNING seq

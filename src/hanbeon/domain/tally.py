@@ -1,0 +1,146 @@
+"""What the events of one transaction change in the numbers of each queue. Sums of these are the statistics."""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import msgspec
+
+from hanbeon.domain import histogram
+from hanbeon.domain.events import PRUNED, Event
+from hanbeon.domain.histogram import Histogram
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+
+SLOT_US = 5 * 60 * 1_000_000
+"""How finely the flow of a queue is kept: five minutes."""
+
+K = TypeVar("K")
+
+
+class Count(enum.StrEnum):
+    """What is counted in a stretch of time."""
+
+    ENQUEUED = "enqueued"
+    STARTED = "started"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    RETRIED = "retried"
+    TIMED_OUT = "timed_out"
+
+
+_COUNTED: dict[str, Count] = {
+    Reason.ENQUEUED.value: Count.ENQUEUED,
+    Reason.SCHEDULED.value: Count.ENQUEUED,
+    Reason.CLAIMED.value: Count.STARTED,
+    Reason.SUCCEEDED.value: Count.SUCCEEDED,
+    Reason.FAILED.value: Count.FAILED,
+    Reason.DEPENDENCY_FAILED.value: Count.FAILED,
+    Reason.STOPPED.value: Count.CANCELLED,
+    Reason.CANCELLED.value: Count.CANCELLED,
+    Reason.REPLACED.value: Count.CANCELLED,
+    Reason.RETRIED.value: Count.RETRIED,
+}
+_MAY_TIME_OUT = (Reason.RETRIED.value, Reason.FAILED.value)
+
+
+class Flow(msgspec.Struct, omit_defaults=True):
+    """What went through a queue in a stretch of time. Waits and runs are histograms of microseconds."""
+
+    counts: dict[Count, int] = msgspec.field(default_factory=dict)
+    waits: Histogram = msgspec.field(default_factory=dict)
+    runs: Histogram = msgspec.field(default_factory=dict)
+
+    def add(self, other: Flow) -> None:
+        _add(self.counts, other.counts)
+        histogram.merge(self.waits, other.waits)
+        histogram.merge(self.runs, other.runs)
+
+
+class Stock(msgspec.Struct, omit_defaults=True):
+    """How many jobs are in each state, or by how many that changes; `ran` is how long all succeeded ones ran, in µs."""
+
+    states: dict[State, int] = msgspec.field(default_factory=dict)
+    ran: int = 0
+
+    def add(self, other: Stock) -> None:
+        _add(self.states, other.states)
+        self.ran += other.ran
+
+    def count(self, state: State) -> int:
+        return self.states.get(state, 0)
+
+
+class Delta(msgspec.Struct, omit_defaults=True):
+    """What a transaction changes in one queue."""
+
+    stock: Stock = msgspec.field(default_factory=Stock)
+    flow: Flow = msgspec.field(default_factory=Flow)
+
+
+def tally(events: Iterable[Event]) -> dict[str, Delta]:
+    """The changes by queue; queues in which nothing changed are left out.
+
+    Every batch of events goes through here, on the way of every job: events are grouped once, and whatever is done
+    after that is done for a group.
+    """
+    groups: defaultdict[tuple[str, str, State | None, State | None], list[Event]] = defaultdict(list)
+    for event in events:
+        groups[event.queue, event.type, event.was, event.state].append(event)
+    deltas: dict[str, Delta] = {}
+    for (queue, kind, was, state), group in groups.items():
+        counted = _COUNTED.get(kind)
+        if counted is None and was is state and kind != PRUNED:
+            continue
+        delta = deltas.get(queue)
+        if delta is None:
+            delta = deltas[queue] = Delta()
+        if kind == PRUNED:
+            for event in group:
+                _take_away(delta.stock, event)
+            continue
+        _move(delta.stock.states, was, state, len(group))
+        _time(delta, kind, group)
+        if counted is not None:
+            delta.flow.counts[counted] = delta.flow.counts.get(counted, 0) + len(group)
+    for delta in deltas.values():
+        # Taken and given back in one transaction, as a job that is promoted as soon as it is retried.
+        delta.stock.states = {state: change for state, change in delta.stock.states.items() if change}
+    return deltas
+
+
+def _move(states: dict[State, int], was: State | None, state: State | None, count: int) -> None:
+    if was is state:
+        return
+    if was is not None:
+        states[was] = states.get(was, 0) - count
+    if state is not None:
+        states[state] = states.get(state, 0) + count
+
+
+def _time(delta: Delta, kind: str, group: list[Event]) -> None:
+    spans = [event.took for event in group if event.took is not None]
+    if spans:
+        flow = delta.flow
+        histogram.merge(flow.waits if kind == Reason.CLAIMED.value else flow.runs, histogram.of(spans))
+        if kind == Reason.SUCCEEDED.value:
+            delta.stock.ran += sum(spans)
+    if kind in _MAY_TIME_OUT:
+        late = sum(event.details.get("status") == AttemptStatus.TIMEOUT for event in group)
+        if late:
+            delta.flow.counts[Count.TIMED_OUT] = delta.flow.counts.get(Count.TIMED_OUT, 0) + late
+
+
+def _take_away(stock: Stock, event: Event) -> None:
+    for word, count in event.details["states"].items():
+        state = State(word)
+        stock.states[state] = stock.states.get(state, 0) - count
+    stock.ran -= event.details["ran"]
+
+
+def _add(into: dict[K, int], more: Mapping[K, int]) -> None:
+    for key, change in more.items():
+        into[key] = into.get(key, 0) + change

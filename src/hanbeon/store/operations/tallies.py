@@ -1,0 +1,162 @@
+"""The numbers of queues: folded from the deltas that lie with the events, and read together with those not folded yet.
+
+A transaction that moves jobs only appends its delta. So there is no row that all of them want, and what is read here is
+exact at every moment all the same: both parts come from one snapshot.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
+from hanbeon.domain.tally import SLOT_US, Delta, Flow, Stock
+from hanbeon.errors import NotFound
+from hanbeon.store.records import free_since, lanes_of_queue
+from hanbeon.store.tx import Tx, to_json
+
+_EVERY_QUEUE = (0, 2**62)
+_READY_LANES = 1000
+_deltas = msgspec.json.Decoder(dict[str, Delta])
+_flows = msgspec.json.Decoder(Flow)
+
+
+async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
+    """Add the next `limit` batches of deltas to the tallies; how many batches.
+
+    Each is folded once: the row of `fold` is locked from here to the commit and says how far it has come. Nothing is
+    done while another holds it, or if the last time is less than `rest_us` ago.
+    """
+    found = await tx.fetch("lock_fold", rest_us)
+    if not found:
+        return 0
+    batches = await tx.fetch("foldable", found[0]["folded_to"], limit)
+    if not batches:
+        return 0
+    stocks: defaultdict[str, Stock] = defaultdict(Stock)
+    flows: defaultdict[tuple[str, int], Flow] = defaultdict(Flow)
+    for batch in batches:
+        for queue, delta in _read(batch["delta"]).items():
+            stocks[queue].add(delta.stock)
+            flows[queue, _slot(batch["at"])].add(delta.flow)
+    await _add_stocks(tx, stocks)
+    await _add_flows(tx, flows)
+    await tx.fetch("advance_fold", batches[-1]["first_id"] + batches[-1]["count"] - 1)
+    return len(batches)
+
+
+async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:
+    """How many jobs are in each state, of one queue or of all; and of how many batches that are not folded yet."""
+    total = Stock()
+    for row in await tx.fetch("tallies", *await _range(tx, queue)):
+        total.add(_stock(row))
+    unfolded = await tx.fetch("unfolded")
+    for batch in unfolded:
+        for name, delta in _read(batch["delta"]).items():
+            if queue is None or name == queue:
+                total.add(delta.stock)
+    return all_states(total), len(unfolded)
+
+
+async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[str, QueueStatistics], int]:
+    """The numbers of one queue or of all, by name, over the last `window_us`; and of how many unfolded batches."""
+    ids = await _range(tx, queue)
+    names = {row["id"]: row["name"] for row in await tx.fetch("queues")} if queue is None else {ids[0]: queue}
+    now: int = (await tx.fetch("now"))[0]["now"]
+    since = _slot(now - window_us)
+    stocks: defaultdict[str, Stock] = defaultdict(Stock)
+    flows: defaultdict[str, Flow] = defaultdict(Flow)
+    for row in await tx.fetch("tallies", *ids):
+        stocks[names[row["queue_id"]]].add(_stock(row))
+    timings = tx.fetch("timings_of_all", since) if queue is None else tx.fetch("timings", ids[0], since)
+    for row in await timings:
+        flows[names[row["queue_id"]]].add(_flows.decode(row["flow"]))
+    unfolded = await tx.fetch("unfolded")
+    for batch in unfolded:
+        for name, delta in _read(batch["delta"]).items():
+            stocks[name].add(delta.stock)
+            if batch["at"] >= since:
+                flows[name].add(delta.flow)
+    found = {
+        name: summarise(
+            stocks[name],
+            flows[name],
+            oldest_ready_us=await _oldest_ready(tx, queue_id) if stocks[name].count(State.READY) > 0 else None,
+            span_us=max(1, now - since),
+        )
+        for queue_id, name in names.items()
+    }
+    return found, len(unfolded)
+
+
+async def stocks(tx: Tx) -> dict[str, Stock]:
+    """What the tallies say of every queue, by name: to be compared with `recount`."""
+    told = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))
+    for batch in await tx.fetch("unfolded"):
+        for name, delta in _read(batch["delta"]).items():
+            told[name].add(delta.stock)
+    return told
+
+
+async def recount(tx: Tx) -> dict[str, Stock]:
+    """The same from the jobs themselves, all of them."""
+    return await _by_queue(tx, await tx.fetch("audit_counts"))
+
+
+async def _by_queue(tx: Tx, rows: Sequence[Any]) -> defaultdict[str, Stock]:
+    names = {row["id"]: row["name"] for row in await tx.fetch("queues")}
+    found: defaultdict[str, Stock] = defaultdict(Stock)
+    for row in rows:
+        found[names.get(row["queue_id"], f"#{row['queue_id']}")].add(_stock(row))
+    return found
+
+
+async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
+    if queue is None:
+        return _EVERY_QUEUE
+    for row in await tx.fetch("queue_named", queue):
+        return row["id"], row["id"]
+    raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+
+
+async def _oldest_ready(tx: Tx, queue_id: int) -> int | None:
+    heads = await tx.fetch("oldest_ready", *lanes_of_queue(queue_id), _READY_LANES)
+    return max((max(0, head["now"] - free_since(head)) for head in heads), default=None)
+
+
+async def _add_stocks(tx: Tx, stocks: dict[str, Stock]) -> None:
+    rows = [
+        {"queue": queue, "state": state, "jobs": stock.count(state), "ran_us": ran}
+        for queue, stock in stocks.items()
+        for state in State
+        if (ran := stock.ran if state is State.SUCCEEDED else 0) or stock.count(state)
+    ]
+    if rows:
+        await tx.fetch("add_to_tally", to_json(rows))
+
+
+async def _add_flows(tx: Tx, flows: dict[tuple[str, int], Flow]) -> None:
+    flows = {place: flow for place, flow in flows.items() if flow != Flow()}
+    if not flows:
+        return
+    places = [{"queue": queue, "slot": slot} for queue, slot in flows]
+    for row in await tx.fetch("timings_at", to_json(places)):
+        flows[row["queue"], row["slot"]].add(_flows.decode(row["flow"]))
+    rows = [{"queue": queue, "slot": slot, "flow": to_json(flow)} for (queue, slot), flow in flows.items()]
+    await tx.fetch("write_timings", to_json(rows))
+
+
+def _stock(row: Any) -> Stock:
+    return Stock({State(row["state"]): row["jobs"]}, row["ran_us"])
+
+
+def _read(delta: str | None) -> dict[str, Delta]:
+    return {} if delta is None else _deltas.decode(delta)
+
+
+def _slot(at: int) -> int:
+    return at - at % SLOT_US

@@ -1,0 +1,2 @@
+SELECT b.first_id, b.count, b.at, b.delta FROM hanbeon.event_batch AS b
+WHERE b.first_id > $1 ORDER BY b.first_id LIMIT $2

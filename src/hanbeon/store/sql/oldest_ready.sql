@@ -1,0 +1,34 @@
+-- Hops over the ready lanes of a queue like `ready_lanes`, up to a limit of them. Of each lane, whoever is first in
+-- line, and whoever is first among those that come last: a few entries of the index, however many wait. None of a lane
+-- has a greater rank than its last, but asked for the same one the planner would walk all jobs in their order.
+WITH RECURSIVE hop(lane, n) AS (
+  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane >= $1 AND j.lane < $2), 1
+  UNION ALL
+  SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane > hop.lane AND j.lane < $2),
+    hop.n + 1
+  FROM hop WHERE hop.lane IS NOT NULL AND hop.n < $3
+),
+ends AS MATERIALIZED (
+  SELECT
+    (
+      SELECT j.seq FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane = hop.lane
+      ORDER BY j.rank, j.seq LIMIT 1
+    ) AS first,
+    (
+      SELECT j.seq FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane = hop.lane
+      ORDER BY j.rank DESC, j.seq DESC LIMIT 1
+    ) AS last
+  FROM hop WHERE hop.lane IS NOT NULL
+),
+heads AS MATERIALIZED (
+  SELECT e.first AS seq FROM ends AS e
+  UNION ALL
+  SELECT (
+    SELECT j.seq FROM hanbeon.job AS j
+    WHERE j.state = 'ready' AND j.lane = l.lane AND j.rank >= l.rank
+    ORDER BY j.rank, j.seq LIMIT 1
+  )
+  FROM ends AS e JOIN hanbeon.job AS l ON l.seq = e.last AND @few(e.last)
+)
+SELECT j.run_at, j.created_at, j.free_at, hanbeon.now() AS now FROM heads AS h
+JOIN hanbeon.job AS j ON j.seq = h.seq AND @few(h.seq)
