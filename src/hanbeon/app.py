@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import reprlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import Settings, load_settings
+from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -154,15 +156,32 @@ class App:
     # Making jobs
 
     @overload
-    async def enqueue(self, task: str, args: Mapping[str, Any] | None = None, /, **options: Any) -> Job[Any]: ...
+    async def enqueue(
+        self, task: str, args: Mapping[str, Any] | None = None, /, *, transaction: Any = None, **options: Any
+    ) -> Job[Any]: ...
     @overload
     async def enqueue(
-        self, task: Task[..., R] | JobRequest[R], args: Mapping[str, Any] | None = None, /, **options: Any
+        self,
+        task: Task[..., R] | JobRequest[R],
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Any,
     ) -> Job[R]: ...
     async def enqueue(
-        self, task: Task[..., Any] | JobRequest[Any] | str, args: Mapping[str, Any] | None = None, /, **options: Any
+        self,
+        task: Task[..., Any] | JobRequest[Any] | str,
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Any,
     ) -> Job[Any]:
-        """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`."""
+        """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
+
+        `transaction`: a connection inside a transaction of yours; the job exists if and only if that commits.
+        """
         if "args" in options:
             raise InvalidInput('they go by position: enqueue("send", {"to": "a"})', field="args")
         if isinstance(task, JobRequest):
@@ -174,10 +193,13 @@ class App:
             request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
         else:
             raise InvalidInput(f"{reprlib.repr(task)} is no task; give a task, its name, or task.call(…)", field="task")
-        return (await self.enqueue_many([request.set(**options) if options else request]))[0]
+        return (await self.enqueue_many([request.set(**options) if options else request], transaction=transaction))[0]
 
-    async def enqueue_many(self, requests: Iterable[JobRequest[R]]) -> list[Job[R]]:
-        """Make all of these jobs or none, in this order; they may depend on each other."""
+    async def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[Job[R]]:
+        """Make all of these jobs or none, in this order; they may depend on each other.
+
+        `transaction`: a connection inside a transaction of yours; the jobs exist if and only if that commits.
+        """
         if not isinstance(requests, Iterable):
             raise InvalidInput(f"{reprlib.repr(requests)} is not a list; give a list of requests", field="requests")
         requests = list(requests)
@@ -194,11 +216,22 @@ class App:
             new.append(job)
         if not new:
             return []
-        answers = await self.store.enqueue(new)
+        if transaction is None:
+            answers = await self.store.enqueue(new)
+        else:
+            answers = await self.store.enqueue_within(transaction, new)
         return [
             Job(self, answer.id, request.task, created=answer.created)
             for request, answer in zip(requests, answers, strict=True)
         ]
+
+    def transaction(self) -> contextlib.AbstractAsyncContextManager[LentTransaction]:
+        """A transaction on the jobs' database: `async with app.transaction() as tx:`, `await tx.execute(…)`.
+
+        Give it to `enqueue(…, transaction=tx)`: writes and jobs commit together at the end of the block, or an
+        exception undoes both. On SQLite it holds the only write lock, so it is limited to 5 seconds.
+        """
+        return self.store.transaction()
 
     # Jobs
 

@@ -97,6 +97,18 @@ class UnknownDependency(InvalidInput):
         super().__init__(message, field="depends_on")
 
 
+class NotInTransaction(InvalidInput):
+    """The connection is not inside a transaction, or not inside one that can still be committed."""
+
+    code = "not_in_transaction"
+
+
+class OtherDatabase(InvalidInput):
+    """The connection leads to another database than the App's."""
+
+    code = "other_database"
+
+
 class NotFound(HanbeonError):
     """There is no such thing."""
 
@@ -157,6 +169,12 @@ class UniqueKeyTaken(Conflict):
         )
 
 
+class TransactionUndone(Conflict):
+    """Others made it impossible for the caller's transaction to go on; it must be run again."""
+
+    code = "transaction_undone"
+
+
 class LeaseLost(Conflict):
     """This attempt no longer holds its job: the lease ended, or another claim has a newer fence."""
 
@@ -211,7 +229,7 @@ class AppNotOpen(Unavailable):
 
 
 class TransactionTooLong(Unavailable):
-    """A task held SQLite's only write lock for longer than it may."""
+    """A task or a caller held SQLite's only write lock for longer than it may."""
 
     code = "transaction_too_long"
 

@@ -178,7 +178,9 @@ async def test_a_body_that_ends_the_transaction_itself_does_not_succeed(kit: Tes
 
     job = await kit.app.enqueue(write)
     await kit.run_all()
-    with pytest.raises(JobFailed, match="the task ended the transaction itself; write through it, but leave its end"):
+    with pytest.raises(
+        JobFailed, match="was ended by a COMMIT or ROLLBACK of yours; write through it, but leave its end"
+    ):
         await job.result(1)
 
 

@@ -22,7 +22,7 @@ from tests.store.world import new_job
 WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")}
 BIG = {"job", "edge", "event_batch", "past_attempt", "timing"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
-SHORT = {"hanbeon_job_due", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
+SHORT = {"hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
 
 FILL = """
 INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import msgspec
@@ -66,7 +65,7 @@ def render() -> str:
         for field in msgspec.structs.fields(TaskOptions)
     )
     job_rows = (
-        (f"`{field.name}`", _job_default(field), _OF_A_JOB[field.name]) for field in dataclasses.fields(JobOptions)
+        (f"`{field.name}`", _job_default(field), _OF_A_JOB[field.name]) for field in msgspec.structs.fields(JobOptions)
     )
     return _PAGE.format(
         task=table(("option", "default", "meaning"), task_rows), job=table(("option", "default", "meaning"), job_rows)
@@ -77,8 +76,8 @@ def _task_default(field: msgspec.structs.FieldInfo) -> str:
     return "by the function" if field.name == "executor" else _value(field.default)
 
 
-def _job_default(field: dataclasses.Field[Any]) -> str:
-    if field.default is dataclasses.MISSING:
+def _job_default(field: msgspec.structs.FieldInfo) -> str:
+    if field.default is msgspec.NODEFAULT:
         return "a new UUIDv7"
     if field.default is None and hasattr(TaskOptions, field.name):
         return "the task's"

@@ -2,7 +2,9 @@
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation behind FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
-@lock @lock_skip @lock_skip_job @share     row locks; SQLite's single writer needs none
+@lock @lock_skip @lock_skip_job @lock_to_delete
+                                           row locks; SQLite's single writer needs none
+@share @keep                               the same, to read: nobody may change it; nobody may delete it
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
 @held_until(column)                        the same for the end of a lease; of none, long past
 @few(r.column)                             always true; PostgreSQL's planner takes it that there are few rows in r, and
@@ -55,18 +57,21 @@ class Postgres:
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
+        "lock_to_delete": "FOR UPDATE SKIP LOCKED",
         "share": "FOR SHARE",
+        "keep": "FOR KEY SHARE",
         # Room on each page for the versions a job goes through, and a vacuum that follows a busy queue.
         "hot_table": "WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)",
     }
 
     @staticmethod
     def rows(parameter: str, alias: str, columns: list[tuple[str, str]]) -> str:
-        return f"json_to_recordset({parameter}::json) AS {alias}({', '.join(f'{n} {t}' for n, t in columns)})"
+        # As text: a caller who borrows us a connection may have taught its driver to turn json parameters into JSON.
+        return f"json_to_recordset({parameter}::text::json) AS {alias}({', '.join(f'{n} {t}' for n, t in columns)})"
 
     @staticmethod
     def within(parameter: str, kind: str) -> str:
-        return f"= ANY(ARRAY(SELECT json_array_elements_text({parameter}::json)::{kind}))"
+        return f"= ANY(ARRAY(SELECT json_array_elements_text({parameter}::text::json)::{kind}))"
 
     @staticmethod
     def among(relation: str) -> str:
@@ -95,7 +100,9 @@ class Sqlite:
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
+        "lock_to_delete": "",
         "share": "",
+        "keep": "",
         "hot_table": "",
     }
 

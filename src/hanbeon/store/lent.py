@@ -1,4 +1,4 @@
-"""The transaction a task may write through: its writes commit if and only if the job's success does."""
+"""A transaction of the App's own that is lent: to a task, whose success commits it, or to a caller's block."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ from typing import Any, Protocol, TypeVar
 from hanbeon.store.tx import Tx
 
 T = TypeVar("T")
+ENDED = (
+    "the transaction has ended: that of a task lasts until it returns, that of app.transaction() until its block ends"
+)
+ENDED_BY_ITS_USER = (
+    "the transaction was ended by a COMMIT or ROLLBACK of yours; write through it, but leave its end to the engine"
+)
 
 
 class LentTransaction(Protocol):
-    """An open transaction lent to a task, in the database's own SQL and placeholders."""
+    """An open transaction, in the database's own SQL and placeholders."""
 
     @property
     def connection(self) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -14,7 +14,9 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.statistics import QueueStatistics
-from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound
+from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.store.borrow.caller import Caller, identify, within
+from hanbeon.store.borrow.recognise import caller_of
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
@@ -22,9 +24,9 @@ from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, instances, lease, promote, prune, queues, read, tallies
 from hanbeon.store.operations import settle as settles
 from hanbeon.store.operations.lanes import LaneBook, add_lanes
-from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.postgres import PostgresDatabase, PostgresLent
 from hanbeon.store.records import lanes_of_queue
-from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
 from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
@@ -33,6 +35,9 @@ T = TypeVar("T")
 _ALL_LANES = (0, 2**63 - 1)
 _CANCEL_BATCH = 1000
 _MUCH_UNFOLDED = 1000
+_ONLY_OURS = (
+    "on SQLite only a transaction of this App can carry its jobs: `async with app.transaction() as tx:`, and pass tx"
+)
 
 
 def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
@@ -119,6 +124,69 @@ class Store:
             self.book.note(name, number)
         return answers
 
+    async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """All of them or none, as a part of a transaction that is another's: they exist if and only if it commits."""
+        if isinstance(self.database, SqliteDatabase):
+            return await self._enqueue_lent(transaction, jobs)
+        if isinstance(transaction, PostgresLent):
+            transaction = transaction.connection
+        caller = await caller_of(transaction)
+        await self.prepare_within(await identify(caller), jobs)
+        return await self.enqueue_prepared(caller, jobs)
+
+    async def prepare_within(self, identity: str, jobs: Sequence[NewJob]) -> None:
+        """What comes before writing into a transaction of the database with that identity."""
+        enqueues.check_batch(jobs)
+        database = self.database
+        if isinstance(database, SqliteDatabase):
+            raise InvalidInput(_ONLY_OURS, field="transaction")
+        # Its own identity may be from before a restart of the server.
+        if identity != await database.identity() and identity != await database.identity(anew=True):
+            raise OtherDatabase(
+                "the connection leads to another database than the App's, where no worker would find the jobs; "
+                "connect it to the one of HANBEON_DATABASE_URL",
+                field="transaction",
+            )
+        await self.prepare_lanes(jobs)
+
+    async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """The writing. It awaits the caller's connection and nothing else."""
+        return await within(caller, lambda tx: enqueues.enqueue(tx, self.book, jobs, lasting=True))
+
+    async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Into a write transaction of ours on SQLite: nobody else writes beside it, so it need not be careful."""
+        if not isinstance(lent, SqliteLent) or lent.database is not self.database:
+            raise InvalidInput(_ONLY_OURS, field="transaction")
+        enqueues.check_batch(jobs)
+        made: list[tuple[LaneName, int]] = []
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            book = self.book.with_lanes(lent.lanes)
+            missing = book.missing(job.lane for job in jobs)
+            made[:] = await add_lanes(tx, missing) if missing else []
+            return await enqueues.enqueue(tx, book.with_lanes(made), jobs)
+
+        answers = await lent.within(enqueue)
+        lent.lanes += made
+        return answers
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[LentTransaction]:
+        """A transaction of the App's own: committed at the end of the block, undone by an exception."""
+        lent = await self.lend()
+        try:
+            yield lent
+            _, hints = await lent.finish(_nothing)
+        finally:
+            await lent.abandon()
+        self._committed(lent, hints)
+
+    def _committed(self, lent: LentTransaction, hints: set[str]) -> None:
+        if isinstance(lent, SqliteLent):
+            for name, number in lent.lanes:
+                self.book.note(name, number)
+        self.waker.send(hints)
+
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Make the lanes of these jobs known, in a transaction of its own."""
         missing = self.book.missing(job.lane for job in jobs)
@@ -153,7 +221,7 @@ class Store:
             answer, hints = await lent.finish(lambda tx: self._settle_with_children(tx, report, children))
         except NotSucceeded:
             return None
-        self.waker.send(hints)
+        self._committed(lent, hints)
         return answer
 
     async def settle_with_children(self, report: settles.Report, children: Sequence[NewJob]) -> settles.Settled | None:
@@ -334,6 +402,10 @@ class Store:
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.database.read(lambda tx: instances.instances(tx, alive_within_us))
+
+
+async def _nothing(_: Tx) -> None:
+    return
 
 
 class NotSucceeded(Exception):

@@ -13,6 +13,7 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
+from hanbeon.store.lent import ENDED, ENDED_BY_ITS_USER
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
@@ -41,6 +42,13 @@ _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5
+CHANNEL = "hanbeon"
+NOTIFY = "SELECT pg_notify($1, $2)"
+# Not the system's identifier: copies of a server's files share it.
+IDENTITY = (
+    "SELECT concat((SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database()), ' since ', "
+    "extract(epoch FROM pg_postmaster_start_time()))"
+)
 # A plan made for a table that was analysed while it was empty reads all of it, and the server keeps the plan until the
 # next ANALYZE, which may be far. Prepared anew it counts the pages that are there.
 _PLAN_SECONDS = 30
@@ -95,6 +103,7 @@ class PostgresDatabase:
         self._pool: Any = None
         # Beside the other pool: tasks hold these for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
+        self._identity: str | None = None
 
     @property
     def is_open(self) -> bool:
@@ -188,11 +197,18 @@ class PostgresDatabase:
                 connection.terminate()
                 await self._lending.release(connection)
                 raise
-        return PostgresLent(connection, self._lending)
+        return PostgresLent(self, connection, self._lending)
 
     async def notify(self, channel: str, payload: str) -> None:
         async with self.connection() as connection:
-            await connection.execute("SELECT pg_notify($1, $2)", channel, payload)
+            await connection.execute(NOTIFY, channel, payload)
+
+    async def identity(self, *, anew: bool = False) -> str:
+        """Which database of which running server this is; the same for every connection to it, until a restart."""
+        if self._identity is None or anew:
+            async with self.connection() as connection:
+                self._identity = str(await connection.fetchval(IDENTITY))
+        return self._identity
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
@@ -209,9 +225,10 @@ class PostgresDatabase:
 
 
 class PostgresLent:
-    """A transaction lent to a task on a connection of its own. It takes no lock on the job's row before its end."""
+    """A transaction lent on a connection of its own. It takes no lock on a task's job before its end."""
 
-    def __init__(self, connection: Any, pool: Any) -> None:
+    def __init__(self, database: PostgresDatabase, connection: Any, pool: Any) -> None:
+        self.database = database
         self._connection = connection
         self._pool = pool
         self._given_back = False
@@ -219,7 +236,7 @@ class PostgresLent:
     @property
     def connection(self) -> Any:
         if self._given_back:
-            raise DatabaseUnavailable("the transaction has ended; ctx.transaction() lasts until the task returns")
+            raise DatabaseUnavailable(ENDED)
         return self._connection
 
     async def execute(self, sql: str, *args: Any) -> None:
@@ -233,9 +250,7 @@ class PostgresLent:
         try:
             with _border():
                 if not self.connection.is_in_transaction():
-                    raise DatabaseUnavailable(
-                        "the task ended the transaction itself; write through it, but leave its end to the engine"
-                    )
+                    raise DatabaseUnavailable(ENDED_BY_ITS_USER)
                 await self._connection.execute(_PLANS)
                 return await _commit(self._connection, operation)
         finally:

@@ -13,10 +13,13 @@ import apsw
 
 from hanbeon.clock import Clock
 from hanbeon.domain.events import Event
+from hanbeon.domain.job import LaneName
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
+from hanbeon.store.lent import ENDED, ENDED_BY_ITS_USER
 from hanbeon.store.operations.events import number_events, write_events
+from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx, drive
@@ -26,22 +29,12 @@ BUSY_TIMEOUT_MS = 20_000
 LENT_LIMIT_SECONDS = 5.0
 
 
-class SqliteRow(tuple[Any, ...]):
-    """A row readable by position and by column name, like asyncpg's."""
-
-    names: dict[str, int]
-
-    def __getitem__(self, key: Any) -> Any:
-        return tuple.__getitem__(self, self.names[key] if isinstance(key, str) else key)
-
-
 class _Connection:
     """One apsw connection and the one thread that uses it, so that waiting for a lock never blocks the event loop."""
 
     def __init__(self, path: Path, clock: Clock, name: str) -> None:
         self._clock = clock
         self._now = 0
-        self._row_types: dict[tuple[str, ...], type[SqliteRow]] = {}
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
         self.db = apsw.Connection(str(path))
         try:
@@ -85,11 +78,7 @@ class _Connection:
     def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
         """Rows readable by position too."""
         cursor, names = self._execute(sql, args)
-        row_type = self._row_types.get(names)
-        if row_type is None:
-            places = {name: place for place, name in enumerate(names)}
-            row_type = self._row_types[names] = type("Row", (SqliteRow,), {"names": places})
-        return [row_type(row) for row in cursor]
+        return list(map(row_type(names), cursor))
 
     async def close(self) -> None:
         await self.run(self.db.close)
@@ -168,15 +157,19 @@ class SqliteDatabase:
     async def lend(self) -> SqliteLent:
         _opened(self._writer)
         connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
-        lent = SqliteLent(connection)
+        lent = SqliteLent(self, connection)
         await lent.begin()
         return lent
 
 
 class SqliteLent:
-    """A write transaction lent to a task. It holds the file's only write lock, so it may last 5 seconds at the most."""
+    """A write transaction that is lent. It holds the file's only write lock, so it may last 5 seconds at the most."""
 
-    def __init__(self, connection: _Connection) -> None:
+    def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:
+        self.database = database
+        self.lanes: list[tuple[LaneName, int]] = []
+        """Lanes made inside it: to be remembered once it has committed."""
+        self._hints: set[str] = set()
         self._connection: _Connection | None = connection
         self._too_long = False
         self._timer: asyncio.TimerHandle | None = None
@@ -206,16 +199,27 @@ class SqliteLent:
             self._open()  # Interrupted because it took too long: say that instead.
             raise
 
+    async def within(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Run the engine's operation as a part of it; if it raises, that part is undone and the transaction goes on."""
+        connection = self._open()
+        try:
+            answer: T
+            answer, hints = await connection.run(_within, connection, operation)
+        except DatabaseUnavailable:
+            self._open()
+            raise
+        self._hints |= hints
+        return answer
+
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
         connection = self._open()
         if self._timer is not None:
             self._timer.cancel()
         try:
             if not connection.db.in_transaction:
-                raise DatabaseUnavailable(
-                    "the task ended the transaction itself; write through it, but leave its end to the engine"
-                )
-            return await connection.run(_finish, connection, operation)
+                raise DatabaseUnavailable(ENDED_BY_ITS_USER)
+            answer, hints = await connection.run(_finish, connection, operation)
+            return answer, hints | self._hints
         finally:
             await self.abandon()
 
@@ -230,11 +234,11 @@ class SqliteLent:
     def _open(self) -> _Connection:
         if self._too_long:
             raise TransactionTooLong(
-                f"ctx.transaction() was open for more than {LENT_LIMIT_SECONDS:g} seconds and was rolled back: on "
+                f"the transaction was open for more than {LENT_LIMIT_SECONDS:g} seconds and was rolled back: on "
                 "SQLite it holds the only write lock; do the slow work first, or use PostgreSQL"
             )
         if self._connection is None:
-            raise DatabaseUnavailable("the transaction has ended; ctx.transaction() lasts until the task returns")
+            raise DatabaseUnavailable(ENDED)
         return self._connection
 
     def _expire(self) -> None:
@@ -265,6 +269,17 @@ def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
     answer: T = drive(operation(tx))
     drive(tx.write_events())
     connection.db.execute("COMMIT")
+    return answer, tx.hints
+
+
+def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    """Part of a transaction that goes on: all of the operation or nothing."""
+    tx = SqliteTx(connection)
+    if not connection.db.in_transaction:
+        raise DatabaseUnavailable(ENDED_BY_ITS_USER)
+    with connection.db:  # A savepoint, inside a transaction.
+        answer: T = drive(operation(tx))
+        drive(tx.write_events())
     return answer, tx.hints
 
 

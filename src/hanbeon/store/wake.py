@@ -16,9 +16,8 @@ import asyncpg
 
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.store.postgres import BROKEN, PostgresDatabase
+from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase
 
-CHANNEL = "hanbeon"
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
 _PING_SECONDS = 30.0

@@ -90,6 +90,15 @@ def test_an_unfinished_job_counts_exactly_what_it_waits_for() -> None:
         assert (code, f"for {unmet} jobs, but 1" in message) == (Code.BROKEN_DEPENDENCY, True)
 
 
+def test_a_job_of_a_callers_transaction_may_count_too_many_until_it_is_counted_again() -> None:
+    both = (SUCCEEDED, FAILED)
+    assert found(state=State.PENDING, dependencies=both, unmet=2, recount=True) == []
+    ((code, _),) = found(state=State.PENDING, dependencies=both, unmet=0, recount=True)
+    assert code is Code.BROKEN_DEPENDENCY
+    ((code, _),) = found(state=State.PENDING, dependencies=(SUCCEEDED,), unmet=1, recount=True, run_at=0)
+    assert code is Code.STUCK_JOB
+
+
 def test_a_finished_job_may_have_waited_for_jobs_that_are_pruned() -> None:
     assert found(state=State.CANCELLED, dependencies=(), unmet=1) == []
     assert [code for code, _ in found(state=State.CANCELLED, dependencies=(FAILED,), unmet=0)] == [

@@ -41,6 +41,9 @@ CREATE TABLE hanbeon.job (
   finished_at bigint,
   stop_requested_at bigint,
   unmet integer NOT NULL CHECK (unmet >= 0),
+  -- Made in a transaction that lasted: what it waits for was read before the commit, so `unmet` may be too high, never too
+  -- low. To be counted again.
+  recount boolean NOT NULL DEFAULT false,
   on_dependency_failure text NOT NULL CHECK (on_dependency_failure IN (@dependency_policies)),
   retry_count integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
   timeout_us bigint CHECK (timeout_us > 0),
@@ -75,6 +78,7 @@ CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'r
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
+CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;

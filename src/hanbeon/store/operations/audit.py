@@ -97,4 +97,5 @@ def _facts(kind: type[F], row: Any) -> F:
     values = {name: row[name] for name in kind.__struct_fields__}
     if values.get("id") is not None:
         values["id"] = str(values["id"])
-    return msgspec.convert(values, kind)
+    # Not strict: SQLite has no booleans of its own.
+    return msgspec.convert(values, kind, strict=False)

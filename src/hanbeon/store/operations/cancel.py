@@ -66,11 +66,17 @@ async def cancel_these(tx: Tx, book: LaneBook, seqs: Sequence[int], states: Sequ
     return await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in states])
 
 
-async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str) -> bool:
+async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str, *, lasting: bool = False) -> bool:
     """Make room for another job with the same unique key; False if the holder runs already."""
     row = await lock_one(tx, holder_id)
     if row["state"] == State.RUNNING:
         return False
+    if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
+        # Its row stays locked until the commit, and whoever completes what it waits for would wait for that.
+        raise Conflict(
+            f"unique_key {row['unique_key']!r} is held by job {holder_id}, which others wait for or which waits for "
+            "others; it cannot be replaced in a transaction of yours: enqueue without one"
+        )
     await _cancel_waiting(tx, book, [row], Reason.REPLACED, replaced_by=by)
     return True
 
@@ -92,7 +98,7 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
 
 async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
     """Refuse what would wait for ever, and a unique key that an unfinished job holds meanwhile."""
-    if row["unmet"] > unmet:
+    if row["unmet"] > unmet and not row["recount"]:
         raise Conflict(
             f"job {row['id']} waits for jobs that failed and have been pruned since; enqueue it anew without them"
         )

@@ -50,6 +50,7 @@ class _Row(msgspec.Struct, omit_defaults=True, gc=False):
     delay: int | None = None
     run_at: int | None = None
     unmet: int = 0
+    recount: bool = False
     on_dependency_failure: OnDependencyFailure = OnDependencyFailure.BLOCK
     timeout_us: int | None = None
     policy: str = "{}"
@@ -72,18 +73,22 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
             raise DependencyCycle(cycle)
 
 
-async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueued]:
-    """Create the jobs in array order. Lanes must be known to `book`; the batch must have passed `check_batch`."""
-    outside = await _dependencies_outside(tx, book, jobs)
+async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bool = False) -> list[Enqueued]:
+    """Create the jobs in array order. Lanes must be known to `book`; the batch must have passed `check_batch`.
+
+    `lasting`: the transaction may go on for long and others run beside it, so it takes no lock that a completion could
+    wait for. Jobs behind unfinished ones of other batches are then counted again after its commit; see `recount`.
+    """
+    outside = await _dependencies_outside(tx, book, jobs, lasting)
     digests = {job.id: job.digest() for job in jobs}
-    rows = [_row(order, job, book, outside, digests[job.id]) for order, job in enumerate(jobs)]
+    rows = [_row(order, job, book, outside, digests[job.id], lasting) for order, job in enumerate(jobs)]
     made: dict[str, Any] = {}
     answers: dict[str, Enqueued] = {}
     wanted = {job.id: job for job in jobs}
     replacing = [job for job in jobs if job.unique_key is not None and job.on_conflict is OnConflict.REPLACE_PENDING]
     if replacing:
         # Room is made first: a job inserted in a later round would stand behind those that follow it in the array.
-        answers |= await _resolve(tx, book, replacing, digests)
+        answers |= await _resolve(tx, book, replacing, digests, lasting)
     for _ in range(_ROUNDS):
         todo = [row for row in rows if row.id not in made and row.id not in answers]
         for row in await tx.fetch("insert_jobs", to_json(todo)):
@@ -91,12 +96,12 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
         refused = [wanted[row.id] for row in todo if row.id not in made]
         if not refused:
             break
-        answers |= await _resolve(tx, book, refused, digests)
+        answers |= await _resolve(tx, book, refused, digests, lasting)
     else:
         raise Conflict("the jobs that hold these unique keys change faster than they can be replaced; try again")
 
-    existing = await _existing_dependencies(tx, jobs, made, answers)
-    free = await _insert_edges(tx, jobs, made, outside | existing, existing)
+    existing = await _existing_dependencies(tx, jobs, made, answers, lasting)
+    free = await _insert_edges(tx, jobs, made, outside | existing, existing, lasting)
     for job in jobs:
         if job.id in made:
             row = made[job.id]
@@ -112,6 +117,8 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
         tx.wake("work")
     if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
         answers |= {row.id: Enqueued(row.id, row.state, True) for row in await jobs_by_id(tx, free)}
+    if lasting:
+        return [answers[job.id] for job in jobs]  # Behind a failed one, too: failing may lock what is others'.
     if replacing and outside:
         outside = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(outside)))}
     ended = (State.FAILED, State.CANCELLED)
@@ -122,13 +129,19 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> list[Enqueu
     return [answers[job.id] for job in jobs]
 
 
-async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) -> dict[str, Any]:
-    """The dependencies that are not of this batch, share-locked; all must exist in the dependent's queue."""
+async def _look_at(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:
+    """Dependencies by their ids, kept as they are until the commit; if that may take long, only kept from vanishing."""
+    name = "kept_dependencies" if lasting else "dependencies"
+    return {str(row["id"]): row for row in await tx.fetch(name, to_json(ids))} if ids else {}
+
+
+async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], lasting: bool) -> dict[str, Any]:
+    """The dependencies that are not of this batch; all must exist in the dependent's queue."""
     if not any(job.depends_on for job in jobs):
         return {}
     inside = {job.id: job for job in jobs}
     ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
-    found = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(ids))} if ids else {}
+    found = await _look_at(tx, ids, lasting)
     for job in jobs:
         queue_id = queue_of(book.number(job.lane))
         unknown = [dep for dep in job.depends_on if dep not in inside and dep not in found]
@@ -144,13 +157,13 @@ async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob]) 
 
 
 async def _existing_dependencies(
-    tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], answers: dict[str, Enqueued]
+    tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], answers: dict[str, Enqueued], lasting: bool
 ) -> dict[str, Any]:
-    """Where a new job depends on one of the batch that an earlier job stands for: that job's row, share-locked."""
+    """Where a new job depends on one of the batch that an earlier job stands for: that job's row."""
     ids = {dep: answers[dep].id for job in jobs if job.id in made for dep in job.depends_on if dep in answers}
     if not ids:
         return {}
-    rows = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(set(ids.values()))))}
+    rows = await _look_at(tx, sorted(set(ids.values())), lasting)
     existing = {dep: rows[job_id] for dep, job_id in ids.items()}
     for job in jobs:
         if job.id in made:
@@ -171,7 +184,7 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
         )
 
 
-def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], digest: str) -> _Row:
+def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
     unmet = 0
     if job.depends_on:
         unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
@@ -184,6 +197,7 @@ def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], diges
         delay=job.delay_us,
         run_at=job.run_at_us,
         unmet=unmet,
+        recount=lasting and _may_end_unseen(job, outside),
         on_dependency_failure=job.on_dependency_failure,
         timeout_us=job.timeout_us,
         policy=policy_text(job.policy),
@@ -196,7 +210,13 @@ def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], diges
     )
 
 
-async def _resolve(tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[str, str]) -> dict[str, Enqueued]:
+def _may_end_unseen(job: NewJob, found: dict[str, Any]) -> bool:
+    return any(dep in found and found[dep]["state"] != State.SUCCEEDED for dep in job.depends_on)
+
+
+async def _resolve(
+    tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[str, str], lasting: bool
+) -> dict[str, Enqueued]:
     """Answer for jobs the unique indexes kept out; those not answered are to be inserted again."""
     rows = await tx.fetch(
         "conflicting_jobs",
@@ -223,13 +243,18 @@ async def _resolve(tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[
         holder_id = str(holder["id"])
         if job.on_conflict is OnConflict.SKIP:
             answers[job.id] = Enqueued(holder_id, State(holder["state"]), False)
-        elif job.on_conflict is OnConflict.REFUSE or not await replace(tx, book, holder_id, job.id):
+        elif job.on_conflict is OnConflict.REFUSE or not await replace(tx, book, holder_id, job.id, lasting=lasting):
             raise UniqueKeyTaken(job.unique_key or "", holder_id, holder["state"])
     return answers
 
 
 async def _insert_edges(
-    tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], found: dict[str, Any], existing: dict[str, Any]
+    tx: Tx,
+    jobs: Sequence[NewJob],
+    made: dict[str, Any],
+    found: dict[str, Any],
+    existing: dict[str, Any],
+    lasting: bool,
 ) -> list[str]:
     """Write the edges of the new jobs. The ids of those that wait for nothing, contrary to what was thought of them.
 
@@ -244,7 +269,7 @@ async def _insert_edges(
         edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
         if not existing.keys().isdisjoint(job.depends_on):
             waits_for = sum(state != State.SUCCEEDED for state in states.values())
-            unmet.append({"seq": seq, "unmet": waits_for})
+            unmet.append({"seq": seq, "unmet": waits_for, "recount": lasting and _may_end_unseen(job, found)})
             if not waits_for:
                 free.append(job.id)
     if edges:

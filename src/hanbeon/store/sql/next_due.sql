@@ -1,1 +1,5 @@
-SELECT min(j.run_at) - hanbeon.now() AS wait_us FROM hanbeon.job AS j WHERE j.state = 'pending' AND j.unmet = 0
+-- Whoever has to be counted again is due at once.
+SELECT CASE
+  WHEN EXISTS (SELECT 1 FROM hanbeon.job AS r WHERE r.recount) THEN 0
+  ELSE (SELECT min(j.run_at) FROM hanbeon.job AS j WHERE j.state = 'pending' AND j.unmet = 0) - hanbeon.now()
+END AS wait_us

@@ -8,4 +8,4 @@ WHERE j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1
       AND (SELECT d.state FROM hanbeon.job AS d WHERE d.seq = e.dependent) IN (@unfinished_states)
     LIMIT 1
   ) IS NULL
-ORDER BY j.finished_at LIMIT $2 @lock_skip
+ORDER BY j.finished_at LIMIT $2 @lock_to_delete

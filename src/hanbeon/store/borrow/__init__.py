@@ -1,0 +1,1 @@
+"""The caller's own transaction on PostgreSQL, through whichever driver it came: jobs are written inside it."""

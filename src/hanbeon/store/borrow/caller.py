@@ -1,0 +1,113 @@
+"""What we ask of a caller's connection, and how we behave inside its transaction."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from hanbeon.errors import (
+    DatabaseUnavailable,
+    HanbeonError,
+    InvalidInput,
+    NotInTransaction,
+    SchemaMissing,
+    TransactionUndone,
+)
+from hanbeon.store.postgres import CHANNEL, IDENTITY, NOTIFY, PostgresTx
+from hanbeon.store.tx import Tx
+
+T = TypeVar("T")
+
+_REMEDIES: dict[str, tuple[Callable[[str], HanbeonError], str]] = {
+    "25P01": (NotInTransaction, "begin one first"),
+    "25P02": (TransactionUndone, "an earlier statement of your transaction failed; roll it back"),
+    "25006": (InvalidInput, "your transaction may only read; begin one that may write"),
+    "40001": (TransactionUndone, "others changed what yours needs; roll it back and run it again"),
+    "40P01": (TransactionUndone, "it and others waited for each other; roll it back and run it again"),
+    "55P03": (TransactionUndone, "your lock_timeout ended it; run it again"),
+    "57014": (TransactionUndone, "your statement_timeout ended it, or somebody cancelled it; run it again"),
+    "3F000": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
+    "42P01": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
+    "42883": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
+    "42703": (SchemaMissing, "your connection's database has other Hanbeon tables; use the App's database"),
+    "42501": (DatabaseUnavailable, "grant the role of your connection what docs/operations.md lists"),
+}
+_DRIVERS = ("asyncpg", "psycopg")
+
+
+class Caller(Protocol):
+    """A connection that somebody else has begun a transaction on. asyncpg's own fits; the others get an adapter."""
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Any]: ...
+
+    async def execute(self, sql: str) -> Any: ...
+
+    def is_in_transaction(self) -> bool: ...
+
+    def terminate(self) -> None: ...
+
+
+async def identify(caller: Caller) -> str:
+    """Which database of which running server this is. Nothing is written."""
+    if not caller.is_in_transaction():
+        raise NotInTransaction(
+            "the connection is not inside a transaction, so there is no commit to wait for; begin one "
+            "(asyncpg: `async with connection.transaction():`; psycopg and SQLAlchemy: leave autocommit off)"
+        )
+    with _border():
+        return str((await caller.fetch(IDENTITY))[0][0])
+
+
+async def within(caller: Caller, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    """Run the operation as a part of the caller's transaction: all of it, or nothing and the transaction goes on.
+
+    Nothing of the transaction is changed: no settings, no end. Whoever listens hears of it at its commit.
+    """
+    with _border():
+        async with _savepoint(caller):
+            tx = PostgresTx(caller)
+            answer = await operation(tx)
+            await tx.write_events()
+            if tx.hints:
+                await caller.fetch(NOTIFY, CHANNEL, " ".join(sorted(tx.hints)))
+            return answer
+
+
+@contextlib.asynccontextmanager
+async def _savepoint(caller: Caller) -> AsyncIterator[None]:
+    await caller.execute("SAVEPOINT hanbeon")
+    try:
+        yield
+        await caller.execute("RELEASE SAVEPOINT hanbeon")
+    except BaseException:
+        try:
+            await caller.execute("ROLLBACK TO SAVEPOINT hanbeon")
+            await caller.execute("RELEASE SAVEPOINT hanbeon")
+        except BaseException:
+            # Half a batch may be written, and the caller could commit it: that must not be possible.
+            caller.terminate()
+        raise
+
+
+@contextlib.contextmanager
+def _border() -> Any:
+    """The border to the callers' drivers, by what they have in common: the SQLSTATE, or a connection that broke."""
+    try:
+        yield
+    except HanbeonError:
+        raise
+    except Exception as error:
+        code = getattr(error, "sqlstate", None)
+        if code in _REMEDIES:
+            kind, remedy = _REMEDIES[code]
+            raise kind(f"PostgreSQL says {_first_line(error)!r}: {remedy}") from error
+        if isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _DRIVERS:
+            raise DatabaseUnavailable(
+                f"your connection could not be used: {_first_line(error)}; roll back and try again"
+            ) from error
+        raise
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,2 @@
+-- None of these can finish or be pruned before we have.
+SELECT j.seq, j.state FROM hanbeon.job AS j WHERE j.seq @in($1 bigint) ORDER BY j.seq @share

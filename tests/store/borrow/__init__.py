@@ -1,0 +1,1 @@
+"""The caller's own transaction, through every driver."""
