@@ -196,6 +196,30 @@ async def test_events_of_a_stop_reach_the_body_before_its_lease(kit: TestKit) ->
     assert causes == [StopCause.LEASE_LOST]
 
 
+async def test_a_live_worker_folds_what_it_did(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    @app.task
+    async def work() -> None: ...
+
+    folded: asyncio.Queue[int] = asyncio.Queue()
+    fold = app.store.fold
+
+    async def watched(*args: int) -> int:
+        batches = await fold(*args)
+        folded.put_nowait(batches)
+        return batches
+
+    monkeypatch.setattr(app.store, "fold", watched)
+    async with app.worker():
+        await (await app.enqueue(work)).wait(20)
+        async with asyncio.timeout(20):
+            total = 0
+            while total < 3:  # Its creation, its claim and its end.
+                total += await folded.get()
+    counts = await app.counts()
+    assert counts[State.SUCCEEDED] == 1
+    assert await app.store.database.read(lambda tx: tx.fetch("unfolded")) == []
+
+
 class Counter:
     """Counts the transactions of an App's database."""
 
