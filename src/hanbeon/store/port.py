@@ -34,6 +34,7 @@ from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
 T = TypeVar("T")
 _ALL_LANES = (0, 2**63 - 1)
 _CANCEL_BATCH = 1000
+_JOBS_A_SECOND = 500
 _MUCH_UNFOLDED = 1000
 _ONLY_OURS = (
     "on SQLite only a transaction of this App can carry its jobs: `async with app.transaction() as tx:`, and pass tx"
@@ -98,9 +99,9 @@ class Store:
         await self.waker.close()
         await self.database.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Commit the operation, then wake whom it concerns."""
-        answer, hints = await self.database.transact(operation)
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
+        """Commit the operation, then wake whom it concerns. One that makes very many jobs is given the time for it."""
+        answer, hints = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self.waker.send(hints)
         return answer
 
@@ -111,7 +112,14 @@ class Store:
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
         if not missing:
-            return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs))
+            if (
+                isinstance(self.database, PostgresDatabase)
+                and enqueues.goes_alone(jobs)
+                and await self.database.fetch("enqueue_one", *enqueues.alone(jobs[0], self.book))
+            ):
+                self.waker.send(("work", "event"))
+                return [enqueues.Enqueued(jobs[0].id, State.READY, True)]
+            return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
         # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
         made: list[tuple[LaneName, int]] = []
 
@@ -119,7 +127,7 @@ class Store:
             made[:] = await add_lanes(tx, missing)
             return await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
 
-        answers = await self.transact(enqueue)
+        answers = await self.transact(enqueue, len(jobs))
         for name, number in made:
             self.book.note(name, number)
         return answers

@@ -36,7 +36,8 @@ _KEEPALIVES = (
 )
 _BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
 # Between the preparing of a statement and its first run, which is the client's turn, a session does not count as idle.
-_BEGIN = f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '20s'"
+_LONGEST_SECONDS = 20
+_BEGIN = f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
 _BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_KEEPALIVES}"
 _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
@@ -163,12 +164,15 @@ class PostgresDatabase:
                 applied.append(migration.version)
         return applied
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
-        """Run the operation in a transaction, again if a deadlock or a serialisation failure undid it."""
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, set[str]]:
+        """Run the operation in a transaction, again if a deadlock or a serialisation failure undid it.
+
+        It is undone if it takes longer than others may, unless `seconds` says that it needs more.
+        """
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
-                    return await _transact(connection, operation)
+                    return await _transact(connection, operation, seconds)
             except _RETRIED as error:
                 if attempt == _TRIES - 1:
                     if isinstance(error, asyncpg.UniqueViolationError):
@@ -176,6 +180,11 @@ class PostgresDatabase:
                     raise DatabaseUnavailable(f"others undid this {_TRIES} times over: {error}; try again") from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
+
+    async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
+        """Run a named statement that is a transaction by itself: one journey instead of three."""
+        async with self.connection() as connection:
+            return await PostgresTx(connection).fetch(name, *args)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation on one consistent view."""
@@ -267,8 +276,13 @@ class PostgresLent:
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
-async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
-    await connection.execute(_BEGIN if connection.get_server_version().major >= 17 else _BEGIN_BEFORE_17)
+async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, set[str]]:
+    if connection.get_server_version().major < 17:
+        await connection.execute(_BEGIN_BEFORE_17)
+    elif seconds > _LONGEST_SECONDS:
+        await connection.execute(f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '{seconds:.0f}s'")
+    else:
+        await connection.execute(_BEGIN)
     return await _commit(connection, operation)
 
 

@@ -144,7 +144,7 @@ class SqliteDatabase:
         self._reader = self._writer = None
         self._guard.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], _: float = 0.0) -> tuple[T, set[str]]:
         """Run the operation in a write transaction; its answer and the hints for waking."""
         writer = _opened(self._writer)
         return await writer.run(_transact, writer, operation)

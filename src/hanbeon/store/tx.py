@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -35,6 +35,12 @@ class Tx(Protocol):
 def to_json(value: Any) -> str:
     """Batches travel as one JSON text, which both databases unfold in SQL."""
     return msgspec.json.encode(value).decode()
+
+
+def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """What is too much for one statement, in order."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def drive(coroutine: Any) -> Any:

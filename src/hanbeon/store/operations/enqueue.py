@@ -11,6 +11,7 @@ from hanbeon.domain.events import moved
 from hanbeon.domain.graph import find_cycle
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
+from hanbeon.domain.tally import tally
 from hanbeon.errors import (
     Conflict,
     DependencyCycle,
@@ -24,9 +25,10 @@ from hanbeon.store.operations.depend import fail_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.operations.read import jobs_by_id
 from hanbeon.store.records import policy_text, queue_of
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 _ROUNDS = 5
+_JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
 
 
 class Enqueued(msgspec.Struct, frozen=True, gc=False):
@@ -91,8 +93,9 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
         answers |= await _resolve(tx, book, replacing, digests, lasting)
     for _ in range(_ROUNDS):
         todo = [row for row in rows if row.id not in made and row.id not in answers]
-        for row in await tx.fetch("insert_jobs", to_json(todo)):
-            made[str(row["id"])] = row
+        for part in in_parts(todo, _JOBS_AT_ONCE):
+            for row in await tx.fetch("insert_jobs", to_json(part)):
+                made[str(row["id"])] = row
         refused = [wanted[row.id] for row in todo if row.id not in made]
         if not refused:
             break
@@ -127,6 +130,39 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
         failed = await fail_dependents(tx, book, hopeless)
         answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in made}
     return [answers[job.id] for job in jobs]
+
+
+def goes_alone(jobs: Sequence[NewJob]) -> bool:
+    """Whether it is a single job that waits for nothing and replaces none: one statement makes it."""
+    if len(jobs) != 1:
+        return False
+    (job,) = jobs
+    waits = job.depends_on or job.delay_us is not None or job.run_at_us is not None
+    return not waits and job.on_conflict is not OnConflict.REPLACE_PENDING
+
+
+def alone(job: NewJob, book: LaneBook) -> tuple[Any, ...]:
+    """What that statement, `enqueue_one`, needs to know."""
+    event = moved(Reason.ENQUEUED, at=0, queue=job.queue, job_id=job.id, task=job.task, state=State.READY)
+    before, instant, after = to_json([event]).partition('"at":0')
+    return (
+        job.id,
+        book.number(job.lane),
+        job.urgent,
+        job.priority,
+        job.on_dependency_failure.value,
+        job.timeout_us,
+        policy_text(job.policy),
+        job.args,
+        job.idempotency_key,
+        job.unique_key,
+        job.digest(),
+        job.work_item,
+        job.meta,
+        before + instant[:-1],
+        after,
+        to_json(tally([event])),
+    )
 
 
 async def _look_at(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:
@@ -272,8 +308,8 @@ async def _insert_edges(
             unmet.append({"seq": seq, "unmet": waits_for, "recount": lasting and _may_end_unseen(job, found)})
             if not waits_for:
                 free.append(job.id)
-    if edges:
-        await tx.fetch("insert_edges", to_json(edges))
+    for part in in_parts(edges, _EDGES_AT_ONCE):
+        await tx.fetch("insert_edges", to_json(part))
     if unmet:
         await tx.fetch("set_unmet", to_json(unmet))
     return free

@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.tally import tally
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 _A_BATCH = 1000
 _bodies = msgspec.json.Decoder(list[Event])
@@ -19,8 +19,7 @@ async def write_events(tx: Tx, events: Sequence[Event]) -> None:
 
     They keep their order: batches of one transaction are numbered by where they lie.
     """
-    for start in range(0, len(events), _A_BATCH):
-        batch = events[start : start + _A_BATCH]
+    for batch in in_parts(events, _A_BATCH):
         deltas = tally(batch)
         await tx.fetch("insert_events", len(batch), to_json(batch), to_json(deltas) if deltas else None)
 

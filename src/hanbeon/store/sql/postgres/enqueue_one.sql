@@ -1,0 +1,18 @@
+-- PostgreSQL only, where each statement is a journey: the most common way for a job to come into being, a single one that
+-- waits for nothing, with its event, in one statement that is a transaction by itself. The event's text comes in two
+-- parts, with room for the instant between them. A key that is taken: nothing is made, and the long way says why.
+WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
+made AS (
+  INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, unmet, on_dependency_failure,
+    timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
+  SELECT $1::uuid, $2::bigint, 'ready', $3::boolean, $4::integer, n.now, n.now, 0, $5::text, $6::bigint, $7::text,
+    $8::text, $9::text, $10::text, $11::text, $12::text, $13::text
+  FROM n
+  ON CONFLICT DO NOTHING
+  RETURNING created_at
+),
+told AS (
+  INSERT INTO hanbeon.event_batch (at, count, body, delta)
+  SELECT m.created_at, 1, $14::text || m.created_at || $15::text, $16::text FROM made AS m
+)
+SELECT m.created_at FROM made AS m
