@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -16,9 +17,10 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
     return logger
 
 
-def is_heard(name: str, level: int = logging.INFO) -> bool:
-    """Whether an entry would be written at all: where they come by the thousand, making them costs too much."""
-    return structlog.is_configured() or logging.getLogger(name).isEnabledFor(level)
+def hearing(name: str, level: int = logging.INFO) -> Callable[[], bool]:
+    """Tells whether an entry would be written at all: where they come by the thousand, making them costs too much."""
+    logger = logging.getLogger(name)
+    return lambda: structlog.is_configured() or logger.isEnabledFor(level)
 
 
 def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:

@@ -23,6 +23,25 @@ _log = get_logger("hanbeon.engine")
 class Attempt:
     """What the instance knows of one attempt. `lease_until` counts from before the renewal was sent: it errs early."""
 
+    __slots__ = (
+        "_lending",
+        "_margin",
+        "_max_payload_bytes",
+        "_store",
+        "_zone",
+        "cause",
+        "children",
+        "deadline",
+        "executor",
+        "job",
+        "lease",
+        "lease_until",
+        "lent",
+        "overdue_note",
+        "settling",
+        "work",
+    )
+
     def __init__(
         self,
         job: Claimed,

@@ -14,12 +14,13 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Answer, Completion
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.port import Call, StopCause, raised
-from hanbeon.logs import get_logger, is_heard
+from hanbeon.logs import get_logger, hearing
 from hanbeon.store.operations.settle import Report, Settled
 from hanbeon.store.port import Store
 from hanbeon.tasks.task import Task
 
 _log = get_logger("hanbeon.engine")
+_is_heard = hearing("hanbeon.engine")
 _RETRY_SECONDS = 0.2
 
 
@@ -154,7 +155,7 @@ def _tell(attempt: Attempt, settled: Settled | None) -> None:
     job = attempt.job
     if settled is None:
         _log.warning("result_refused", job=job.id, attempt=job.fence)
-    elif is_heard("hanbeon.engine"):
+    elif _is_heard():
         _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
 
 

@@ -14,7 +14,7 @@ from hanbeon.store.port import Store
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
 _BETWEEN_NUMBERINGS = 0.1
-_BETWEEN_FOLDINGS = 1.0
+_BETWEEN_FOLDINGS = 2.0
 _FOLDED_AT_ONCE = 2000
 _BETWEEN_TRIES = 0.05
 _BETWEEN_PRUNINGS = 0.05
@@ -53,7 +53,7 @@ class Upkeep:
         return self._settings.poll * 6
 
     async def fold(self) -> float:
-        """Add the deltas of events to the tallies, about once a second between all instances while there are any.
+        """Add the deltas of events to the tallies, every other second between all instances while there are any.
 
         Readers add up what is not folded themselves, so this may be slow, too.
         """

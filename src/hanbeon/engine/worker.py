@@ -52,6 +52,7 @@ class Worker:
     ) -> None:
         self._store, self._hub, self._registry = store, hub, registry
         self._settings, self._clock = settings, clock
+        self._zone = settings.zone
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         self.holdings = Holdings(store, clock, idle_seconds=settings.poll)
@@ -233,7 +234,7 @@ class Worker:
             self._executors[task.executor],
             claimed_at=sent_at,
             lease_seconds=self._settings.lease,
-            zone=self._settings.zone,
+            zone=self._zone,
             max_payload_bytes=self._settings.max_payload_bytes,
         )
         if not len(self.holdings):
