@@ -25,7 +25,9 @@ def test_the_public_names_are_these() -> None:
         "JobRequest",
         "PermanentError",
         "State",
+        "SyncApp",
         "SyncContext",
+        "SyncJob",
         "Task",
         "TaskError",
     ]

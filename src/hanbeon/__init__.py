@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from hanbeon.domain.lifecycle import State
     from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
     from hanbeon.job import Job
+    from hanbeon.sync.app import SyncApp
+    from hanbeon.sync.job import SyncJob
     from hanbeon.tasks.context import Context, SyncContext
     from hanbeon.tasks.request import JobRequest
     from hanbeon.tasks.task import Task
@@ -24,7 +26,9 @@ __all__ = [
     "JobRequest",
     "PermanentError",
     "State",
+    "SyncApp",
     "SyncContext",
+    "SyncJob",
     "Task",
     "TaskError",
 ]
@@ -41,7 +45,9 @@ _HOMES = {
     "JobRequest": "tasks.request",
     "PermanentError": "errors",
     "State": "domain.lifecycle",
+    "SyncApp": "sync.app",
     "SyncContext": "tasks.context",
+    "SyncJob": "sync.job",
     "Task": "tasks.task",
     "TaskError": "errors",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import reprlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import NO_LIMIT
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, TaskDefinitionError, UnknownTask
+from hanbeon.errors import AppNotOpen, InvalidInput, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
@@ -32,6 +33,7 @@ from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
@@ -85,6 +87,12 @@ class App:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
+
+    def twin(self) -> App:
+        """The same tasks and settings, not open: for another event loop."""
+        twin = copy.copy(self)
+        twin._store = twin._hub = None
+        return twin
 
     async def migrate(self) -> list[int]:
         """Bring the database's schema up to date; the versions applied."""
@@ -182,38 +190,16 @@ class App:
 
         `transaction`: a connection inside a transaction of yours; the job exists if and only if that commits.
         """
-        if "args" in options:
-            raise InvalidInput('they go by position: enqueue("send", {"to": "a"})', field="args")
-        if isinstance(task, JobRequest):
-            if args is not None:
-                raise InvalidInput("the request has its arguments already; pass them once", field="args")
-            request = task
-        elif isinstance(task, Task | str):
-            known = self.tasks.get(task) if isinstance(task, str) else task
-            request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
-        else:
-            raise InvalidInput(f"{reprlib.repr(task)} is no task; give a task, its name, or task.call(…)", field="task")
-        return (await self.enqueue_many([request.set(**options) if options else request], transaction=transaction))[0]
+        request = request_of(self.tasks, task, args, options)
+        return (await self.enqueue_many([request], transaction=transaction))[0]
 
     async def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[Job[R]]:
         """Make all of these jobs or none, in this order; they may depend on each other.
 
         `transaction`: a connection inside a transaction of yours; the jobs exist if and only if that commits.
         """
-        if not isinstance(requests, Iterable):
-            raise InvalidInput(f"{reprlib.repr(requests)} is not a list; give a list of requests", field="requests")
-        requests = list(requests)
-        new = []
-        for request in requests:
-            if not isinstance(request, JobRequest):
-                raise InvalidInput(f"{reprlib.repr(request)} is no request; give task.call(…)", field="requests")
-            if self.tasks.get(request.task.name) is not request.task:
-                raise UnknownTask(
-                    f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
-                )
-            job = request.to_new_job(self.settings.zone)
-            job.validate(self.settings.max_payload_bytes)
-            new.append(job)
+        requests = check_requests(requests)
+        new = new_jobs(self.tasks, self.settings, requests)
         if not new:
             return []
         if transaction is None:

@@ -109,6 +109,12 @@ class OtherDatabase(InvalidInput):
     code = "other_database"
 
 
+class InsideEventLoop(InvalidInput):
+    """A synchronous call was made where an event loop runs, which it would block."""
+
+    code = "inside_event_loop"
+
+
 class NotFound(HanbeonError):
     """There is no such thing."""
 

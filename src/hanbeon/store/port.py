@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,6 +89,7 @@ class Store:
         self.waker = waker
         self.book = LaneBook()
         self._folding: asyncio.Task[None] | None = None
+        self._lent: weakref.WeakSet[LentTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
         await self.database.open()
@@ -96,6 +98,8 @@ class Store:
         if self._folding is not None:
             self._folding.cancel()
             await asyncio.wait([self._folding])
+        for lent in list(self._lent):
+            await lent.abandon()
         await self.waker.close()
         await self.database.close()
 
@@ -184,9 +188,13 @@ class Store:
         lent = await self.lend()
         try:
             yield lent
-            _, hints = await lent.finish(_nothing)
+            await self.commit(lent)
         finally:
             await lent.abandon()
+
+    async def commit(self, lent: LentTransaction) -> None:
+        """Commit a lent transaction, and wake whom it concerns."""
+        _, hints = await lent.finish(_nothing)
         self._committed(lent, hints)
 
     def _committed(self, lent: LentTransaction, hints: set[str]) -> None:
@@ -254,8 +262,10 @@ class Store:
         return settled[0]
 
     async def lend(self) -> LentTransaction:
-        """A transaction for a task to write through."""
-        return await self.database.lend()
+        """A transaction to write through. One that is still open when the store is closed is rolled back."""
+        lent = await self.database.lend()
+        self._lent.add(lent)
+        return lent
 
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.transact(lambda tx: lease.renew(tx, leases, lease_us))

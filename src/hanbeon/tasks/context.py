@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import LONGEST_US, Claimed
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import DatabaseUnavailable, InvalidInput
 
 if TYPE_CHECKING:
     from hanbeon.store.lent import LentTransaction
@@ -132,15 +132,20 @@ class SyncContext(_Facts):
 
 
 class SyncTransaction:
-    """The transaction of a task in a thread."""
+    """A transaction of the App for those who live in a thread, in the database's own SQL and placeholders."""
 
     def __init__(self, lent: LentTransaction, loop: asyncio.AbstractEventLoop) -> None:
-        self._lent, self._loop = lent, loop
+        self.lent, self._loop = lent, loop
 
     def execute(self, sql: str, *args: Any) -> None:
         """Run a statement and drop its rows."""
-        asyncio.run_coroutine_threadsafe(self._lent.execute(sql, *args), self._loop).result()
+        self._wait(lambda: self.lent.execute(sql, *args))
 
     def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
         """Run a statement; its rows, readable by position and by name."""
-        return asyncio.run_coroutine_threadsafe(self._lent.fetch(sql, *args), self._loop).result()
+        return self._wait(lambda: self.lent.fetch(sql, *args))
+
+    def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        if self._loop.is_closed():
+            raise DatabaseUnavailable("the transaction has ended with what lent it, or by a fork; begin another")
+        return asyncio.run_coroutine_threadsafe(work(), self._loop).result()

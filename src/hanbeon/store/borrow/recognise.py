@@ -41,7 +41,7 @@ async def caller_of(transaction: Any) -> Caller:
             return await sqlalchemy_caller.async_caller(await transaction.connection())
         case kind if kind in _SYNCHRONOUS:
             raise InvalidInput(
-                f"a {kind} would block the event loop; pass its asynchronous twin, or enqueue through app.sync()",
+                f"a {kind} would block the event loop; pass its asynchronous twin, or enqueue through a SyncApp",
                 field="transaction",
             )
         case _:

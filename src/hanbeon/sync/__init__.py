@@ -1,0 +1,1 @@
+"""The App for code without an event loop: scripts, Django, Flask."""

@@ -1,0 +1,267 @@
+"""The App, blocking: each coroutine of `App` has its twin here, with the same name, parameters and answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, overload
+
+from hanbeon.app import App
+from hanbeon.domain.events import Event
+from hanbeon.domain.explain import Explanation
+from hanbeon.domain.job import JobRecord, NewJob
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import HanbeonError
+from hanbeon.store.borrow.caller import identify
+from hanbeon.store.borrow.recognise import sync_caller_of
+from hanbeon.store.operations.enqueue import Enqueued
+from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.store.tx import drive
+from hanbeon.sync.background import Background
+from hanbeon.sync.job import SyncJob
+from hanbeon.tasks.asked import check_requests, new_jobs, request_of
+from hanbeon.tasks.context import SyncTransaction
+from hanbeon.tasks.request import JobRequest
+from hanbeon.tasks.task import Task
+
+R = TypeVar("R")
+
+
+class SyncApp:
+    """`jobs = SyncApp(app)`: make and watch jobs without an event loop, from any thread, also after a fork.
+
+    It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._background = Background(app)
+
+    # Life
+
+    def open(self) -> SyncApp:
+        """Open the database, now and not with the first call: SQLite's is brought up to date, PostgreSQL's checked."""
+        self._background.open()
+        return self
+
+    def close(self) -> None:
+        """Close the database and end the thread; harmless if it is closed."""
+        self._background.close()
+
+    def __enter__(self) -> SyncApp:
+        return self.open()
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        return self._background.is_open
+
+    def migrate(self) -> list[int]:
+        """Bring the database's schema up to date; the versions applied."""
+        return Background.once(self._app.twin().migrate)
+
+    # Making jobs
+
+    @overload
+    def enqueue(
+        self, task: str, args: Mapping[str, Any] | None = None, /, *, transaction: Any = None, **options: Any
+    ) -> SyncJob[Any]: ...
+    @overload
+    def enqueue(
+        self,
+        task: Task[..., R] | JobRequest[R],
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Any,
+    ) -> SyncJob[R]: ...
+    def enqueue(
+        self,
+        task: Task[..., Any] | JobRequest[Any] | str,
+        args: Mapping[str, Any] | None = None,
+        /,
+        *,
+        transaction: Any = None,
+        **options: Any,
+    ) -> SyncJob[Any]:
+        """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
+
+        `transaction`: a connection inside a transaction of yours; the job exists if and only if that commits.
+        """
+        request = request_of(self._app.tasks, task, args, options)
+        return self.enqueue_many([request], transaction=transaction)[0]
+
+    def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[SyncJob[R]]:
+        """Make all of these jobs or none, in this order; they may depend on each other.
+
+        `transaction`: a connection inside a transaction of yours; the jobs exist if and only if that commits.
+        """
+        requests = check_requests(requests)
+        new = new_jobs(self._app.tasks, self._app.settings, requests)
+        if not new:
+            return []
+        answers = self._enqueue(new, transaction)
+        return [
+            SyncJob(self._background, answer.id, request.task, created=answer.created)
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+    def _enqueue(self, new: list[NewJob], transaction: Any) -> list[Enqueued]:
+        if transaction is None:
+            return self._background.run(lambda app: app.store.enqueue(new))
+        if isinstance(transaction, SyncTransaction):
+            return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
+        # The caller's connection is used in the caller's thread; what is ours is done in ours.
+        caller = sync_caller_of(transaction)
+        identity = drive(identify(caller))
+
+        async def prepare(app: App) -> Any:
+            await app.store.prepare_within(identity, new)
+            return app.store
+
+        store = self._background.run(prepare)
+        answers: list[Enqueued] = drive(store.enqueue_prepared(caller, new))
+        return answers
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[SyncTransaction]:
+        """A transaction on the jobs' database: `with jobs.transaction() as tx:`, `tx.execute(…)`.
+
+        Give it to `enqueue(…, transaction=tx)`: writes and jobs commit together at the end of the block, or an
+        exception undoes both. On SQLite it holds the only write lock, so it is limited to 5 seconds.
+        """
+        tx = self._background.run(_begin)
+        try:
+            yield tx
+        except BaseException:
+            with contextlib.suppress(HanbeonError):
+                self._background.run(lambda _: tx.lent.abandon())
+            raise
+        self._background.run(lambda app: app.store.commit(tx.lent))
+
+    # Jobs
+
+    def job(self, job_id: str) -> SyncJob[Any]:
+        """A handle on a job by its id; whether it exists shows when it is asked."""
+        return SyncJob(self._background, job_id)
+
+    def jobs(
+        self,
+        *,
+        queue: str | None = None,
+        states: Sequence[str] | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        work_item: str | None = None,
+        after: int = 0,
+        limit: int = 100,
+    ) -> list[JobRecord]:
+        """Jobs in creation order; go on behind the `seq` of the last one."""
+        return self._background.run(
+            lambda app: app.jobs(
+                queue=queue, states=states, task=task, role=role, work_item=work_item, after=after, limit=limit
+            )
+        )
+
+    def cancel(self, job: SyncJob[Any] | str) -> State:
+        """Cancel a job; `running` means that its work has been told to stop and will be `cancelled` when it has."""
+        return self._background.run(lambda app: app.cancel(_id(job)))
+
+    def cancel_where(
+        self,
+        *,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        work_item: str | None = None,
+        states: Sequence[str] | None = None,
+    ) -> list[str]:
+        """Cancel every unfinished job that matches; the ids accepted."""
+        return self._background.run(
+            lambda app: app.cancel_where(queue=queue, task=task, role=role, work_item=work_item, states=states)
+        )
+
+    def retry(self, job: SyncJob[Any] | str) -> State:
+        """Try a failed or cancelled job again, with all its retries; attempt numbers go on."""
+        return self._background.run(lambda app: app.retry(_id(job)))
+
+    def reprioritise(self, job: SyncJob[Any] | str, *, priority: int | None = None, urgent: bool | None = None) -> None:
+        """Move an unfinished job in its queue."""
+        self._background.run(lambda app: app.reprioritise(_id(job), priority=priority, urgent=urgent))
+
+    # Queues
+
+    def configure_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int | None = None,
+        max_per_key: int | None = None,
+        roles: Mapping[str, int] | None = None,
+        keys: Mapping[str, int] | None = None,
+    ) -> QueueRecord:
+        """Change limits of a queue; 0 means no limit. In force at the next claim, on every instance."""
+        return self._background.run(
+            lambda app: app.configure_queue(
+                name, max_concurrent=max_concurrent, max_per_key=max_per_key, roles=roles, keys=keys
+            )
+        )
+
+    def pause(self, queue: str) -> QueueRecord:
+        """Start nothing more of a queue; what runs finishes."""
+        return self._background.run(lambda app: app.pause(queue))
+
+    def resume(self, queue: str) -> QueueRecord:
+        """Start what waits in a queue again."""
+        return self._background.run(lambda app: app.resume(queue))
+
+    def queues(self) -> list[QueueRecord]:
+        """All queues, by name."""
+        return self._background.run(lambda app: app.queues())
+
+    def counts(self, queue: str | None = None) -> dict[State, int]:
+        """How many jobs are in each state."""
+        return self._background.run(lambda app: app.counts(queue))
+
+    # Watching
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Every event behind `after` in the order of commits, for ever; resume with the last id seen."""
+        while True:
+            place = after
+            for event in self._background.run(lambda app, place=place: _next_events(app, place), patient=True):  # type: ignore[misc]
+                after = event.id
+                yield event
+
+    def events_after(self, after: int = 0) -> list[Event]:
+        """The events there are behind `after`, up to a page of them."""
+        return self._background.run(lambda app: app.events_after(after))
+
+    def explain(self, job: SyncJob[Any] | str) -> Explanation:
+        """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""
+        return self._background.run(lambda app: app.explain(_id(job)))
+
+    def instances(self) -> list[InstanceRecord]:
+        """Who works, or worked lately, on this database."""
+        return self._background.run(lambda app: app.instances())
+
+
+def _id(job: Any) -> Any:
+    return job.id if isinstance(job, SyncJob) else job
+
+
+async def _begin(app: App) -> SyncTransaction:
+    return SyncTransaction(await app.store.lend(), asyncio.get_running_loop())
+
+
+async def _next_events(app: App, after: int) -> list[Event]:
+    """A page of events, once there are some."""
+    async with contextlib.aclosing(app.events(after)) as events:  # type: ignore[type-var]
+        async for _ in events:
+            break
+    return await app.events_after(after)

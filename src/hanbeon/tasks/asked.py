@@ -1,0 +1,57 @@
+"""From what a caller asks for to what the store is asked for. Everything that can be refused without a database is."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from hanbeon.domain.job import NewJob
+from hanbeon.errors import InvalidInput, UnknownTask
+from hanbeon.settings import Settings
+from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.request import JobRequest
+from hanbeon.tasks.task import Task
+
+R = TypeVar("R")
+
+
+def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: dict[str, Any]) -> JobRequest[Any]:
+    """The request that `enqueue(task, args, **options)` means: of a request, a task, or a task's name."""
+    if "args" in options:
+        raise InvalidInput('they go by position: enqueue("send", {"to": "a"})', field="args")
+    if isinstance(task, JobRequest):
+        if args is not None:
+            raise InvalidInput("the request has its arguments already; pass them once", field="args")
+        request = task
+    elif isinstance(task, Task | str):
+        known = tasks.get(task) if isinstance(task, str) else task
+        request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
+    else:
+        raise InvalidInput(f"{reprlib.repr(task)} is no task; give a task, its name, or task.call(…)", field="task")
+    return request.set(**options) if options else request
+
+
+def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
+    """As a list of nothing else than requests."""
+    if not isinstance(requests, Iterable):
+        raise InvalidInput(f"{reprlib.repr(requests)} is not a list; give a list of requests", field="requests")
+    requests = list(requests)
+    for request in requests:
+        if not isinstance(request, JobRequest):
+            raise InvalidInput(f"{reprlib.repr(request)} is no request; give task.call(…)", field="requests")
+    return requests
+
+
+def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> list[NewJob]:
+    """The jobs that the requests ask for, each valid by itself."""
+    new = []
+    for request in requests:
+        if tasks.get(request.task.name) is not request.task:
+            raise UnknownTask(
+                f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
+            )
+        job = request.to_new_job(settings.zone)
+        job.validate(settings.max_payload_bytes)
+        new.append(job)
+    return new
