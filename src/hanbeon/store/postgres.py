@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import asyncpg
@@ -105,6 +105,8 @@ class PostgresDatabase:
         # Beside the other pool: tasks hold these for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
         self._identity: str | None = None
+        self.pooled = False
+        """Whether a pooler stands between, in transaction mode perhaps: then each transaction has another session."""
 
     @property
     def is_open(self) -> bool:
@@ -114,7 +116,7 @@ class PostgresDatabase:
         """Connect and check the schema; `migrate` brings it up to date, on purpose and never by itself."""
         await self.connect()
         try:
-            async with self.connection() as connection:
+            async with self.connection() as connection, connection.transaction():
                 schema.check(*await _version(connection))
         except BaseException:
             await self.close()
@@ -122,6 +124,10 @@ class PostgresDatabase:
 
     async def connect(self) -> None:
         with _border():
+            self.pooled = await _is_pooled(self.url)
+            # A prepared statement belongs to a session: the next transaction may not have it. One without a name, which
+            # is then used, lasts until the next; so whatever has parameters or an answer must be inside a transaction.
+            cached: dict[str, Any] = {"statement_cache_size": 0} if self.pooled else {}
             self._pool = await asyncpg.create_pool(
                 self.url,
                 min_size=1,
@@ -130,13 +136,17 @@ class PostgresDatabase:
                 command_timeout=self._statement_timeout,
                 timeout=_CONNECT_SECONDS,
                 max_cached_statement_lifetime=_PLAN_SECONDS,
+                **cached,
             )
-            # Reset after each use, by the library's own class: what a task SET or locked is not for the next one.
+            # Reset after each use, by the library's own class: what a task SET or locked is not for the next one. A
+            # pooler would reset some other session.
             self._lending = await asyncpg.create_pool(
                 self.url,
                 min_size=0,
                 max_size=_LENT_AT_MOST,
                 timeout=_CONNECT_SECONDS,
+                connection_class=_Connection if self.pooled else asyncpg.Connection,
+                **cached,
             )
 
     async def close(self) -> None:
@@ -208,14 +218,15 @@ class PostgresDatabase:
                 raise
         return PostgresLent(self, connection, self._lending)
 
-    async def notify(self, channel: str, payload: str) -> None:
+    async def notify(self, hints: Iterable[str]) -> None:
+        # Words of our own, so they may stand in the statement: without parameters it needs no transaction around it.
         async with self.connection() as connection:
-            await connection.execute(NOTIFY, channel, payload)
+            await connection.execute(f"NOTIFY {CHANNEL}, '{' '.join(sorted(hints))}'")
 
     async def identity(self, *, anew: bool = False) -> str:
         """Which database of which running server this is; the same for every connection to it, until a restart."""
         if self._identity is None or anew:
-            async with self.connection() as connection:
+            async with self.connection() as connection, connection.transaction():
                 self._identity = str(await connection.fetchval(IDENTITY))
         return self._identity
 
@@ -316,6 +327,20 @@ def _is_gone(connection: Any) -> bool:
         return bool(connection.is_closed())
     except asyncpg.InterfaceError:
         return True
+
+
+async def _is_pooled(url: str) -> bool:
+    connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS, statement_cache_size=0)
+    try:
+        return await is_pooled(connection)
+    finally:
+        await connection.close(timeout=_CLOSE_SECONDS)
+
+
+async def is_pooled(connection: Any) -> bool:
+    """Whether it is another process of the server that answers than the one that was said to be there at first."""
+    async with connection.transaction():
+        return bool(await connection.fetchval("SELECT pg_backend_pid()") != connection.get_server_pid())
 
 
 async def _version(connection: Any) -> tuple[int | None, int | None]:

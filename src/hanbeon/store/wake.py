@@ -16,7 +16,7 @@ import asyncpg
 
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase
+from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase, is_pooled
 
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
@@ -43,12 +43,15 @@ class PostgresWaker:
 
     def __init__(self, database: PostgresDatabase, listen_url: str | None = None) -> None:
         self._database = database
-        self._listen_url = listen_url or database.url
+        self._listen_url = listen_url
         self._hints: set[str] = set()
+        self._heard_here: Callable[[set[str]], None] | None = None
         self._sender: asyncio.Task[None] | None = None
 
     def send(self, hints: Iterable[str]) -> None:
         self._hints.update(hints)
+        if self._hints and self._heard_here is not None:
+            self._heard_here(set(self._hints))
         if self._hints and (self._sender is None or self._sender.done()):
             self._sender = asyncio.get_running_loop().create_task(self._send())
 
@@ -56,15 +59,28 @@ class PostgresWaker:
         while self._hints:
             hints, self._hints = self._hints, set()
             with contextlib.suppress(DatabaseUnavailable, asyncpg.PostgresError, TimeoutError):
-                await self._database.notify(CHANNEL, " ".join(sorted(hints)))
+                await self._database.notify(hints)
             await asyncio.sleep(_QUIET_SECONDS)
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        if self._database.pooled and self._listen_url is None:
+            _log.info(
+                "polling",
+                why="a pooler stands before PostgreSQL, and LISTEN does not reach through it: what other processes do "
+                "is seen by polling; set HANBEON_LISTEN_URL to the server's own address to be woken at once",
+            )
+            await self._listen_here(heard)
         pause = 0.1
         while True:
             connection: Any = None
             try:
-                connection = await asyncpg.connect(self._listen_url, timeout=10)
+                connection = await asyncpg.connect(
+                    self._listen_url or self._database.url, timeout=10, statement_cache_size=0
+                )
+                if self._listen_url is not None and await is_pooled(connection):
+                    _log.warning("polling", why="HANBEON_LISTEN_URL leads to a pooler; give the server's own address")
+                    connection.terminate()
+                    await self._listen_here(heard)
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda _, gone=gone: gone.set())
                 await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
@@ -83,6 +99,15 @@ class PostgresWaker:
                     connection.terminate()
             await asyncio.sleep(pause)
             pause = min(5.0, pause * 2)
+
+    async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
+        """Hear at least what this process says itself; for ever."""
+        self._heard_here = heard
+        try:
+            heard({"work", "stop", "event"})
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self._heard_here = None
 
     async def close(self) -> None:
         if self._sender is not None:

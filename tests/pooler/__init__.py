@@ -1,0 +1,1 @@
+"""Behind PgBouncer in transaction mode."""

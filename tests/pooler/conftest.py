@@ -1,0 +1,20 @@
+"""A new database of PostgreSQL, and its address through PgBouncer."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers.pgbouncer import find_pgbouncer, pgbouncer
+
+
+@pytest.fixture
+def pooled_url(postgres_url: str) -> Iterator[str]:
+    program = find_pgbouncer()
+    if program is None:
+        reason = "no PgBouncer here: install it (apt-get install pgbouncer, brew install pgbouncer)"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    with pgbouncer(program, postgres_url) as url:
+        yield url
