@@ -31,7 +31,9 @@ def test_a_crew_ends_with_all_it_forked(tmp_path: Path) -> None:
             time.sleep(0.01)
         (child,) = [int(line) for line in log.read_text().split() if line != "0"]
         assert psutil.pid_exists(child)
-    assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    # It was killed, but only its parent could be waited for: a busy machine takes a moment to end it.
+    while psutil.pid_exists(child) and psutil.Process(child).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
 
 
 def test_a_worker_that_ends_is_noticed(tmp_path: Path) -> None:
