@@ -24,7 +24,8 @@ def main() -> int:
     if options.stored:
         results = load(options.stored)
     else:
-        chosen = [subject for subject in SUBJECTS.values() if subject.is_ours or subject.name in options.peers]
+        peers = options.peers if any(scenario.beside_peers for scenario in scenarios) else ()
+        chosen = [subject for subject in SUBJECTS.values() if subject.is_ours or subject.name in peers]
         run = Run(options, scenarios, chosen, console)
         results = run.results
         signal.signal(signal.SIGTERM, _end)

@@ -30,11 +30,24 @@ def compare(
         row = [name, subject.note] if notes else [name]
         for measure, fields in figures:
             values = results.figures(scenario, measure, name, *fields)
-            row.append(show(values) if values else "failed" if results.errors(scenario, measure, name) else "–")
+            row.append(shown(results, scenario, (measure, fields), name, show))
             ours = results.figures(scenario, measure, rival(subject), *fields)
             row.append("" if subject.is_ours else numbers.times(numbers.ratio(ours, values)))
         rows.append(row)
     return rows
+
+
+def shown(
+    results: Results,
+    scenario: str,
+    figure: Figure,
+    subject: str,
+    show: Callable[[Sequence[float]], str] = numbers.rate,
+) -> str:
+    """The figure as a cell of a table; one that is missing because something failed says so."""
+    measure, fields = figure
+    values = results.figures(scenario, measure, subject, *fields)
+    return show(values) if values else "failed" if results.errors(scenario, measure, subject) else "–"
 
 
 def against(results: Results, scenario: str, figure: Figure, peer: str) -> float | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
-from bench.processes import ProgramError
+from bench.processes import Crew, ProgramError
 from bench.rig import Rig
 from bench.scenario import Measurement
 from bench.servers import asking, execute
@@ -15,18 +16,30 @@ _DURABLE_TIMEOUT = 30.0
 _LOOK = 0.005
 
 
-def drain(rig: Rig, subject: Subject, url: str, count: int, workers: int, measure: str) -> Measurement:
-    """Work off the `count` jobs that are queued at `url`.
+def drain(
+    rig: Rig,
+    subject: Subject,
+    url: str,
+    count: int,
+    workers: int,
+    measure: str,
+    *,
+    some: bool = False,
+    look: Callable[[Crew], None] = Crew.check,
+) -> Measurement:
+    """Work off the `count` jobs that are queued at `url`, or only the first ones, if they are but `some`.
 
     `rate` counts from the first execution to the last one, `durable_rate` from the first until the subject's own
-    tables call every job finished. The start of the interpreters is in neither.
+    tables call every job finished. The start of the interpreters is in neither. `look` is called meanwhile.
     """
     quiet = rig.quiet()
     rig.marks.clear()
     with rig.workers(subject, url, workers) as crew:
-        done = rig.marks.wait(count, _TIMEOUT, crew.check)
-        known_at = _wait_finished(subject, url) if done else None
-        if known_at is None:
+        done = rig.marks.wait(count, _TIMEOUT, lambda: look(crew))
+        if some and not done:
+            raise ProgramError(f"{rig.marks.count()} of {count} jobs ran in {_TIMEOUT:.0f} s")
+        known_at = _wait_finished(subject, url) if done and not some else None
+        if known_at is None and not some:
             time.sleep(0.2)  # Whoever runs a job twice gets the time to show it.
     marks = rig.marks.read()
     if len(marks) < 2:

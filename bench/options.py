@@ -37,6 +37,10 @@ class Options:
         """A count that `--jobs` does not set: smaller in a short run."""
         return max(1, number // 4) if self.short else number
 
+    def beside(self, number: int, jobs: int) -> int:
+        """A count that goes with a drain of `jobs`: smaller in the proportion in which `--jobs` makes that smaller."""
+        return self.scaled(number) if self.jobs is None else max(1, min(number, number * self.jobs // jobs))
+
     def drained(self, number: int) -> int:
         return self.jobs if self.jobs is not None else self.scaled(number)
 

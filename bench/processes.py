@@ -48,6 +48,10 @@ class Crew:
     def __init__(self, programs: list[subprocess.Popen[str]], log: Path) -> None:
         self._programs, self._log = programs, log
 
+    @property
+    def pids(self) -> list[int]:
+        return [program.pid for program in self._programs]
+
     def check(self) -> None:
         """Raises if one of them has ended."""
         for program in self._programs:

@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from bench import processes
 from bench.machine import Quiet, wait_quiet
@@ -18,10 +18,17 @@ from bench.options import Options
 from bench.processes import Crew
 from bench.records import ROOT
 from bench.servers import Servers
-from bench.subjects import Subject
+from bench.subjects import Store, Subject
 
 _PATIENCE = 600.0
 _IN_MEMORY = Path("/dev/shm")
+
+
+class Said(NamedTuple):
+    """What a client tells: the seconds that its enqueues took, and the most memory that it had, in bytes."""
+
+    seconds: float = 0.0
+    peak: float = 0.0
 
 
 class Rig:
@@ -58,22 +65,27 @@ class Rig:
             self.client(subject, url, "setup")
             yield url
 
-    def client(self, subject: Subject, url: str, *arguments: object) -> float:
-        """Run the subject's client; the seconds that its enqueues took."""
+    def ours(self) -> list[Subject]:
+        """Ours on PostgreSQL, for what only we are asked."""
+        return [subject for subject in self.subjects if subject.is_ours and subject.store is Store.POSTGRES]
+
+    def client(self, subject: Subject, url: str, *arguments: object) -> Said:
+        """Run the subject's client to its end."""
         said = processes.run(subject.client(*arguments), self.environment(url), _PATIENCE)
         for line in said.splitlines():
             if line.startswith('{"seconds"'):
-                return float(json.loads(line)["seconds"])
-        return 0.0
+                return Said(**json.loads(line))
+        return Said()
 
     def fill(self, subject: Subject, url: str, count: int) -> None:
         """Enqueue that many jobs as fast as the subject can."""
         self.client(subject, url, "bulk" if subject.bulk else "enqueue", count)
 
     @contextmanager
-    def workers(self, subject: Subject, url: str, count: int) -> Iterator[Crew]:
+    def workers(self, subject: Subject, url: str, count: int, settings: Mapping[str, str] = {}) -> Iterator[Crew]:
+        """`settings` are further variables of their environment."""
         commands = [subject.worker_command(number, url) for number in range(count)]
-        with processes.crew(commands, self.environment(url), self.folder / "worker.log") as crew:
+        with processes.crew(commands, {**self.environment(url), **settings}, self.folder / "worker.log") as crew:
             yield crew
 
     def environment(self, url: str) -> dict[str, str]:

@@ -65,6 +65,8 @@ class Scenario(Protocol):
     title: str
     by_default: bool
     """Whether a run measures it without being asked by name."""
+    beside_peers: bool
+    """Whether it measures the peers, too: if no chosen scenario does, none is installed."""
 
     def steps(self, rig: Rig) -> list[Step]:
         """One repetition. The subjects take turns, so that noise hits all alike."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from bench.scenario import Scenario
 from bench.scenarios.drain import Drain
 from bench.scenarios.enqueue import Enqueue
+from bench.scenarios.flat import Flat
 from bench.scenarios.floor import Floor
 from bench.scenarios.latency import Latency
 
-SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in (Enqueue(), Drain(), Latency(), Floor())}
+_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat())
+
+SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -25,6 +25,7 @@ class Drain:
     name = "drain"
     title = "Drain: jobs per second, from a full queue"
     by_default = True
+    beside_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]

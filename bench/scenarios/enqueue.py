@@ -21,6 +21,7 @@ class Enqueue:
     name = "enqueue"
     title = "Enqueue: jobs per second, one client"
     by_default = True
+    beside_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]
@@ -34,7 +35,7 @@ class Enqueue:
     def _timed(self, rig: Rig, subject: Subject, measure: str, command: str, count: int) -> Measurement:
         with rig.database(subject) as url:
             quiet = rig.quiet()
-            seconds = rig.client(subject, url, command, count)
+            seconds = rig.client(subject, url, command, count).seconds
         return Measurement(measure, {"jobs": count, "seconds": seconds, "rate": count / seconds}, quiet)
 
     def tables(self, results: Results) -> list[Table]:

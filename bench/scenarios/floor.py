@@ -31,6 +31,7 @@ class Floor:
     name = "floor"
     title = "Floor: hand-written SQL, claim and complete in two durable transactions, jobs per second"
     by_default = True
+    beside_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(_subject(store), partial(self._measure, rig, store)) for store in _MOST]

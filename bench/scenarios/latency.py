@@ -28,6 +28,7 @@ class Latency:
     name = "latency"
     title = f"Latency: enqueue to start in ms, idle worker, one job each {_EVERY * 1000:.0f} ms"
     by_default = True
+    beside_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]

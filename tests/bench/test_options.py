@@ -33,6 +33,14 @@ def test_what_is_said_goes_before_what_short_means() -> None:
     assert options.drained(40_000) == 50
 
 
+@pytest.mark.parametrize(
+    ("arguments", "crowd"),
+    [([], 1000), (["--short"], 250), (["--jobs", "10"], 100), (["--jobs", "1"], 10), (["--jobs", "5000"], 1000)],
+)
+def test_what_stands_beside_a_drain_shrinks_with_it(arguments: list[str], crowd: int) -> None:
+    assert parsed(*arguments).beside(1000, 100) == crowd
+
+
 def test_no_peer_at_all() -> None:
     assert parsed("--peers", "none").peers == ()
 

@@ -35,9 +35,10 @@ def results() -> Results:
     ]
     made.append(Record(scenario="drain", measure="", subject="dramatiq", rep=1, error="no such file: /a/b"))
     made.append(drained("huey-redis", "1 worker", 1, rate=5000))
-    made.append(
-        Record(scenario="floor", measure="batch 500 x 1", subject="floor-postgres", rep=1, values={"rate": 80_000})
-    )
+    made += [
+        Record(scenario="floor", measure=f"batch 500 x {n}", subject="floor-postgres", rep=1, values={"rate": rate})
+        for n, rate in ((1, 80_000), (2, 100_000))
+    ]
     return Results(context=_CONTEXT, records=made)
 
 
@@ -64,6 +65,12 @@ def test_aims_stand_beside_what_was_measured() -> None:
     assert "| drain, 1 process: ours ÷ pgqueuer-100 | ≥ 2×, aim 3× | 3.00× | met |" in report()
     assert "share of the floor (batch 500) |  | 75.00 % |" in report()
     assert "SQLite: ours" not in report()
+
+
+def test_two_processes_stand_beside_two_of_the_floor() -> None:
+    (row,) = [line for line in report().splitlines() if line.startswith("| hanbeon-postgres | async")]
+    assert row.endswith("| 1.00× |")
+    assert "| drain on postgres: 2 processes ÷ 1 | floor: 1.25× | 1.00× |" in report()
 
 
 def test_duplicates_machine_and_versions_are_told() -> None:

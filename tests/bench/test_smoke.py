@@ -1,4 +1,4 @@
-"""A real run of ours on SQLite."""
+"""Real runs of ours, small ones."""
 
 import pytest
 
@@ -23,6 +23,17 @@ def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
         assert (each.values["ran"], each.values["duplicates"]) == (_JOBS, 0)
         assert each.values["durable_rate"] > 0
     assert not any(folder.exists() for folder in folders)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("postgres_installation")
+def test_what_only_we_are_asked_can_be_measured() -> None:
+    arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        flat = [each for step in SCENARIOS["flat"].steps(rig)[3:6] for each in step.run()]
+    assert len(flat) == 3
+    assert all(each.values["ran"] >= _JOBS and each.values["duplicates"] == 0 for each in flat)
 
 
 def _all(rig: Rig, scenario: str) -> list[Measurement]:

@@ -1,0 +1,129 @@
+"""Fills our tables with SQL, as if the jobs had been enqueued and run: the one place here that knows their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from hanbeon.domain.limits import QueueLimits
+from hanbeon.store.dialect import Postgres
+from hanbeon.store.statements import statement
+
+Ask = Callable[[str], object]
+
+_NO_LIMITS = QueueLimits()
+_EVENTS_A_BATCH = 500
+
+_QUEUES = """
+INSERT INTO hanbeon.queue (name, paused, limited, limits, created_at, changed_at)
+SELECT '{name}' || CASE WHEN {queues} > 1 THEN '-' || n ELSE '' END, {paused}, {limited}, '{limits}', hanbeon.now(),
+  hanbeon.now()
+FROM generate_series(1, {queues}) AS n
+ON CONFLICT DO NOTHING
+"""
+_LANES = """
+INSERT INTO hanbeon.lane (queue_id, task, role)
+SELECT q.id, '{task}', r.role FROM hanbeon.queue AS q CROSS JOIN unnest(ARRAY[{roles}]) AS r(role)
+WHERE q.name = '{name}' OR q.name LIKE '{name}-%'
+ORDER BY q.id
+ON CONFLICT DO NOTHING
+"""
+# Ids grow with time, as those that the App gives, and all lie before those that it gives now.
+_JOBS = """
+WITH lane AS MATERIALIZED (
+  SELECT (l.queue_id << 32) | l.n AS number, row_number() OVER (ORDER BY l.n) - 1 AS place
+  FROM hanbeon.lane AS l JOIN hanbeon.queue AS q ON q.id = l.queue_id
+  WHERE l.task = '{task}' AND (q.name = '{name}' OR q.name LIKE '{name}-%')
+),
+t AS MATERIALIZED (SELECT hanbeon.now() AS now, coalesce(max(seq), 0) AS last FROM hanbeon.job)
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, unmet, on_dependency_failure, policy,
+  args, digest, fence, instance, started_at, finished_at, attempt_status, result)
+SELECT
+  (lpad(to_hex(t.now / 1000 - {day_ms} + t.last + s.n), 12, '0') || '7' || substr(s.hash, 1, 3) || '8'
+    || substr(s.hash, 4, 15))::uuid,
+  lane.number, CASE WHEN {finished} THEN 'succeeded' ELSE 'ready' END, false, 0, t.now, t.now, 0, 'block',
+  '{{"base_us":60000000,"jitter":0.0}}', '{{"x":' || s.n || '}}', substr(s.hash, 1, 24), {finished}::int,
+  CASE WHEN {finished} THEN 0 END, CASE WHEN {finished} THEN t.now END, CASE WHEN {finished} THEN t.now END,
+  CASE WHEN {finished} THEN 'completed' END, CASE WHEN {finished} THEN 'null' END
+FROM (SELECT n, md5(n::text) AS hash FROM generate_series(1, {count}) AS n) AS s
+CROSS JOIN t
+JOIN lane ON lane.place = s.n % (SELECT count(*) FROM lane)
+ORDER BY s.n
+"""
+_EVENTS = """
+WITH e AS (
+  SELECT (row_number() OVER (ORDER BY j.seq) - 1) / {batch} AS batch, j.finished_at AS at,
+    json_build_object('type', 'succeeded', 'at', j.finished_at, 'queue', '{name}', 'job_id', j.id, 'task', '{task}',
+      'state', 'succeeded', 'was', 'running', 'attempt', 1) AS event
+  FROM hanbeon.job AS j WHERE j.finished_at IS NOT NULL
+),
+made AS (
+  INSERT INTO hanbeon.event_batch (at, count, first_id, body)
+  SELECT max(e.at), count(*), 1 + e.batch * {batch}, json_agg(e.event)::text FROM e GROUP BY e.batch ORDER BY e.batch
+  RETURNING count
+)
+UPDATE hanbeon.event_counter SET last_id = (SELECT sum(count) FROM made)
+"""
+_HOLD = """
+UPDATE hanbeon.job SET state = 'running', fence = 1, instance = 0, started_at = hanbeon.now(),
+  locked_until = hanbeon.now() + 86400000000
+WHERE seq = (SELECT min(j.seq) FROM hanbeon.job AS j JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32)
+  WHERE q.name = '{name}')
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """Jobs that are to be there: so many, in turns over the queues and over the roles of each."""
+
+    count: int
+    name: str = "default"
+    queues: int = 1
+    task: str = "noop"
+    roles: tuple[str, ...] = ("",)
+    limits: QueueLimits = _NO_LIMITS
+    paused: bool = False
+    finished: bool = False
+    """Done already, with their events; only in a database that has had no events yet. Else ready."""
+
+
+def seed(ask: Ask, crowd: Crowd) -> None:
+    """Afterwards the queues and all jobs of the crowd are there. Nothing may have been enqueued before."""
+    words = {
+        "name": crowd.name,
+        "queues": crowd.queues,
+        "task": crowd.task,
+        "roles": ", ".join(f"'{role}'" for role in crowd.roles),
+        "paused": crowd.paused,
+        "limited": crowd.limits.limited,
+        "limits": msgspec.json.encode(crowd.limits).decode(),
+        "count": crowd.count,
+        "finished": crowd.finished,
+        "batch": _EVENTS_A_BATCH,
+        "day_ms": 86_400_000,
+    }
+    for step in (_QUEUES, _LANES, _JOBS, *([_EVENTS] if crowd.finished else [])):
+        ask(step.format(**words))
+    _count(ask)
+
+
+def hold_one(ask: Ask, name: str) -> None:
+    """A job of this queue runs, for somebody who keeps it for a day."""
+    ask(_HOLD.format(name=name))
+    _count(ask)
+
+
+def _count(ask: Ask) -> None:
+    """The tallies of all jobs that are there. Before the engine has written anything: its deltas would count twice."""
+    ask("TRUNCATE hanbeon.tally")
+    ask(f"INSERT INTO hanbeon.tally (queue_id, state, jobs, ran_us) {statement('audit_counts', Postgres)}")
+    ask("UPDATE hanbeon.fold SET folded_to = (SELECT c.last_id FROM hanbeon.event_counter AS c)")
+
+
+def settle_down(ask: Ask, *, analyzed: bool = True) -> None:
+    """Tables as they are in production, and nothing left to write that a measurement would pay for."""
+    if analyzed:
+        ask("VACUUM ANALYZE")
+    ask("CHECKPOINT")
