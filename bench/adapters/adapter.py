@@ -16,7 +16,8 @@ class Adapter:
     """How to enqueue one job and many in one call, through what `session` opens; how to set up, and how to work.
 
     If `one` is a coroutine function, `bulk` is one and `session` is an asynchronous context. `worker` runs until the
-    process is killed; queues that bring a command for it have none.
+    process is killed; queues that bring a command for it have none. `graph` prepares a graph of so many jobs; what it
+    answers enqueues all of it in one call.
     """
 
     one: Callable[[Any, int], Any]
@@ -24,6 +25,7 @@ class Adapter:
     session: Session = nullcontext
     setup: Callable[[], Any] | None = None
     worker: Callable[[int], Any] | None = None
+    graph: Callable[[int], Callable[[Any], Any]] | None = None
 
 
 def url() -> str:

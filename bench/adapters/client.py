@@ -1,4 +1,6 @@
-"""The program that enqueues: `python -m bench.adapters.client ADAPTER setup|enqueue|bulk|latency|worker [NUMBER …]`.
+"""The program that enqueues: `python -m bench.adapters.client ADAPTER COMMAND [NUMBER …]`.
+
+The commands are setup, worker N, enqueue JOBS, bulk JOBS, latency JOBS SECONDS, graph JOBS.
 
 It prints one line of JSON. Only the loop of enqueues is timed, not the start of Python or the opening of the client.
 """
@@ -9,6 +11,7 @@ import asyncio
 import importlib
 import inspect
 import json
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,7 +35,7 @@ def main() -> None:
         calls, pause = _plan(adapter, command, [float(number) for number in numbers])
         asynchronous = inspect.iscoroutinefunction(adapter.one)
         seconds = asyncio.run(_later(adapter, calls, pause)) if asynchronous else _now(adapter, calls, pause)
-        print(json.dumps({"seconds": seconds}), flush=True)
+        print(json.dumps({"seconds": seconds, "peak": _peak()}), flush=True)
 
 
 Calls = Iterator[Callable[[Any], Any]]
@@ -45,8 +48,11 @@ def _plan(adapter: Adapter, command: str, numbers: list[float]) -> tuple[Calls, 
         return (lambda client, x=x: one(client, x) for x in range(count)), 0.0
     if command == "latency":
         return (lambda client: one(client, time.time_ns()) for _ in range(count)), numbers[1]
-    assert command == "bulk"
+    if command == "graph":
+        assert adapter.graph is not None
+        return iter([adapter.graph(count)]), 0.0
     assert bulk is not None
+    assert command == "bulk"
     batches = (range(start, min(count, start + PER_CALL)) for start in range(0, count, PER_CALL))
     return (lambda client, batch=batch: bulk(client, batch) for batch in batches), 0.0
 
@@ -71,6 +77,12 @@ async def _later(adapter: Adapter, calls: Calls, pause: float) -> float:
                 due += pause
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
         return time.perf_counter() - began
+
+
+def _peak() -> int:
+    """The most memory that this process has had, in bytes. Only macOS counts in these."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 def _finish(answer: Any) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from bench.adapters.adapter import Adapter, url
 from bench.adapters.marks import mark
-from hanbeon import App
+from hanbeon import App, JobRequest
 from hanbeon.cli.running import run
+
+_ROOTS, _WIDTH, _DEPENDENCIES = 8, 1000, 4
 
 app = App(url())
 
@@ -36,6 +38,22 @@ async def bulk(app: App, xs: Sequence[int]) -> None:
     await app.enqueue_many([noop.call(x) for x in xs])
 
 
+def graph(count: int) -> Callable[[App], Awaitable[None]]:
+    """A graph in which every job but the first few depends on four before it; it widens quickly, then stays wide."""
+    requests: list[JobRequest[None]] = []
+    for n in range(count):
+        request = noop.call(n)
+        if n >= _ROOTS:
+            first = n - _WIDTH if n >= _WIDTH else n // 2 - _DEPENDENCIES + 1
+            request = request.set(after=requests[first : first + _DEPENDENCIES])
+        requests.append(request)
+
+    async def enqueue(app: App) -> None:
+        await app.enqueue_many(requests)
+
+    return enqueue
+
+
 def worker(concurrency: int) -> None:
     async def work() -> None:
         async with app:
@@ -44,4 +62,4 @@ def worker(concurrency: int) -> None:
     run(work())
 
 
-ADAPTER = Adapter(one, bulk, session, setup, worker)
+ADAPTER = Adapter(one, bulk, session, setup, worker, graph)

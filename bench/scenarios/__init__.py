@@ -7,8 +7,10 @@ from bench.scenarios.drain import Drain
 from bench.scenarios.enqueue import Enqueue
 from bench.scenarios.flat import Flat
 from bench.scenarios.floor import Floor
+from bench.scenarios.graph import Graph
+from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
 
-_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat())
+_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle())
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -32,8 +32,11 @@ def test_what_only_we_are_asked_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--peers", "none"]
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
         flat = [each for step in SCENARIOS["flat"].steps(rig)[3:6] for each in step.run()]
+        graph = _all(rig, "graph")
     assert len(flat) == 3
     assert all(each.values["ran"] >= _JOBS and each.values["duplicates"] == 0 for each in flat)
+    assert [each.values["ran"] for each in graph] == [_JOBS // 10, _JOBS]
+    assert all(each.values["worker_mb"] > 10 and each.values["client_mb"] > 10 for each in graph)
 
 
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
