@@ -19,7 +19,7 @@ READY := $(VENV)/.ready-$(PLACE)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check lint fmt chaos docs bench lock clean
+.PHONY: help setup run test check lint fmt chaos docs bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ docs: setup ## Regenerate the generated pages of docs/
 
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
 	$(BIN)/python -m bench $(ARGS)
+
+soak: setup ## Run a steady load for twenty minutes: does anything grow? ARGS="--minutes 1" to try
+	$(BIN)/python -m bench --only soak --reps 1 $(ARGS)
 
 COMPILE := $(BIN)/uv pip compile --universal --upgrade --quiet --no-header --no-annotate --no-emit-index-url \
 	--no-emit-find-links

@@ -19,12 +19,27 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
     return statistics.median(ours) / statistics.median(theirs)
 
 
+def levelled(values: Sequence[float]) -> float | None:
+    """How a series ends against how it was once warm: the median of its last quarter over that of its second.
+
+    About 1 where it has levelled off. None for a series too short to have quarters.
+    """
+    quarter = len(values) // 4
+    if not quarter:
+        return None
+    before, after = (statistics.median(part) for part in (values[quarter : 2 * quarter], values[-quarter:]))
+    if before == after:
+        return 1.0
+    return after / before if before else float("inf")
+
+
 def rate(values: Sequence[float]) -> str:
     """`14,435 (12,350–15,756)`: the median, and the spread if there is more than one."""
     return _spread([f"{value:,.0f}" for value in _points(values)])
 
 
 def milliseconds(values: Sequence[float]) -> str:
+    """The same with a digit behind the point, for whatever is small."""
     return _spread([f"{value:.1f}" for value in _points(values)])
 
 

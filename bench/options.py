@@ -12,10 +12,12 @@ from bench.table import SUBJECTS
 
 SHORT_PEERS = ("pgqueuer-100", "huey-sqlite")
 _QUIET_WAIT, _SHORT_QUIET_WAIT = 20.0, 2.0
+_MINUTES = 20.0
 _EPILOG = """examples:
   make bench                                       everything, three repetitions
   make bench ARGS=--short                          about two minutes, for a pull request
   make bench ARGS="--only drain --peers pgqueuer-100,dramatiq"
+  make soak ARGS="--minutes 1"                     a steady load for a minute
   make bench ARGS="--from latest --write"          write docs/benchmarks.md from the newest stored run
 """
 
@@ -29,6 +31,7 @@ class Options:
     reps: int
     jobs: int | None
     short: bool
+    minutes: float
     quiet_wait: float
     write: bool
     stored: tuple[Path, ...]
@@ -57,6 +60,7 @@ def parse(arguments: Sequence[str], scenarios: Sequence[str], default: Sequence[
             reps=given.reps if given.reps is not None else (1 if given.short else 3),
             jobs=given.jobs,
             short=given.short,
+            minutes=given.minutes,
             quiet_wait=(_SHORT_QUIET_WAIT if given.short else _QUIET_WAIT)
             if given.quiet_wait is None
             else given.quiet_wait,
@@ -80,6 +84,9 @@ def _parser(scenarios: Sequence[str], peers: Sequence[str]) -> argparse.Argument
     parser.add_argument("--peers", metavar="NAMES", help=f"peers, or none, of: {', '.join(peers)}")
     parser.add_argument("--reps", type=_positive, metavar="N", help="repetitions, in turns (3; short: 1)")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="jobs of a drain (default: a few seconds' worth)")
+    parser.add_argument(
+        "--minutes", type=_minutes, default=_MINUTES, metavar="M", help=f"length of a soak ({_MINUTES:g})"
+    )
     parser.add_argument(
         "--quiet-wait",
         type=float,
@@ -125,6 +132,13 @@ def _stored(given: Sequence[str]) -> tuple[Path, ...]:
             raise LookupError(f"there is no stored run {name!r}; run `make bench` first")
         paths += found
     return tuple(paths)
+
+
+def _minutes(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 100_000:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes above 0")
+    return number
 
 
 def _positive(text: str) -> int:

@@ -1,6 +1,6 @@
 """The program that enqueues: `python -m bench.adapters.client ADAPTER COMMAND [NUMBER …]`.
 
-The commands are setup, worker N, enqueue JOBS, bulk JOBS, latency JOBS SECONDS, graph JOBS.
+The commands are setup, worker N, enqueue JOBS, bulk JOBS, latency JOBS SECONDS, steady CALLS JOBS SECONDS, graph JOBS.
 
 It prints one line of JSON. Only the loop of enqueues is timed, not the start of Python or the opening of the client.
 """
@@ -52,6 +52,8 @@ def _plan(adapter: Adapter, command: str, numbers: list[float]) -> tuple[Calls, 
         assert adapter.graph is not None
         return iter([adapter.graph(count)]), 0.0
     assert bulk is not None
+    if command == "steady":
+        return (lambda client: bulk(client, [time.time_ns()] * int(numbers[1])) for _ in range(count)), numbers[2]
     assert command == "bulk"
     batches = (range(start, min(count, start + PER_CALL)) for start in range(0, count, PER_CALL))
     return (lambda client, batch=batch: bulk(client, batch) for batch in batches), 0.0

@@ -33,6 +33,11 @@ def test_what_is_said_goes_before_what_short_means() -> None:
     assert options.drained(40_000) == 50
 
 
+@pytest.mark.parametrize(("arguments", "minutes"), [([], 20), (["--minutes", "1"], 1), (["--minutes", "0.5"], 0.5)])
+def test_a_soak_lasts_as_long_as_is_said(arguments: list[str], minutes: float) -> None:
+    assert parsed(*arguments).minutes == minutes
+
+
 @pytest.mark.parametrize(
     ("arguments", "crowd"),
     [([], 1000), (["--short"], 250), (["--jobs", "10"], 100), (["--jobs", "1"], 10), (["--jobs", "5000"], 1000)],
@@ -52,6 +57,9 @@ def test_no_peer_at_all() -> None:
         (["--only", "drian"], ["no scenario 'drian'", "Did you mean drain?", "latency"]),
         (["--only", ","], ["name a scenario"]),
         (["--reps", "0"], ["from 1 on"]),
+        (["--minutes", "0"], ["minutes above 0"]),
+        (["--minutes", "nan"], ["minutes above 0"]),
+        (["--minutes", "soon"], ["--minutes"]),
         (["--from", "nowhere.json"], ["no stored run 'nowhere.json'"]),
     ],
 )

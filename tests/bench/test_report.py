@@ -20,6 +20,11 @@ _CONTEXT = Context(
 )
 
 
+_SAMPLE = dict.fromkeys(
+    ("enqueued", "ran", "backlog", "p50", "p99", "tables_mb", "indexes_mb", "live", "memory_mb", "cpu"), 7.0
+)
+
+
 def drained(subject: str, measure: str, rep: int, **values: float) -> Record:
     return Record(
         scenario="drain", measure=measure, subject=subject, rep=rep, values=values, at="now", idle=0.5 + rep / 10
@@ -38,6 +43,12 @@ def results() -> Results:
     made += [
         Record(scenario="floor", measure=f"batch 500 x {n}", subject="floor-postgres", rep=1, values={"rate": rate})
         for n, rate in ((1, 80_000), (2, 100_000))
+    ]
+    made += [
+        Record(
+            scenario="soak", measure="sample", subject="hanbeon-postgres", rep=1, values=dict(_SAMPLE, at=at, dead=at)
+        )
+        for at in (30.0, 60.1, 90.0, 120.2)
     ]
     return Results(context=_CONTEXT, records=made)
 
@@ -71,6 +82,13 @@ def test_two_processes_stand_beside_two_of_the_floor() -> None:
     (row,) = [line for line in report().splitlines() if line.startswith("| hanbeon-postgres | async")]
     assert row.endswith("| 1.00× |")
     assert "| drain on postgres: 2 processes ÷ 1 | floor: 1.25× | 1.00× |" in report()
+
+
+def test_a_soak_is_told_by_the_minute_and_by_its_quarters() -> None:
+    rows = [line for line in report().splitlines() if line.startswith(("| 1 |", "| 2 |", "| 3 |"))]
+    assert [row.split("|")[10].strip() for row in rows] == ["45", "105"]
+    assert "| soak: dead rows, last quarter ÷ second | ≤ 1.2× | 2.00× | missed |" in report()
+    assert "| soak: p99 ms, last quarter ÷ second | ≤ 1.2× | 1.00× | met |" in report()
 
 
 def test_duplicates_machine_and_versions_are_told() -> None:

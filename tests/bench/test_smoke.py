@@ -29,14 +29,17 @@ def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("postgres_installation")
 def test_what_only_we_are_asked_can_be_measured() -> None:
-    arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--peers", "none"]
+    arguments = ["--jobs", str(_JOBS), "--minutes", "0.05", "--quiet-wait", "0", "--peers", "none"]
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
         flat = [each for step in SCENARIOS["flat"].steps(rig)[3:6] for each in step.run()]
-        graph = _all(rig, "graph")
+        graph, soak = _all(rig, "graph"), _all(rig, "soak")
     assert len(flat) == 3
     assert all(each.values["ran"] >= _JOBS and each.values["duplicates"] == 0 for each in flat)
     assert [each.values["ran"] for each in graph] == [_JOBS // 10, _JOBS]
     assert all(each.values["worker_mb"] > 10 and each.values["client_mb"] > 10 for each in graph)
+    assert len(soak) == 24
+    assert sum(each.values["ran"] for each in soak) > 0
+    assert all(each.values["tables_mb"] > 0 and each.values["memory_mb"] > 10 for each in soak)
 
 
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
