@@ -12,6 +12,7 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import HanbeonError
 from hanbeon.store.borrow.caller import identify
 from hanbeon.store.borrow.recognise import sync_caller_of
@@ -227,6 +228,10 @@ class SyncApp:
     def counts(self, queue: str | None = None) -> dict[State, int]:
         """How many jobs are in each state."""
         return self._background.run(lambda app: app.counts(queue))
+
+    def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
+        """The numbers of a queue, or of every queue by name: jobs by state, and what the last `window` seconds saw."""
+        return self._background.run(lambda app: app.statistics(queue, window=window))
 
     # Watching
 
