@@ -288,12 +288,15 @@ class PostgresLent:
 
 
 async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, set[str]]:
-    if connection.get_server_version().major < 17:
-        await connection.execute(_BEGIN_BEFORE_17)
-    elif seconds > _LONGEST_SECONDS:
-        await connection.execute(f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '{seconds:.0f}s'")
-    else:
-        await connection.execute(_BEGIN)
+    limits = ["idle_in_transaction_session_timeout"]
+    begin = _BEGIN_BEFORE_17
+    if connection.get_server_version().major >= 17:
+        limits.append("transaction_timeout")
+        begin = _BEGIN
+    if seconds > _LONGEST_SECONDS:
+        # The first of them, too: over so large a batch it is we who take long between two statements.
+        begin = "; ".join([begin, *(f"SET LOCAL {limit} = '{seconds:.0f}s'" for limit in limits)])
+    await connection.execute(begin)
     return await _commit(connection, operation)
 
 

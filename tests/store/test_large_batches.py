@@ -1,0 +1,40 @@
+"""A graph of many jobs in one call: in parts on the way, whole in the database, and with the time that it takes."""
+
+from typing import Any
+
+import pytest
+
+from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.postgres import PostgresTx
+from hanbeon.store.tx import Tx
+from tests.store.world import World, new_job
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.operations.enqueue._JOBS_AT_ONCE", 50)
+    monkeypatch.setattr("hanbeon.store.operations.enqueue._EDGES_AT_ONCE", 70)
+    monkeypatch.setattr("hanbeon.store.operations.events._A_BATCH", 30)
+
+
+async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
+    jobs = [new_job() for _ in range(120)]
+    jobs += [new_job(depends_on=[jobs[n + k].id for k in range(4)]) for n in range(115)]
+    answers = await world.enqueue(*jobs)
+    assert [answer.id for answer in answers] == [job.id for job in jobs]
+    rows = await world.rows()
+    assert (rows.jobs, rows.edges, rows.event_batches) == (235, 4 * 115, 8)
+    assert (await world.store.counts())[State.PENDING] == 115
+    order = [job.id for job in await world.store.list_jobs(JobFilter(), 0, 1_000)]
+    assert order == [job.id for job in jobs]
+    assert [event.job_id for event in await world.events()] == order
+
+
+async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_world: World) -> None:
+    async def limit(tx: Tx) -> Any:
+        assert isinstance(tx, PostgresTx)
+        return await tx._connection.fetchval("SELECT current_setting('idle_in_transaction_session_timeout')")
+
+    assert await postgres_world.store.transact(limit, 1_000) == "5s"
+    assert await postgres_world.store.transact(limit, 100_000) == "200s"
