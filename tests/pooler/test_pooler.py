@@ -68,6 +68,7 @@ async def test_whatever_is_prepared_is_inside_a_transaction(pooled_url: str, mon
             jobs = await app.enqueue_many(
                 [app.tasks.get("plain").call(n=1), app.tasks.get("effect").call(n=3)], transaction=tx
             )
+        jobs += [await app.enqueue("plain", {"n": n}) for n in (5, 6)]  # The second one by the short way.
         for job in jobs:
             await job.result(timeout=20)
         await app.counts()

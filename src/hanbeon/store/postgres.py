@@ -194,7 +194,13 @@ class PostgresDatabase:
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         """Run a named statement that is a transaction by itself: one journey instead of three."""
         async with self.connection() as connection:
-            return await PostgresTx(connection).fetch(name, *args)
+            if not self.pooled:
+                return await PostgresTx(connection).fetch(name, *args)
+            # Preparing and running it are two messages, which a pooler might pass on to two sessions.
+            await connection.execute("BEGIN")
+            rows = await PostgresTx(connection).fetch(name, *args)
+            await connection.execute("COMMIT")
+            return rows
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation on one consistent view."""
