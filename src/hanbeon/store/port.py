@@ -116,12 +116,7 @@ class Store:
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
         if not missing:
-            if (
-                isinstance(self.database, PostgresDatabase)
-                and enqueues.goes_alone(jobs)
-                and await self.database.fetch("enqueue_one", *enqueues.alone(jobs[0], self.book))
-            ):
-                self.waker.send(("work", "event"))
+            if enqueues.goes_alone(jobs) and await self._enqueue_one(jobs[0]):
                 return [enqueues.Enqueued(jobs[0].id, State.READY, True)]
             return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
         # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
@@ -135,6 +130,17 @@ class Store:
         for name, number in made:
             self.book.note(name, number)
         return answers
+
+    async def _enqueue_one(self, job: NewJob) -> bool:
+        """Make a job the short way, where there is one; False if it must go the long way."""
+        if not isinstance(self.database, PostgresDatabase) or not isinstance(self.waker, PostgresWaker):
+            return False
+        hints = ("work", "event")
+        riding = self.waker.ride(hints)
+        made = await self.database.fetch("enqueue_one", *enqueues.alone(job, self.book), riding)
+        if made and riding is None:
+            self.waker.send(hints)
+        return bool(made)
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """All of them or none, as a part of a transaction that is another's: they exist if and only if it commits."""

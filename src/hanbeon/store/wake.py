@@ -55,6 +55,20 @@ class PostgresWaker:
         if self._hints and (self._sender is None or self._sender.done()):
             self._sender = asyncio.get_running_loop().create_task(self._send())
 
+    def ride(self, hints: Iterable[str]) -> str | None:
+        """What a statement may tell by itself, which saves a journey; None if others were told only just now.
+
+        Then, and if it does not tell after all, `send` must.
+        """
+        if self._heard_here is not None or (self._sender is not None and not self._sender.done()):
+            return None
+        self._sender = asyncio.get_running_loop().create_task(self._rest())
+        return " ".join(sorted(hints))
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(_QUIET_SECONDS)
+        await self._send()
+
     async def _send(self) -> None:
         while self._hints:
             hints, self._hints = self._hints, set()

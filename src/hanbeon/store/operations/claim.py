@@ -20,7 +20,6 @@ _LANES_A_FETCH = 256
 _LANES_A_LOOK = 16 * _LANES_A_FETCH
 _limits = msgspec.json.Decoder(QueueLimits)
 _OPEN = QueueLimits()
-_BEFORE_ALL = (-(2**63), 0)
 _CLOSED = QueueLimits(max_concurrent=-1)
 
 
@@ -30,6 +29,10 @@ class Place(NamedTuple):
     lane: int
     rank: int
     seq: int
+
+    @classmethod
+    def before_all(cls, lane: int) -> Place:
+        return cls(lane, -(2**63), 0)
 
 
 class ClaimRequest(NamedTuple):
@@ -50,12 +53,13 @@ class ClaimRequest(NamedTuple):
 class ClaimAnswer(NamedTuple):
     """What was taken, and where the next look begins (0: at the first queue; every lane behind `cursor` was seen).
 
-    `place`: of the last job taken, if its lane is the only one with anything to take, and has more.
+    `place`: of the last job taken, if its lane is the only one with anything to take; `more`: and it may have more.
     """
 
     jobs: list[Claimed]
     cursor: int
     place: Place | None = None
+    more: bool = False
 
 
 async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
@@ -77,7 +81,7 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     lanes = {lane: row for lane, row in lanes.items() if queue_of(lane) in turns}
 
     if len(lanes) == 1 and turns[0] not in limits:
-        rows = await _claim_lane(tx, Place(next(iter(lanes)), *_BEFORE_ALL), request)
+        rows = await _claim_lane(tx, Place.before_all(next(iter(lanes))), request)
         return await _answer(
             tx, book, rows, request, _behind(turns, request, seen), alone=not seen and not request.cursor
         )
@@ -106,8 +110,8 @@ async def _answer(
     tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
 ) -> ClaimAnswer:
     jobs = await _claimed(tx, book, rows, request)
-    more = alone and len(rows) == request.want
-    return ClaimAnswer(jobs, cursor, Place(rows[-1]["lane"], *_order(rows[-1])) if more else None)
+    place = Place(rows[-1]["lane"], *_order(rows[-1])) if rows and alone else None
+    return ClaimAnswer(jobs, cursor, place, more=place is not None and len(rows) == request.want)
 
 
 async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:

@@ -1,6 +1,6 @@
 -- PostgreSQL only, where each statement is a journey: the most common way for a job to come into being, a single one that
 -- waits for nothing, with its event, in one statement that is a transaction by itself. The event's text comes in two
--- parts, with room for the instant between them. A key that is taken: nothing is made, and the long way says why.
+-- parts, with room for the instant between them. Whoever listens is told with it, if nobody was told just now. A key that is taken: nothing is made, and the long way says why.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 made AS (
   INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, unmet, on_dependency_failure,
@@ -15,4 +15,5 @@ told AS (
   INSERT INTO hanbeon.event_batch (at, count, body, delta)
   SELECT m.created_at, 1, $14::text || m.created_at || $15::text, $16::text FROM made AS m
 )
-SELECT m.created_at FROM made AS m
+SELECT m.created_at, (SELECT count(*) FROM (SELECT pg_notify('hanbeon', $17::text) WHERE $17 IS NOT NULL) AS n) AS told
+FROM made AS m

@@ -1,0 +1,87 @@
+"""What a claimer asks for: all lanes, or only the place where the last claim left off."""
+
+from typing import Any, cast
+
+from hanbeon.domain.job import Claimed
+from hanbeon.engine.claim import Claimer
+from hanbeon.settings import Settings
+from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, Place
+from hanbeon.store.port import Store
+from hanbeon.testing import VirtualClock
+from tests.engine.attempts import new_attempt
+
+ONE = new_attempt().job
+HERE, THERE = Place(7, 0, 3), Place(7, 0, 4)
+FIRST = Place.before_all(7)
+
+
+class Lanes:
+    """Notes what it is asked, and answers as it is told."""
+
+    def __init__(self) -> None:
+        self.asked: list[Place | None] = []
+        self.answer = ClaimAnswer([ONE], 0, HERE, more=True)
+        self.meanwhile: Any = lambda: None
+
+    async def claim(self, request: ClaimRequest) -> ClaimAnswer:
+        self.asked.append(request.behind)
+        self.meanwhile()
+        return self.answer
+
+
+def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
+    started: list[Claimed] = []
+    return Claimer(
+        cast(Store, lanes),
+        Settings(),
+        clock,
+        tasks=lambda: ["work"],
+        running=lambda: 0,
+        start=lambda job, _: started.append(job),
+    )
+
+
+async def test_goes_on_where_it_left_off_for_a_second() -> None:
+    lanes, clock = Lanes(), VirtualClock()
+    asking = claimer(lanes, clock)
+    await asking.run_once()
+    await asking.run_once()
+    lanes.answer = ClaimAnswer([ONE], 0, THERE, more=True)
+    await asking.run_once()
+    await asking.run_once()
+    await clock.advance(1.0)
+    await asking.run_once()
+    assert lanes.asked == [None, HERE, HERE, THERE, None]
+
+
+async def test_a_lane_that_gave_less_than_asked_is_not_gone_back_to() -> None:
+    lanes = Lanes()
+    asking = claimer(lanes, VirtualClock())
+    lanes.answer = ClaimAnswer([ONE], 0, HERE, more=False)
+    await asking.run_once()
+    await asking.run_once()
+    assert lanes.asked == [None, None]
+
+
+async def test_what_has_come_is_first_looked_for_where_the_last_was_and_then_everywhere() -> None:
+    lanes = Lanes()
+    asking = claimer(lanes, VirtualClock())
+    await asking.run_once()
+    asking.look_again()
+    await asking.run_once()
+    await asking.run_once()
+    for _ in range(4):  # However much comes, every other claim looks at all lanes.
+        asking.look_again()
+        await asking.run_once()
+    assert lanes.asked == [None, FIRST, None, FIRST, None, FIRST, None]
+
+
+async def test_what_comes_while_it_asks_ends_the_memory() -> None:
+    lanes = Lanes()
+    asking = claimer(lanes, VirtualClock())
+    lanes.meanwhile = asking.look_again
+    await asking.run_once()
+    lanes.meanwhile = lambda: None
+    await asking.run_once()
+    await asking.run_once()
+    assert lanes.asked == [None, FIRST, None]
