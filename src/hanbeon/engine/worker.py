@@ -107,7 +107,7 @@ class Worker:
     async def start(self) -> None:
         await self.register()
         self._hints.enter_context(self._hub.calling(self._work_came, "work"))
-        self._hints.enter_context(self._hub.calling(self.promote.wake, "work"))
+        self._hints.enter_context(self._hub.calling(self.promote.wake, "later"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))

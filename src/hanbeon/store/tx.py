@@ -10,6 +10,8 @@ import msgspec
 from hanbeon.domain.events import Event
 
 T = TypeVar("T")
+HINTS = frozenset(("work", "later", "stop", "event"))
+"""A job may be taken; one has a time to wait for or is to be counted again; one is to stop; something was told."""
 
 
 class Tx(Protocol):
@@ -28,7 +30,7 @@ class Tx(Protocol):
         ...
 
     def wake(self, *hints: str) -> None:
-        """Once the transaction has committed, tell listeners: `work`, `stop` or `event`. Lost hints cost only time."""
+        """Once the transaction has committed, tell listeners (see `HINTS`). Lost hints cost only time."""
         ...
 
 

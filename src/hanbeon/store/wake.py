@@ -17,6 +17,7 @@ import asyncpg
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
 from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase, is_pooled
+from hanbeon.store.tx import HINTS
 
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
@@ -98,7 +99,7 @@ class PostgresWaker:
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda _, gone=gone: gone.set())
                 await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
-                heard({"work", "stop", "event"})  # What was said while nobody listened.
+                heard(set(HINTS))  # What was said while nobody listened.
                 pause = 0.1
                 while not gone.is_set():
                     with contextlib.suppress(TimeoutError):
@@ -118,7 +119,7 @@ class PostgresWaker:
         """Hear at least what this process says itself; for ever."""
         self._heard_here = heard
         try:
-            heard({"work", "stop", "event"})
+            heard(set(HINTS))
             await asyncio.get_running_loop().create_future()
         finally:
             self._heard_here = None
@@ -164,7 +165,7 @@ class SqliteWaker:
             arrived = asyncio.Event()
             loop.add_reader(receiver, arrived.set)
             try:
-                heard({"work", "stop", "event"})
+                heard(set(HINTS))
                 while True:
                     await arrived.wait()
                     arrived.clear()

@@ -9,7 +9,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import UnknownDependency
-from hanbeon.store.operations.settle import Report
+from hanbeon.store.operations.settle import Report, settle
 from tests.store.world import World, changed, new_job
 
 PENDING, READY, SUCCEEDED = State.PENDING, State.READY, State.SUCCEEDED
@@ -232,3 +232,12 @@ async def test_a_long_chain_and_a_wide_fan_in_one_batch(world: World) -> None:
     assert set(await world.states([job.id for job in fan])) == {READY}
     await world.store.cancel(chain[1].id)
     assert set(await world.states([job.id for job in chain[2:]])) == {FAILED}
+
+
+async def test_promoters_are_told_of_a_job_that_is_free_before_its_time(world: World) -> None:
+    first = await world.make()
+    await world.make(depends_on=(first,), delay_us=60_000_000)
+    held = await world.claim_this(first)
+    report = Report(held.seq, held.fence, Returned(), instance=held.instance)
+    _, hints = await world.store.database.transact(lambda tx: settle(tx, world.store.book, [report]))
+    assert "later" in hints

@@ -19,8 +19,8 @@ async def meet_dependents(tx: Tx, book: LaneBook, succeeded: Sequence[int]) -> N
         return
     rows = await tx.fetch("meet_dependents", to_json(succeeded))
     free = [row["seq"] for row in rows if row["unmet"] == 0 and row["state"] == State.PENDING]
-    if free:
-        await promote_these(tx, book, free)
+    if free and await promote_these(tx, book, free) < len(free):
+        tx.wake("later")  # Some have a time to wait for, of which no promoter knew until now.
 
 
 async def promote_these(tx: Tx, book: LaneBook, seqs: Sequence[int]) -> int:

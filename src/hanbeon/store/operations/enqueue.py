@@ -117,7 +117,7 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
             at = row["created_at"]
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
     if made:
-        tx.wake("work")
+        tx.wake(*{"work" if row["state"] == State.READY else "later" for row in made.values()})
     if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
         answers |= {row.id: Enqueued(row.id, row.state, True) for row in await jobs_by_id(tx, free)}
     if lasting:

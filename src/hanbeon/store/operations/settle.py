@@ -117,7 +117,7 @@ async def _apply(
         _emit(tx, book, row, endings[row["seq"]], seen=seen)
     await _behind(tx, book, endings)
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
-        tx.wake("work")  # A delayed retry needs a promoter to know its time, a released job somebody to take it.
+        tx.wake("work", "later")  # A delayed retry needs a promoter to know its time, a released job a taker.
     _wake_for_slots(tx, book, rows)
     return [Settled(row["seq"], row["fence"], endings[row["seq"]].state, endings[row["seq"]].reason) for row in rows]
 
