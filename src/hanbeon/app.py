@@ -6,6 +6,7 @@ import contextlib
 import copy
 import inspect
 import reprlib
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
@@ -17,7 +18,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import NO_LIMIT
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, ProcessesUnsupported, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
@@ -33,6 +34,7 @@ from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_names
@@ -62,6 +64,7 @@ class App:
 
     async def open(self) -> App:
         """Open the database: SQLite's schema is brought up to date, PostgreSQL's is checked."""
+        loading.refuse_to_open()
         if self._store is None:
             store = open_store(
                 self.settings.database_url,
@@ -139,6 +142,7 @@ class App:
         jitter: float = ...,
         on_lost: str = ...,
         executor: str | None = ...,
+        memory: int | str | None = ...,
     ) -> Decorator: ...
     def task(self, function: Any = None, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a task; plain or with options. The function's first parameter may be a context."""
@@ -150,12 +154,6 @@ class App:
             if not isinstance(chosen, str):
                 raise TaskDefinitionError(f"{chosen!r} is not a name; use text", field="name")
             task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
-            if task.executor == PROCESS:
-                raise TaskDefinitionError(
-                    f"task {task.name!r} is a plain function that must run in a process to keep its timeout, and there "
-                    'is no executor for that yet. Make it async, or say executor="thread" and look at ctx.stopping',
-                    field="executor",
-                )
             self.tasks.add(task)
             return task
 
@@ -354,6 +352,15 @@ class App:
         """A worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(settings.concurrency)]
+        if sys.platform == "linux":
+            from hanbeon.executors.process.executor import ProcessExecutor
+
+            executors.append(ProcessExecutor(settings, self.clock))
+        elif killable := [task.name for task in self.tasks if task.executor == PROCESS]:
+            raise ProcessesUnsupported(
+                f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
+                'work there, or say executor="thread" and look at ctx.stopping'
+            )
         return Worker(self.store, self.hub, self.tasks, settings, self.clock, executors, name=name)
 
     def _given(self, **changes: Any) -> dict[str, Any]:

@@ -246,6 +246,12 @@ class TransactionUnsupported(Unavailable):
     code = "transaction_unsupported"
 
 
+class ProcessesUnsupported(Unavailable):
+    """This system cannot keep the promise that a process and everything it started is dead."""
+
+    code = "processes_unsupported"
+
+
 class WorkFailed(HanbeonError):
     """Work did not succeed."""
 

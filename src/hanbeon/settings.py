@@ -7,7 +7,7 @@ import os
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hanbeon.errors import InvalidInput
@@ -16,6 +16,7 @@ from hanbeon.logs import get_logger
 _log = get_logger("hanbeon.settings")
 
 _LONGEST = 100 * 366 * 86_400.0
+_GRACE, _GRACE_SHARE = 5.0, 0.25
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
 
 
@@ -29,6 +30,16 @@ class Settings(BaseSettings):
     timezone: str = Field("Asia/Seoul", description="The zone naive times are read in and people are shown")
     lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=10_000, description="How many jobs one worker runs at once")
+    processes: int | None = Field(
+        None, ge=1, le=10_000, description="How many idle worker processes are kept warm; by default one for each CPU"
+    )
+    jobs_per_process: int = Field(1_000, ge=1, description="After how many jobs a worker process is replaced")
+    stop_grace: float | None = Field(
+        None,
+        ge=0,
+        le=_LONGEST,
+        description="Between SIGTERM and SIGKILL; by default 5, and never over a quarter of the lease",
+    )
     poll: Seconds = Field(5.0, description="The safety net behind wake-ups")
     watch: Seconds = Field(0.5, description="How often a busy worker looks for stop requests")
     shutdown_grace: float = Field(10.0, ge=0, le=_LONGEST, description="How long a stopping worker lets jobs finish")
@@ -45,6 +56,22 @@ class Settings(BaseSettings):
         except (KeyError, ValueError, OSError):
             raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul") from None
         return value
+
+    @field_validator("stop_grace")
+    @classmethod
+    def _fits_the_lease(cls, value: float | None, info: ValidationInfo) -> float | None:
+        lease = info.data.get("lease", 0.0)  # Absent if it does not fit itself, which is told first.
+        if value is not None and value > lease * _GRACE_SHARE:
+            raise ValueError(
+                f"{value:g} s do not fit into a lease of {lease:g} s, before whose end work must have stopped; "
+                f"use {lease * _GRACE_SHARE:g} at the most, or a lease of {value / _GRACE_SHARE:g}"
+            )
+        return value
+
+    @property
+    def grace(self) -> float:
+        """How long work that can be killed has to end by itself."""
+        return min(_GRACE, self.lease * _GRACE_SHARE) if self.stop_grace is None else self.stop_grace
 
     @property
     def zone(self) -> ZoneInfo:

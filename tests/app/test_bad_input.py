@@ -493,6 +493,10 @@ async def generates_too() -> Any:
 
 def plain() -> None: ...
 async def awaited() -> None: ...
+def _inner() -> Any:
+    def inner() -> None: ...
+
+    return inner
 
 
 @pytest.mark.parametrize(
@@ -509,7 +513,13 @@ async def awaited() -> None: ...
         (wrong_context_too, {}, None, "is not async, so its first parameter must be a SyncContext"),
         (generates, {}, "task", "yields; a task returns its result once"),
         (generates_too, {}, "task", "yields; a task returns its result once"),
-        (plain, {"timeout": 5}, "executor", 'Make it async, or say executor="thread" and look at ctx.stopping'),
+        (lambda: None, {"timeout": 5}, "executor", "Move it to the top level of its module, or say executor="),
+        (lambda: None, {"executor": "process"}, "executor", "<lambda> has none there. Move it to the top level"),
+        (_inner(), {"memory": "1GB"}, "executor", "<locals>.inner has none there. Move it to the top level"),
+        (plain, {"memory": "1 GB", "executor": "thread"}, "memory", "only a process can be limited"),
+        (awaited, {"memory": "1GB"}, "memory", "only a process can be limited"),
+        (plain, {"memory": "much"}, "memory", "'much' is no size; use bytes, or text like '512MB'"),
+        (plain, {"memory": 1_000}, "memory", "1,000 bytes are too few or too many"),
         (
             plain,
             {"executor": "async"},

@@ -3,16 +3,22 @@
 import asyncio
 from typing import Any, cast
 
+from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome
 from hanbeon.engine.attempt import Attempt
 from hanbeon.executors.port import Call, Executor, StopCause
 from hanbeon.tasks.context import Desk
+from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task
 from tests.engine.attempts import new_attempt
 
 
-def new_call(task: Task[..., Any], *, max_result_bytes: int = 1024, **arguments: Any) -> tuple[Call, Attempt]:
-    attempt = new_attempt()
+def new_call(
+    task: Task[..., Any], *, max_result_bytes: int = 1024, clock: Clock | None = None, **arguments: Any
+) -> tuple[Call, Attempt]:
+    attempt = new_attempt(
+        args=to_json_text(arguments, "arguments", "args"), claimed_at=0.0 if clock is None else clock.monotonic()
+    )
     return Call(task, arguments, cast(Desk, attempt), max_result_bytes), attempt
 
 
@@ -28,3 +34,11 @@ class Started:
 
     async def outcome(self) -> Outcome | None:
         return await self._ended
+
+    async def within(self, seconds: float = 30.0) -> Outcome | None:
+        async with asyncio.timeout(seconds):
+            return await self._ended
+
+    @property
+    def is_over(self) -> bool:
+        return self._ended.done()

@@ -23,7 +23,8 @@ _OF_A_TASK = {
     "backoff": "How the delay grows: `exponential` (base·2ⁿ) or `linear` (base·(n+1)); an hour at the most.",
     "jitter": "The share, 0 to 1, by which a delay may be lengthened at random.",
     "on_lost": "What an attempt that vanished with its worker means: `retry` (at least once) or `fail` (at most once).",
-    "executor": "`async` for coroutines, `thread` for plain functions; one with a timeout must say `thread` itself.",
+    "executor": "`async` for coroutines, `thread` for plain functions, `process` for those with a timeout or `memory`.",
+    "memory": 'The most that a process of it may take: bytes, or text like `"512MB"`; plain functions only.',
 }
 _OF_A_JOB = {
     "id": "A UUID in lower-case text form; sent again with the same contents it is the same job.",

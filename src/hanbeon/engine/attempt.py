@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
-from hanbeon.errors import LeaseLost, TransactionUnsupported
+from hanbeon.errors import LeaseLost
 from hanbeon.executors.port import Executor, StopCause, Work
 from hanbeon.logs import get_logger
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.port import Store
+from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
 
@@ -72,8 +73,12 @@ class Attempt:
         self._max_payload_bytes = max_payload_bytes
 
     def begin(self, work: Work, now: float) -> None:
-        """The body starts now: its time counts from here."""
+        """The work starts now."""
         self.work = work
+        self.body_began(now)
+
+    def body_began(self, now: float) -> None:
+        """The body starts now: its time counts from here."""
         if self.job.timeout_us is not None:
             self.deadline = now + self.job.timeout_us / MICROS
 
@@ -122,10 +127,7 @@ class Attempt:
 
     async def transaction(self) -> LentTransaction:
         if not self.executor.lends_transactions:
-            raise TransactionUnsupported(
-                f"ctx.transaction() does not reach into the {self.executor.name} executor; "
-                "use executor='async' or 'thread'"
-            )
+            raise transaction_unsupported(self.executor.name)
         self._lending = self._lending or asyncio.Lock()
         async with self._lending:
             # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
@@ -136,6 +138,9 @@ class Attempt:
     async def enqueue(self, request: JobRequest[Any]) -> str:
         """Kept until the body has returned, then created with its success or not at all."""
         child = request.to_new_job(self._zone)
+        self.add_child(child)
+        return child.id
+
+    def add_child(self, child: NewJob) -> None:
         child.validate(self._max_payload_bytes)
         self.children.append(child)
-        return child.id

@@ -64,15 +64,18 @@ class Executor(Protocol):
 
 
 def returned(call: Call, value: Any) -> Outcome:
+    """What a returned value means."""
+    return result_of(call.task.name, value, call.max_result_bytes)
+
+
+def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
     """What a returned value means; one that cannot be kept fails the job for good, since the work is done."""
     try:
-        text = to_json_text(value, f"what task {call.task.name!r} returned", "result")
+        text = to_json_text(value, f"what task {task!r} returned", "result")
     except InvalidInput as error:
         return Raised(str(error), FailureType.INVALID, permanent=True)
-    if len(text.encode()) > call.max_result_bytes:
-        message = (
-            f"result: over the limit of {call.max_result_bytes:,} bytes; store it elsewhere and return a reference"
-        )
+    if len(text.encode()) > max_bytes:
+        message = f"result: over the limit of {max_bytes:,} bytes; store it elsewhere and return a reference"
         return Raised(message, FailureType.INVALID, permanent=True)
     return Returned(text)
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.job import LONGEST_US, Claimed
-from hanbeon.errors import DatabaseUnavailable, InvalidInput
+from hanbeon.domain.job import LONGEST_US, Claimed, NewJob
+from hanbeon.errors import DatabaseUnavailable, InvalidInput, TransactionUnsupported
 
 if TYPE_CHECKING:
     from hanbeon.store.lent import LentTransaction
@@ -33,11 +33,28 @@ class Desk(Protocol):
     @property
     def stopping(self) -> bool: ...
 
+    @property
+    def give_up_at(self) -> float:
+        """When the work must begin to stop unless its lease is renewed before, on the engine's monotonic clock."""
+        ...
+
+    def body_began(self, now: float) -> None:
+        """The body starts only now, some time after its executor was told to start it."""
+        ...
+
     async def write_progress(self, value: Any) -> None: ...
 
     async def transaction(self) -> LentTransaction: ...
 
     async def enqueue(self, request: JobRequest[Any]) -> str: ...
+
+    def add_child(self, child: NewJob) -> None: ...
+
+
+def transaction_unsupported(executor: str) -> TransactionUnsupported:
+    return TransactionUnsupported(
+        f"ctx.transaction() does not reach into the {executor} executor; use executor='async' or 'thread'"
+    )
 
 
 class _Facts:
@@ -109,7 +126,7 @@ class Context(_Facts):
 
 
 class SyncContext(_Facts):
-    """For tasks that are plain functions, run in a thread: the same, blocking."""
+    """For tasks that are plain functions, run in a thread or a process: the same, blocking."""
 
     def __init__(self, desk: Desk, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(desk)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
 import reprlib
 import types
 import typing
@@ -73,3 +74,20 @@ def duration_us(duration: float | dt.timedelta, field: str) -> int:
     if not abs(duration) * 1_000_000 <= LONGEST_US:  # Also refuses NaN.
         raise InvalidInput(f"{duration} seconds are no duration; use a number, at most a hundred years", field=field)
     return round(duration * 1_000_000)
+
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)(i?)B", re.IGNORECASE)
+_SMALLEST = 64 * 1024**2
+
+
+def size_bytes(size: int | str, field: str) -> int:
+    """Bytes; as text with a unit: "512MB" or "512MiB"."""
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size.strip())
+        if match is None:
+            raise InvalidInput(f"{size!r} is no size; use bytes, or text like '512MB' or '2GiB'", field=field)
+        number, prefix, binary = match.groups()
+        size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
+    if not _SMALLEST <= size < 2**63:
+        raise InvalidInput(f"{size:,} bytes are too few or too many; Python itself wants 64 MiB", field=field)
+    return size

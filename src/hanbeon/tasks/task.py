@@ -15,7 +15,7 @@ from hanbeon.domain.job import DEFAULT_QUEUE
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
 from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
+from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import TaskSignature
 
@@ -49,6 +49,7 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     jitter: float = 0.0
     on_lost: OnLost = OnLost.RETRY
     executor: str | None = None
+    memory: int | str | None = None
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:
@@ -94,6 +95,8 @@ class Task(Generic[P, R_co]):
         self.options = options
         self.is_async = inspect.iscoroutinefunction(function)
         self.executor = options.executor or self._default_executor()
+        with _defining(name):
+            self.memory = None if options.memory is None else size_bytes(options.memory, "memory")
         self._check()
         self.signature = TaskSignature(name, function, (Context, SyncContext))
         if self.is_async and self.signature.context_type is SyncContext:
@@ -114,13 +117,25 @@ class Task(Generic[P, R_co]):
                 f"{self.executor!r}; use {' or '.join(fitting)}",
                 field="executor",
             )
+        if self.executor == PROCESS and "<" in self.function.__qualname__:
+            raise TaskDefinitionError(
+                f"task {self.name!r} runs in a process of its own, which finds a function by its module and name; "
+                f"{self.function.__qualname__} has none there. Move it to the top level of its module"
+                ', or say executor="thread" and look at ctx.stopping',
+                field="executor",
+            )
+        if self.memory is not None and self.executor != PROCESS:
+            raise TaskDefinitionError(
+                f'task {self.name!r}: only a process can be limited; use a plain function and executor="process"',
+                field="memory",
+            )
         with _defining(self.name):
             JobRequest(task=self, args="{}").to_new_job(ZoneInfo("UTC")).validate(max_payload_bytes=1_024)
 
     def _default_executor(self) -> str:
         if self.is_async:
             return ASYNC
-        return THREAD if self.options.timeout is None else PROCESS
+        return THREAD if self.options.timeout is None and self.options.memory is None else PROCESS
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> JobRequest[R_co]:
         """A job of this task with these arguments, checked now; enqueue it with the App."""

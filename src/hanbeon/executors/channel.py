@@ -1,0 +1,111 @@
+"""Framed messages between the engine's event loop and another process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from hanbeon.executors.guardian.wire import Frames, TooLong
+
+_CHUNK = 65_536
+
+
+class Channel:
+    """Calls `heard` with each message and `closed` once, with why. Takes what it is told to send; never blocks."""
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        *,
+        limit: int,
+        heard: Callable[[bytes], None],
+        closed: Callable[[str], None],
+    ) -> None:
+        connection.setblocking(False)
+        self._connection, self._heard, self._closed = connection, heard, closed
+        self._frames = Frames(limit)
+        self._outgoing: deque[tuple[memoryview, Sequence[int]]] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(connection.fileno(), self._read)
+        self.is_open = True
+
+    def send(self, data: bytes, descriptors: Sequence[int] = ()) -> None:
+        """Send it when there is room. The descriptors are closed here once they are on their way."""
+        if not self.is_open:
+            return _close_all(descriptors)
+        self._outgoing.append((memoryview(data), descriptors))
+        if len(self._outgoing) == 1:
+            self._write()
+        return None
+
+    def drain(self) -> None:
+        """Hear what has arrived, when nothing more will come: two sockets are not read in the order of writing."""
+        while self.is_open and self._read():
+            pass
+
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self._loop.remove_reader(self._connection.fileno())
+            self._loop.remove_writer(self._connection.fileno())
+            self._connection.close()
+            self._drop_outgoing()
+
+    def _read(self) -> bool:
+        """Whether there may be more."""
+        try:
+            data = self._connection.recv(_CHUNK)
+            for frame in self._frames.feed(data):
+                self._heard(frame)
+                if not self.is_open:
+                    return False
+        except (BlockingIOError, InterruptedError):
+            return False
+        except (OSError, TooLong) as error:
+            self._break(str(error))
+            return False
+        if not data:
+            self._break("it has closed the connection")
+        return bool(data)
+
+    def _write(self) -> None:
+        while self._outgoing:
+            data, descriptors = self._outgoing[0]
+            try:
+                if descriptors:
+                    sent = socket.send_fds(self._connection, [data], list(descriptors))
+                else:
+                    sent = self._connection.send(data)
+            except (BlockingIOError, InterruptedError):
+                self._loop.add_writer(self._connection.fileno(), self._write)
+                return
+            except OSError:
+                # The other side is gone. What it said before is still to be read, and the end of it tells.
+                self._drop_outgoing()
+                break
+            _close_all(descriptors)
+            if sent < len(data):
+                self._outgoing[0] = (data[sent:], ())
+            else:
+                self._outgoing.popleft()
+        self._loop.remove_writer(self._connection.fileno())
+
+    def _drop_outgoing(self) -> None:
+        for _, descriptors in self._outgoing:
+            _close_all(descriptors)
+        self._outgoing.clear()
+
+    def _break(self, why: str) -> None:
+        if self.is_open:
+            self.close()
+            self._closed(why)
+
+
+def _close_all(descriptors: Sequence[int]) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)

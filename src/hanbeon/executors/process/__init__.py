@@ -1,0 +1,1 @@
+"""Plain functions in processes that can be killed."""

@@ -1,0 +1,157 @@
+"""The program of a worker process: one job after the other, each in the main thread, until the engine is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
+
+from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
+from hanbeon.domain.retry import FailureType
+from hanbeon.executors.guardian.wire import SMALL, read_frame
+from hanbeon.executors.port import MESSAGE_LIMIT, raised, result_of
+from hanbeon.executors.process.context import Line, ProcessContext, Remote
+from hanbeon.executors.process.finding import find
+from hanbeon.executors.process.messages import (
+    CHANNEL,
+    TRACEBACK_LIMIT,
+    Began,
+    Ended,
+    Run,
+    Setup,
+    for_worker,
+    limit,
+)
+from hanbeon.tasks import loading
+from hanbeon.tasks.context import Context, SyncContext
+from hanbeon.tasks.signature import TaskSignature
+
+_HIGH = 200  # Out of the way of bodies that close or redirect the first few.
+
+
+class _Body(NamedTuple):
+    function: Callable[..., Any]
+    signature: TaskSignature
+
+
+class Child:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._known: dict[tuple[str, str], _Body] = {}
+        self._line: Line | None = None
+        self._is_idle = True
+
+    def run(self) -> None:
+        """Until SIGTERM while idle, the end of a job that was told to stop, or the engine's end."""
+        signal.signal(signal.SIGTERM, self._told_to_stop)
+        first = read_frame(self._connection, SMALL)
+        if first is None:
+            return
+        setup = for_worker(first)
+        assert isinstance(setup, Setup)
+        sys.path[:], sys.argv[:] = setup.path, setup.argv
+        with contextlib.suppress(OSError):
+            os.chdir(setup.folder)
+        self._line = line = Line(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
+        while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
+            order = for_worker(frame)
+            assert isinstance(order, Run)
+            self._is_idle = False
+            line.say(self._run(order, line))
+            if line.stopping:
+                return
+            self._is_idle = True
+
+    def _told_to_stop(self, number: int, frame: FrameType | None) -> None:
+        if self._line is not None:
+            self._line.stopping = True
+        if self._is_idle:
+            sys.exit(0)
+
+    def _run(self, order: Run, line: Line) -> Ended:
+        remote = Remote(order.job, line)
+        try:
+            body = self._load(order, line)
+        except BaseException as error:
+            where = f"{order.module}.{order.function}"
+            message = f"a worker process cannot load {where}: {type(error).__name__}: {error}"
+            return self._ended(Raised(message, FailureType.SESSION_ERROR), error)
+        context = [ProcessContext(remote)] if body.signature.context_type else []
+        try:
+            value = body.function(*context, **body.signature.unpack(order.job.args))
+            return self._ended(result_of(order.job.task, value, order.max_result_bytes))
+        except BaseException as error:
+            return self._ended(_raised(error), error)
+        finally:
+            remote.is_over = True
+
+    def _load(self, order: Run, line: Line) -> _Body:
+        known = self._known.get((order.module, order.function))
+        if known is None:
+            with loading.in_worker_process():
+                function = find(order.module, order.function, order.main)
+            known = _Body(function, TaskSignature(order.job.task, function, (Context, SyncContext)))
+            self._known[order.module, order.function] = known
+            line.say(Began())
+        return known
+
+    def _ended(self, outcome: Outcome, error: BaseException | None = None) -> Ended:
+        assert self._line is not None
+        assert isinstance(outcome, Returned | Raised | PutOff)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # The body may have closed or replaced them.
+                stream.flush()
+        _reap()
+        told = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
+        # Who knows what is broken in a process that ran out of memory.
+        return Ended(_sendable(outcome), told, self._line.stopping or isinstance(error, MemoryError))
+
+
+def _raised(error: BaseException) -> Outcome:
+    outcome = raised(error)
+    if isinstance(error, MemoryError) and isinstance(outcome, Raised):
+        return Raised(outcome.message, FailureType.SESSION_ERROR)
+    return outcome
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        return _text("".join(traceback.format_exception(error)))[-TRACEBACK_LIMIT:]
+    except Exception as failure:
+        return f"its traceback cannot be shown: {type(failure).__name__}"
+
+
+def _sendable(outcome: Returned | Raised | PutOff) -> Returned | Raised | PutOff:
+    match outcome:
+        case Raised(message, failure_type, permanent):
+            return Raised(_text(message), _text(failure_type), permanent)
+        case PutOff(delay_us, message):
+            return PutOff(delay_us, _text(message)[:MESSAGE_LIMIT])
+        case Returned():
+            return outcome
+
+
+def _text(text: str) -> str:
+    """Without halves of surrogate pairs, which no message carries."""
+    return text.encode(errors="replace").decode()
+
+
+def _reap() -> None:
+    """Wait for what the body started, and did not wait for, and has ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def main() -> None:
+    descriptor = fcntl.fcntl(CHANNEL, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    os.close(CHANNEL)
+    Child(socket.socket(fileno=descriptor)).run()

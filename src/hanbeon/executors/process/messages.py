@@ -1,0 +1,85 @@
+"""What the engine and a worker process say to each other."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hanbeon.domain.job import Claimed, NewJob
+from hanbeon.domain.outcome import PutOff, Raised, Returned
+from hanbeon.executors.guardian.wire import framed
+
+CHANNEL = 3
+"""The descriptor through which a worker process is told its jobs."""
+SLACK = 1_048_576  # What a message may take beside a payload: names, dependencies, a traceback.
+TRACEBACK_LIMIT = 65_536
+
+
+class Setup(msgspec.Struct, tag=True):
+    """The first message: how to be like the engine's process."""
+
+    path: list[str]
+    argv: list[str]
+    folder: str
+    zone: str
+    max_payload_bytes: int
+
+
+class Run(msgspec.Struct, tag=True):
+    """One job. `main` is the program that the module `__main__` is, where the function is in that."""
+
+    job: Claimed
+    module: str
+    function: str
+    main: str | None
+    max_result_bytes: int
+
+
+class Answer(msgspec.Struct, tag=True):
+    """To a Progress or a Child: the code of an error, or None."""
+
+    code: str | None = None
+    message: str = ""
+
+
+class Began(msgspec.Struct, tag=True):
+    """Loading the function took a while; the body begins now."""
+
+
+class Progress(msgspec.Struct, tag=True):
+    value: str
+
+
+class Child(msgspec.Struct, tag=True):
+    job: NewJob
+
+
+class Ended(msgspec.Struct, tag=True):
+    """The body has ended. `leaving`: the process does not wait for another job."""
+
+    outcome: Returned | Raised | PutOff
+    traceback: str | None = None
+    leaving: bool = False
+
+
+ToWorker = Setup | Run | Answer
+FromWorker = Began | Progress | Child | Ended
+_to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
+_from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
+
+
+def encode(message: ToWorker | FromWorker) -> bytes:
+    return framed(msgspec.msgpack.encode(message))
+
+
+def for_worker(frame: bytes) -> ToWorker:
+    return _to_worker.decode(frame)
+
+
+def from_worker(frame: bytes) -> FromWorker:
+    """Raises msgspec.MsgspecError for anything else."""
+    return _from_worker.decode(frame)
+
+
+def limit(max_payload_bytes: int) -> int:
+    """The most that one message takes."""
+    return max_payload_bytes + SLACK

@@ -1,0 +1,212 @@
+"""The engine's side of one worker process: its job, what that asks, and how both end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from typing import Protocol
+
+import msgspec
+
+from hanbeon.domain.outcome import Outcome, Raised
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.executors.channel import Channel
+from hanbeon.executors.port import Call, Done
+from hanbeon.executors.process import messages
+from hanbeon.executors.process.finding import main_program
+from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Run, Setup
+from hanbeon.executors.sessions import ROOT, End, Guardian
+from hanbeon.logs import get_logger
+
+_log = get_logger("hanbeon.tasks")
+_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.process.child import main; main()"
+
+
+class _Elsewhere(Exception):
+    """An exception of another process: its traceback, as text."""
+
+    def __str__(self) -> str:
+        return f"in a worker process\n{self.args[0]}"
+
+
+class Owner(Protocol):
+    """What a worker process needs of its executor."""
+
+    def now(self) -> float: ...
+    def freed(self, process: WorkerProcess) -> None:
+        """It has no job, and waits for one."""
+        ...
+
+    def ended(self, process: WorkerProcess) -> None:
+        """Nothing is left of it."""
+        ...
+
+
+class _Job:
+    __slots__ = ("asking", "call", "done", "outcome", "stopped")
+
+    def __init__(self, call: Call, done: Done) -> None:
+        self.call, self.done = call, done
+        self.outcome: Outcome | None = None
+        self.asking: asyncio.Task[None] | None = None
+        self.stopped = False
+
+
+class WorkerProcess:
+    """Runs one job at a time. That is over when nothing of it runs any more: the process alone again, or all dead."""
+
+    def __init__(self, guardian: Guardian, owner: Owner, setup: Setup, memory: int | None, grace: float) -> None:
+        self._owner, self._grace = owner, grace
+        self.memory = memory
+        self.jobs = 0
+        self.idle_since = 0.0
+        self._job: _Job | None = None
+        self._is_dying = False
+        self._complaint: str | None = None
+        ours, theirs = socket.socketpair()
+        limit = messages.limit(setup.max_payload_bytes)
+        self._channel = Channel(ours, limit=limit, heard=self._heard, closed=self._cut_off)
+        self._session = guardian.start(
+            [sys.executable, *_flags(), "-P", "-c", _PROGRAM, ROOT],
+            env=os.environ,
+            descriptors={messages.CHANNEL: theirs.detach()},
+            limits={} if memory is None else {"DATA": memory},
+            gone=self._gone,
+        )
+        self._channel.send(messages.encode(setup))
+
+    @property
+    def pid(self) -> int | None:
+        return self._session.leader
+
+    def run(self, call: Call, done: Done) -> None:
+        """Start the body; `done` is called when it has ended and nothing of it runs."""
+        self._job = _Job(call, done)
+        self.jobs += 1
+        self.keep_alive()
+        function = call.task.function
+        order = Run(
+            job=call.desk.job,
+            module=function.__module__,
+            function=function.__qualname__,
+            main=main_program(function.__module__),
+            max_result_bytes=call.max_result_bytes,
+        )
+        self._channel.send(messages.encode(order))
+
+    def keep_alive(self) -> None:
+        """Tell the keeper until when the lease of the job allows it to run; it stops it by itself if we cannot."""
+        if self._job is not None:
+            self._session.lives(self._job.call.desk.give_up_at - self._owner.now(), self._grace)
+
+    def stop_job(self, call: Call) -> None:
+        """Stop this job, if it is not another's turn already."""
+        if self._job is not None and self._job.call is call:
+            self._job.stopped = True
+            self.stop()
+
+    def stop(self) -> None:
+        """SIGTERM, the grace, SIGKILL; and no other job after this one."""
+        self._is_dying = True
+        self._session.stop(self._grace)
+
+    def _kill(self) -> None:
+        self._is_dying = True
+        self._session.kill()
+
+    # What it says
+
+    def _heard(self, frame: bytes) -> None:
+        try:
+            message = messages.from_worker(frame)
+        except msgspec.MsgspecError as error:
+            return self._breach(f"said something that is not understood: {error}")
+        if self._job is None or self._job.outcome is not None:
+            return self._breach("spoke without being asked")
+        return self._take(self._job, message)
+
+    def _take(self, job: _Job, message: FromWorker) -> None:
+        match message:
+            case Began():
+                job.call.desk.body_began(self._owner.now())
+            case Progress() | Child():
+                if job.asking is not None and not job.asking.done():
+                    return self._breach("did not wait for an answer")
+                job.asking = asyncio.get_running_loop().create_task(self._answer(job, message))
+            case Ended(outcome, traceback, leaving):
+                self._told_end(job, outcome, traceback)
+                if leaving:
+                    self.stop()  # It goes by itself; what it leaves behind goes with it.
+                elif not self._is_dying:
+                    self._session.ask_alone(lambda alone: self._counted(job, alone))
+        return None
+
+    async def _answer(self, job: _Job, message: Progress | Child) -> None:
+        answer = Answer()
+        try:
+            if isinstance(message, Child):
+                job.call.desk.add_child(message.job)
+            else:
+                await job.call.desk.write_progress(msgspec.json.decode(message.value))
+        except HanbeonError as error:
+            answer = Answer(error.code, str(error))
+        except (msgspec.DecodeError, TimeoutError) as error:
+            answer = Answer(DatabaseUnavailable.code, str(error))
+        self._channel.send(messages.encode(answer))
+
+    def _told_end(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
+        job.outcome = outcome
+        if traceback is not None:
+            of = job.call.desk.job
+            error = _Elsewhere(traceback)
+            _log.warning("task_raised", job=of.id, task=of.task, attempt=of.fence, exc_info=error)
+
+    # How it ends
+
+    def _counted(self, job: _Job, alone: bool) -> None:
+        if self._is_dying or job is not self._job:
+            return
+        if alone:
+            self._job = None
+            self._session.rests()
+            self._owner.freed(self)
+            job.done(job.outcome)
+        else:
+            # What a body leaves running is still its work: no other job beside it, and the slot not free before.
+            _log.warning("task_left_processes", job=job.call.desk.job.id, task=job.call.task.name)
+            self._kill()
+
+    def _breach(self, complaint: str) -> None:
+        self._complaint = self._complaint or complaint
+        self._kill()
+
+    def _cut_off(self, why: str) -> None:
+        """Its end of the connection is closed: it is dying, or its body has closed what it should not."""
+        self._is_dying = True
+        if self._complaint is None and "closed" not in why:
+            self._complaint = why
+        self._session.stop(self._grace)
+
+    def _gone(self, end: End) -> None:
+        self._channel.drain()
+        self._channel.close()
+        job, self._job = self._job, None
+        self._owner.ended(self)
+        if job is None:
+            return
+        if job.outcome is None and not job.stopped:
+            said = f"the worker process {self._complaint or end}"
+            if self.memory is not None and end.by is None:
+                said += f"; its memory is limited to {self.memory:,} bytes"
+            job.outcome = Raised(said, FailureType.SESSION_ERROR)
+        job.done(job.outcome)
+
+
+def _flags() -> list[str]:
+    """What the engine's own interpreter was started with: warnings, -X options and the like."""
+    flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    return flags

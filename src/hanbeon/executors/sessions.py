@@ -1,0 +1,221 @@
+"""The engine's side of the guardian: sessions that are started, stopped, and known to be dead."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hanbeon.executors.channel import Channel
+from hanbeon.executors.guardian.kernel import now
+from hanbeon.executors.guardian.processes import MARKER, marked, send
+from hanbeon.executors.guardian.wire import SMALL, packed, unpacked
+from hanbeon.logs import get_logger
+
+_log = get_logger("hanbeon.executors")
+ROOT = str(Path(__file__).parents[2])
+"""Where this package lies, for programs that are started without the user's path."""
+_SWEEP_SECONDS = 0.05
+_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.guardian.main import main; main()"
+
+
+class End(NamedTuple):
+    """How a session ended: its leader's status as of waitpid, and who ended it if that was not itself."""
+
+    status: int | None = None
+    by: str | None = None
+    error: str | None = None
+
+    def __str__(self) -> str:
+        if self.error is not None:
+            return f"cannot be started: {self.error}"
+        if self.by == "until":
+            return "was stopped because this worker stood still for so long that its lease was in danger"
+        if self.status is None:
+            return "was killed together with its guardian"
+        code = os.waitstatus_to_exitcode(self.status)
+        return f"was killed by {_signal_name(-code)}" if code < 0 else f"has ended with exit code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class Guardian:
+    """Starts sessions. Its process starts with the first one, and again if somebody has killed it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        descriptors: Mapping[int, int] | None = None,
+        cwd: str | None = None,
+        limits: Mapping[str, int] | None = None,
+        gone: Callable[[End], None],
+    ) -> Session:
+        """Start a program as the leader of a session. `gone` is called once, when no process of it is left.
+
+        `descriptors`: which number each has there, and which one it is here; they are closed here. `limits`: by name
+        as in `resource.RLIMIT_…`.
+        """
+        session = Session(secrets.token_hex(16), gone, self._ended)
+        self._sessions[session.id] = session
+        given = descriptors or {}
+        spec = packed(
+            id=session.id,
+            argv=list(argv),
+            env={**env, MARKER: session.id},
+            cwd=cwd,
+            targets=list(given),
+            limits=dict(limits or {}),
+        )
+        channel = self._channel if self._channel is not None else self._start_process()
+        channel.send(spec, [session.give_away(), *given.values()])
+        return session
+
+    async def close(self) -> None:
+        """Kill what is left. Returns when all of it is dead, and the guardian too."""
+        for session in list(self._sessions.values()):
+            session.kill()
+        while self._sessions:  # noqa: ASYNC110 - a last wait, of milliseconds
+            await asyncio.sleep(0.005)
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        while self._process is not None and self._process.poll() is None:  # noqa: ASYNC110 - the same
+            await asyncio.sleep(0.005)
+        self._process = None
+
+    def _start_process(self) -> Channel:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # Not the user's environment of Python: it starts in tens of milliseconds, and with nothing of ours loaded.
+            arguments = [ROOT, str(theirs.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, *arguments],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._channel = Channel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+        return self._channel
+
+    def _heard(self, frame: bytes) -> None:
+        session = self._sessions.get(unpacked(frame)["gone"])
+        if session is not None:
+            session.confirm()
+
+    def _lost(self) -> None:
+        _log.error("guardian_lost", pid=self.pid)
+        self._channel = None
+        if self._process is not None:
+            self._process.wait()
+        for session in list(self._sessions.values()):
+            session.guardian_lost()
+
+    def _ended(self, session: Session) -> None:
+        self._sessions.pop(session.id, None)
+
+
+class Session:
+    """A leader with everything it starts."""
+
+    def __init__(self, session_id: str, gone: Callable[[End], None], ended: Callable[[Session], None]) -> None:
+        self.id = session_id
+        self.leader: int | None = None
+        self._gone, self._ended = gone, ended
+        self._end: End | None = None
+        self._is_over = self._keeper_lost = self._guardian_lost = False
+        self._sweep: asyncio.Task[None] | None = None
+        self._asked: dict[int, Callable[[bool], None]] = {}
+        ours, self._theirs = socket.socketpair()
+        self._channel = Channel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+
+    def give_away(self) -> int:
+        """The keeper's end of the connection."""
+        return self._theirs.detach()
+
+    def stop(self, grace: float) -> None:
+        """SIGTERM to all of it, and after the grace SIGKILL."""
+        self._order(do="stop", grace=grace)
+
+    def kill(self) -> None:
+        self._order(do="kill")
+
+    def lives(self, seconds: float, grace: float) -> None:
+        """Unless this is said again, it is stopped after `seconds` although nobody asks: the engine may be frozen."""
+        self._order(do="until", at=now() + seconds, grace=grace)
+
+    def rests(self) -> None:
+        """Nothing runs in it that a lease would have to cover."""
+        self._order(do="until", at=None, grace=0.0)
+
+    def ask_alone(self, answer: Callable[[bool], None]) -> None:
+        """Whether nothing but the leader is left of it. There is no answer if it dies instead."""
+        number = len(self._asked)
+        self._asked[number] = answer
+        self._order(do="alone", number=number)
+
+    def _order(self, **message: Any) -> None:
+        self._channel.send(packed(**message))
+
+    def _heard(self, frame: bytes) -> None:
+        said = unpacked(frame)
+        if "started" in said:
+            self.leader = said["started"]
+        elif "alone" in said:
+            answer = self._asked.pop(said["number"])
+            answer(said["alone"])
+        elif "gone" in said:
+            self._end = End(said["status"], said["by"], said["error"])
+            self.confirm()
+
+    def confirm(self) -> None:
+        """Nothing of it is left, says its keeper, or the guardian in a dead keeper's place."""
+        if not self._is_over:
+            self._is_over = True
+            self._channel.close()
+            self._ended(self)
+            self._gone(self._end or End())
+
+    def _lost(self) -> None:
+        self._keeper_lost = True
+        self._see_to_it()
+
+    def guardian_lost(self) -> None:
+        self._guardian_lost = True
+        self._see_to_it()
+
+    def _see_to_it(self) -> None:
+        """With its keeper dead the guardian says when it is gone; with both dead, nobody but us is left to look."""
+        if self._keeper_lost and self._guardian_lost and not self._is_over and self._sweep is None:
+            self._sweep = asyncio.get_running_loop().create_task(self._sweep_up())
+
+    async def _sweep_up(self) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            while left := await asyncio.to_thread(marked, self.id, self.leader):
+                for process in left:
+                    send(process, signal.SIGKILL)
+                await asyncio.sleep(_SWEEP_SECONDS)
+            self.confirm()

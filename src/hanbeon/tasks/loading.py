@@ -1,0 +1,29 @@
+"""Whether this process is loading a module for no other reason than to find a task's function in it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from hanbeon.errors import AppNotOpen
+
+_depth = 0
+
+
+@contextlib.contextmanager
+def in_worker_process() -> Iterator[None]:
+    global _depth  # noqa: PLW0603 - a fact of the process
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+
+
+def refuse_to_open() -> None:
+    """A program that runs when it is imported would open the database here again, and start workers in workers."""
+    if _depth:
+        raise AppNotOpen(
+            "a worker process imports this module to find a task in it, and must not open the App; "
+            'put what runs the program behind `if __name__ == "__main__":`'
+        )
