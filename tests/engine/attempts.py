@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.engine.attempt import Attempt
-from hanbeon.executors.port import Call, Done, StopCause
+from hanbeon.executors.port import Call, Done, Executor, StopCause
 from hanbeon.store.port import Store
 
 LEASE = 30.0
@@ -55,7 +55,7 @@ def new_attempt(
     timeout: float | None = None,
     claimed_at: float = 0.0,
     lease: float = LEASE,
-    executor: HandExecutor | None = None,
+    executor: Executor | None = None,
     store: object | None = None,
     args: str = "{}",
 ) -> Attempt:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
 import sys
 import threading
 import time
 from typing import Any
 
-from hanbeon import App, PermanentError, TaskError
+from hanbeon import App, PermanentError, SyncContext, TaskError
+from hanbeon.errors import LeaseLost
 from hanbeon.tasks.context import PutOffRequest
+from tests.processes.journal import write_line
 
 app = App()
 FOREVER = 3600.0
@@ -37,7 +41,7 @@ def end(how: str) -> Any:
         case "exit":
             os._exit(3)
         case "segfault":
-            os.kill(os.getpid(), signal.SIGSEGV)
+            return os.kill(os.getpid(), signal.SIGSEGV)
         case "system exit":
             sys.exit(3)
         case "value":
@@ -65,3 +69,133 @@ def end(how: str) -> Any:
 class Unprintable(Exception):
     def __str__(self) -> str:
         raise RuntimeError
+
+
+# What does not want to end. Each process tells its number: `began`, or `child`.
+
+_STRAY = (
+    "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "{leave}"
+    "open(sys.argv[1], 'a').write(f'child {{os.getpid()}}\\n'); time.sleep(3600)"
+)
+LEAVES = {
+    "plain": "",
+    "session": "os.setsid();",
+    "daemon": "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0);",
+}
+
+
+@app.task(executor="process")
+def stubborn(journal: str, kind: str = "plain", clean: bool = False) -> None:
+    """Ignores SIGTERM, and so does its grandchild; that may leave the session, and forget its environment."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    program = _STRAY.format(leave=LEAVES[kind])
+    subprocess.Popen([sys.executable, "-S", "-c", program, journal], env={} if clean else None)
+    write_line(journal, f"began {os.getpid()}")
+    while True:
+        time.sleep(FOREVER)
+
+
+@app.task(executor="process")
+def busy(journal: str) -> None:
+    """Inside C for hours, where no handler of Python runs."""
+    write_line(journal, f"began {os.getpid()}")
+    sum(range(10**13))
+
+
+@app.task(executor="process")
+def backtrack(journal: str) -> None:
+    write_line(journal, f"began {os.getpid()}")
+    re.match(r"(a+)+$", "a" * 60 + "b")
+
+
+@app.task(executor="process")
+def asleep(journal: str) -> None:
+    write_line(journal, f"began {os.getpid()}")
+    time.sleep(FOREVER)
+
+
+@app.task(executor="process")
+def frozen(journal: str) -> None:
+    write_line(journal, f"began {os.getpid()}")
+    while True:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@app.task(executor="process")
+def leaves_behind(journal: str, kind: str) -> str:
+    """Returns, but something that it started goes on."""
+    program = _STRAY.format(leave=LEAVES[kind])
+    process = subprocess.Popen([sys.executable, "-S", "-c", program, journal])
+    while not os.path.exists(journal):
+        time.sleep(0.005)
+    process.returncode = 0  # Or Python complains that nobody waits for it.
+    return "returned"
+
+
+# What the context offers
+
+
+@app.task(executor="process")
+def facts(ctx: SyncContext) -> list[Any]:
+    return [ctx.job_id, ctx.queue, ctx.attempt, ctx.fence, ctx.retry_count, ctx.idempotency_key, ctx.stopping]
+
+
+@app.task(executor="process")
+def cooperative(ctx: SyncContext, journal: str) -> str:
+    write_line(journal, f"began {os.getpid()}")
+    while not ctx.stopping:
+        time.sleep(0.005)
+    return "in peace"
+
+
+@app.task(executor="process")
+def noting(ctx: SyncContext, value: Any) -> str:
+    try:
+        ctx.progress(value)
+    except LeaseLost as error:
+        return f"{error.job_id} {error.fence}"
+    return "noted"
+
+
+@app.task(executor="process")
+def bearing(ctx: SyncContext, children: int) -> list[str]:
+    return [ctx.enqueue(add.call(number)) for number in range(children)]
+
+
+@app.task(executor="process")
+def transacting(ctx: SyncContext) -> None:
+    ctx.transaction()
+
+
+@app.task(executor="process")
+def closing(what: str) -> str:
+    for descriptor in (0, 1, 2):
+        if what == "write":
+            os.write(1, b"\xff\x00 what a protocol would choke on\n")
+        else:
+            os.close(descriptor)
+    return what
+
+
+@app.task(executor="process", memory="256MB")
+def greedy(megabytes: int) -> int:
+    return len(bytearray(megabytes * 1_000_000))
+
+
+@app.task(executor="process")
+def hostile(data: bytes) -> None:
+    """Finds the channel and says what it should not."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) >= 200:
+            os.write(int(name), data)
+    time.sleep(FOREVER)
+
+
+@app.task(executor="process")
+def unwaited() -> None:
+    """A zombie, unless somebody waits for it."""
+    process = subprocess.Popen(["true"])
+    while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT) is None:
+        pass
+    process.returncode = 0

@@ -1,6 +1,7 @@
 """A desk without an engine behind it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 from hanbeon.clock import Clock
@@ -14,10 +15,17 @@ from tests.engine.attempts import new_attempt
 
 
 def new_call(
-    task: Task[..., Any], *, max_result_bytes: int = 1024, clock: Clock | None = None, **arguments: Any
+    task: Task[..., Any],
+    *,
+    max_result_bytes: int = 1024,
+    clock: Clock | None = None,
+    desk: dict[str, Any] | None = None,
+    **arguments: Any,
 ) -> tuple[Call, Attempt]:
     attempt = new_attempt(
-        args=to_json_text(arguments, "arguments", "args"), claimed_at=0.0 if clock is None else clock.monotonic()
+        args=to_json_text(arguments, "arguments", "args"),
+        claimed_at=0.0 if clock is None else clock.monotonic(),
+        **desk or {},
     )
     return Call(task, arguments, cast(Desk, attempt), max_result_bytes), attempt
 
@@ -39,6 +47,5 @@ class Started:
         async with asyncio.timeout(seconds):
             return await self._ended
 
-    @property
-    def is_over(self) -> bool:
-        return self._ended.done()
+    def when_over(self, then: Callable[[], None]) -> None:
+        self._ended.add_done_callback(lambda _: then())

@@ -1,20 +1,18 @@
-"""Bodies in processes: every way to end, and that nothing is left of what was stopped."""
+"""Bodies in processes: every way to end, and what they can ask for there."""
 
-import asyncio
-from collections.abc import AsyncIterator
+import os
+import struct
 from typing import Any
 
-import psutil
+import msgspec
 import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.executors.port import StopCause
-from hanbeon.executors.process.executor import ProcessExecutor
-from hanbeon.settings import load_settings
-from hanbeon.tasks.task import Task
 from tests.executors import bodies
-from tests.executors.desk import Started, new_call
+from tests.executors.bench import Bench, alive, numbers
+from tests.processes.journal import Journal
 
 ENDINGS: list[tuple[str, Outcome]] = [
     ("exit", Raised("the worker process has ended with exit code 3", "session_error")),
@@ -34,51 +32,156 @@ ENDINGS: list[tuple[str, Outcome]] = [
 ]
 
 
-class Bench:
-    """An executor and what it runs."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.executor = ProcessExecutor(load_settings(**settings), SystemClock())
-
-    def start(self, task: Task[..., Any], **arguments: Any) -> Started:
-        call, attempt = new_call(task, clock=SystemClock(), **arguments)
-        started = Started(self.executor, call)
-        attempt.begin(started, SystemClock().monotonic())
-        return started
-
-    async def run(self, task: Task[..., Any], **arguments: Any) -> Outcome | None:
-        return await self.start(task, **arguments).within()
-
-    def processes(self) -> list[psutil.Process]:
-        """Everything below the guardian."""
-        assert self.executor.guardian is not None
-        return psutil.Process(self.executor.guardian).children(recursive=True)
-
-
-@pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    made = Bench(stop_grace=0.3)
-    yield made
-    await made.executor.close()
+def result(outcome: Outcome | None) -> Any:
+    assert isinstance(outcome, Returned), outcome
+    return msgspec.json.decode(outcome.result)
 
 
 async def test_a_body_returns_and_the_next_runs_in_the_same_process(bench: Bench) -> None:
-    assert await bench.run(bodies.add, a=1, b=2) == Returned("3")
-    first, second = await bench.run(bodies.whoami), await bench.run(bodies.whoami)
-    assert first == second
-    assert bench.executor.processes == [int(first.result)]  # type: ignore[union-attr]
+    assert result(await bench.run(bodies.add, a=1, b=2)) == 3
+    first, second = result(await bench.run(bodies.whoami)), result(await bench.run(bodies.whoami))
+    assert first == second != os.getpid()
+    assert bench.executor.processes == [first]
 
 
 @pytest.mark.parametrize(("how", "expected"), ENDINGS, ids=[how for how, _ in ENDINGS])
 async def test_ends_of_a_process(bench: Bench, how: str, expected: Outcome) -> None:
     assert await bench.run(bodies.end, how=how) == expected
-    assert await bench.run(bodies.add, a=1) == Returned("1"), "the next job runs"
+    assert result(await bench.run(bodies.add, a=1)) == 1, "the next job runs"
 
 
-async def test_a_sleeping_body_is_killed_and_has_no_outcome(bench: Bench) -> None:
-    await bench.run(bodies.add, a=1)
-    started = bench.start(bodies.sleep)
-    started.stop(StopCause.DEADLINE)
-    async with asyncio.timeout(1.5):
-        assert await started.outcome() is None
-    assert bench.processes() == []
+async def test_the_traceback_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    await bench.run(bodies.end, how="value")
+    assert "task_raised" in caplog.text
+    assert 'raise ValueError("x")' in caplog.text
+
+
+async def test_a_process_is_alone_in_its_session_and_leads_its_group(bench: Bench) -> None:
+    pid = result(await bench.run(bodies.whoami))
+    keeper = bench.keepers[0].pid
+    assert os.getsid(pid) == os.getpgid(pid) == pid
+    assert len({os.getsid(each) for each in (pid, keeper, bench.guardian.pid, os.getpid())}) == 4
+
+
+async def test_the_context(bench: Bench) -> None:
+    outcome = await bench.run(bodies.facts)
+    assert bench.attempt is not None
+    job = bench.attempt.job
+    assert result(outcome) == [job.id, job.queue, job.fence, job.fence, job.retry_count, job.id, False]
+
+
+async def test_a_body_that_looks_can_end_by_itself(bench: Bench, journal: Journal) -> None:
+    started = bench.start(bodies.cooperative, journal=str(journal))
+    (pid,) = await numbers(journal, 1)
+    started.stop(StopCause.SHUTDOWN)
+    assert result(await started.within(0.4)) == "in peace", "within the grace"
+    assert not alive(pid), "one that was told to stop gets no other job"
+
+
+class Notes:
+    """A store that takes progress, or does not."""
+
+    def __init__(self, holds: bool) -> None:
+        self.holds = holds
+        self.noted: list[str] = []
+
+    async def write_progress(self, lease: object, text: str, lent: object) -> bool:
+        self.noted.append(text)
+        return self.holds
+
+
+async def test_progress_goes_through_the_engine(bench: Bench) -> None:
+    store = Notes(holds=True)
+    assert result(await bench.run(bodies.noting, value={"a": [1]}, desk={"store": store})) == "noted"
+    assert store.noted == ['{"a":[1]}']
+
+
+async def test_a_superseded_body_learns_it(bench: Bench) -> None:
+    outcome = await bench.run(bodies.noting, value=1, desk={"store": Notes(holds=False)})
+    assert bench.attempt is not None
+    assert result(outcome) == f"{bench.attempt.job.id} {bench.attempt.job.fence}"
+
+
+async def test_progress_over_the_limit_is_refused_there(bench: Bench) -> None:
+    outcome = await bench.run(bodies.noting, value="x" * 2_000_000)
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "invalid"
+    assert "progress: 2,000,002 bytes are over the limit" in outcome.message
+
+
+async def test_children_are_kept_by_the_engine(bench: Bench) -> None:
+    ids = result(await bench.run(bodies.bearing, children=3))
+    assert bench.attempt is not None
+    assert [child.id for child in bench.attempt.children] == ids
+    assert [child.args for child in bench.attempt.children] == ['{"a":0}', '{"a":1}', '{"a":2}']
+
+
+async def test_there_is_no_transaction(bench: Bench) -> None:
+    outcome = await bench.run(bodies.transacting)
+    assert isinstance(outcome, Raised)
+    assert "does not reach into the process executor; use executor='async' or 'thread'" in outcome.message
+
+
+@pytest.mark.parametrize("what", ["write", "close"])
+async def test_the_first_descriptors_are_the_bodys_own(bench: Bench, what: str) -> None:
+    assert result(await bench.run(bodies.closing, what=what)) == what
+    assert result(await bench.run(bodies.add, a=1)) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (struct.pack(">I", 3) + b"xyz", "said something that is not understood"),
+        (struct.pack(">I", 2**32 - 1), "a message of 4,294,967,295 bytes; the limit is"),
+        (struct.pack(">I", 1) + msgspec.msgpack.encode({"type": "Ended"}), "said something that is not understood"),
+    ],
+)
+async def test_a_process_that_says_what_it_should_not_is_killed(bench: Bench, data: bytes, complaint: str) -> None:
+    outcome = await bench.run(bodies.hostile, data=data)
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "session_error"
+    assert complaint in outcome.message
+    assert bench.work() == []
+
+
+async def test_memory_is_limited(bench: Bench) -> None:
+    assert result(await bench.run(bodies.greedy, megabytes=10)) == 10_000_000
+    outcome = await bench.run(bodies.greedy, megabytes=1_000)
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "session_error"
+    assert outcome.message.startswith("MemoryError")
+    assert result(await bench.run(bodies.greedy, megabytes=10)) == 10_000_000
+
+
+async def test_a_limit_is_not_for_others(bench: Bench) -> None:
+    await bench.run(bodies.greedy, megabytes=10)
+    await bench.run(bodies.whoami)
+    assert len(bench.executor.processes) == 2
+
+
+async def test_a_process_is_replaced_after_so_many_jobs() -> None:
+    bench = Bench(jobs_per_process=2)
+    try:
+        pids = [result(await bench.run(bodies.whoami)) for _ in range(5)]
+    finally:
+        await bench.executor.close()
+    assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
+
+
+async def test_no_job_waits_for_another(bench: Bench, journal: Journal) -> None:
+    """However few processes are kept."""
+    others = [bench.start(bodies.cooperative, journal=str(journal)) for _ in range(4)]
+    assert len(set(await numbers(journal, 4))) == 4
+    for other in others:
+        other.stop(StopCause.CANCELLED)
+        assert result(await other.within()) == "in peace"
+
+
+async def test_the_time_counts_from_the_start_of_the_body(bench: Bench) -> None:
+    started = bench.start(bodies.add, a=1, desk={"timeout": 100.0})
+    assert bench.attempt is not None
+    at_first = bench.attempt.deadline
+    await started.within()
+    assert at_first is not None
+    assert bench.attempt.deadline is not None
+    assert at_first < bench.attempt.deadline <= SystemClock().monotonic() + 100

@@ -178,14 +178,17 @@ class Worker:
     async def _hand_back(self) -> None:
         """Stop what runs. Returns when the database knows of all that has stopped, within the time of a lease.
 
-        Threads cannot be stopped: their leases are renewed no longer, and their jobs recovered elsewhere.
+        Processes get their grace. Threads cannot be stopped: their leases are renewed no longer, and their jobs are
+        recovered elsewhere.
         """
         self.holdings.stop_all(StopCause.SHUTDOWN)
         loop = asyncio.get_running_loop()
         began_at = loop.time()
         while len(self.holdings):
             telling = any(attempt.settling for attempt in self.holdings)
-            if loop.time() - began_at > (self._settings.lease if telling else max(1.0, self._settings.lease / 10)):
+            stopping = max(attempt.executor.stop_seconds for attempt in self.holdings)
+            patience = max(1.0, self._settings.lease / 10) + stopping
+            if loop.time() - began_at > (self._settings.lease if telling else patience):
                 return
             await self.holdings.any_left(_LOOK_SECONDS)
 

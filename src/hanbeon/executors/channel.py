@@ -52,6 +52,9 @@ class Channel:
             self.is_open = False
             self._loop.remove_reader(self._connection.fileno())
             self._loop.remove_writer(self._connection.fileno())
+            # Also for a copy of it that somebody forked from this process may hold: the other side must see the end.
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
             self._connection.close()
             self._drop_outgoing()
 

@@ -1,30 +1,21 @@
-"""The engine's side of the guardian: sessions that are started, stopped, and known to be dead."""
+"""The engine's side of one session of processes: stopped when it is asked, and known to be dead."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
-import secrets
 import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hanbeon.executors.channel import Channel
 from hanbeon.executors.guardian.kernel import now
-from hanbeon.executors.guardian.processes import MARKER, marked, send
+from hanbeon.executors.guardian.processes import marked, send
 from hanbeon.executors.guardian.wire import SMALL, packed, unpacked
-from hanbeon.logs import get_logger
 
-_log = get_logger("hanbeon.executors")
-ROOT = str(Path(__file__).parents[2])
-"""Where this package lies, for programs that are started without the user's path."""
 _SWEEP_SECONDS = 0.05
-_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.guardian.main import main; main()"
 
 
 class End(NamedTuple):
@@ -50,92 +41,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-class Guardian:
-    """Starts sessions. Its process starts with the first one, and again if somebody has killed it."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: Channel | None = None
-        self._sessions: dict[str, Session] = {}
-
-    @property
-    def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
-
-    def start(
-        self,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        descriptors: Mapping[int, int] | None = None,
-        cwd: str | None = None,
-        limits: Mapping[str, int] | None = None,
-        gone: Callable[[End], None],
-    ) -> Session:
-        """Start a program as the leader of a session. `gone` is called once, when no process of it is left.
-
-        `descriptors`: which number each has there, and which one it is here; they are closed here. `limits`: by name
-        as in `resource.RLIMIT_…`.
-        """
-        session = Session(secrets.token_hex(16), gone, self._ended)
-        self._sessions[session.id] = session
-        given = descriptors or {}
-        spec = packed(
-            id=session.id,
-            argv=list(argv),
-            env={**env, MARKER: session.id},
-            cwd=cwd,
-            targets=list(given),
-            limits=dict(limits or {}),
-        )
-        channel = self._channel if self._channel is not None else self._start_process()
-        channel.send(spec, [session.give_away(), *given.values()])
-        return session
-
-    async def close(self) -> None:
-        """Kill what is left. Returns when all of it is dead, and the guardian too."""
-        for session in list(self._sessions.values()):
-            session.kill()
-        while self._sessions:  # noqa: ASYNC110 - a last wait, of milliseconds
-            await asyncio.sleep(0.005)
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        while self._process is not None and self._process.poll() is None:  # noqa: ASYNC110 - the same
-            await asyncio.sleep(0.005)
-        self._process = None
-
-    def _start_process(self) -> Channel:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            # Not the user's environment of Python: it starts in tens of milliseconds, and with nothing of ours loaded.
-            arguments = [ROOT, str(theirs.fileno()), str(os.getpid())]
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _PROGRAM, *arguments],
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-        self._channel = Channel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
-        return self._channel
-
-    def _heard(self, frame: bytes) -> None:
-        session = self._sessions.get(unpacked(frame)["gone"])
-        if session is not None:
-            session.confirm()
-
-    def _lost(self) -> None:
-        _log.error("guardian_lost", pid=self.pid)
-        self._channel = None
-        if self._process is not None:
-            self._process.wait()
-        for session in list(self._sessions.values()):
-            session.guardian_lost()
-
-    def _ended(self, session: Session) -> None:
-        self._sessions.pop(session.id, None)
 
 
 class Session:
@@ -198,6 +103,11 @@ class Session:
             self._channel.close()
             self._ended(self)
             self._gone(self._end or End())
+
+    def abandon(self) -> None:
+        """Nobody here waits for it any more."""
+        self._is_over = True
+        self._channel.close()
 
     def _lost(self) -> None:
         self._keeper_lost = True

@@ -10,6 +10,7 @@ import socket
 import sys
 import traceback
 from collections import deque
+from collections.abc import Iterable
 from typing import Any
 
 from hanbeon.executors.guardian.keeper import Keeper
@@ -70,7 +71,12 @@ class Guardian:
     def _start(self, spec: dict[str, Any]) -> None:
         # They come in the order of the messages, and never after the message they belong to.
         own, *others = (self._descriptors.popleft() for _ in range(1 + len(spec["targets"])))
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            with socket.socket(fileno=own) as wanted:
+                wanted.sendall(packed(gone=True, status=None, by=None, error=str(error)))
+            return _close(others)
         if pid == 0:
             code = 1
             try:
@@ -82,8 +88,7 @@ class Guardian:
             finally:
                 os._exit(code)
         self._keepers[pid] = spec["id"]
-        for descriptor in (own, *others):
-            os.close(descriptor)
+        return _close([own, *others])
 
     def _reap(self) -> bool:
         """Whether there are children left, those that a killed keeper left to us included."""
@@ -124,12 +129,15 @@ class Guardian:
             poll.poll(_AGAIN_MS)
 
 
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+
+
 def _close_all_but(kept: set[int]) -> None:
     signal.set_wakeup_fd(-1)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2 and int(name) not in kept:
-            with contextlib.suppress(OSError):
-                os.close(int(name))
+    _close({int(name) for name in os.listdir("/proc/self/fd")} - kept - {0, 1, 2})
 
 
 def main() -> None:

@@ -65,8 +65,9 @@ class Child:
             order = for_worker(frame)
             assert isinstance(order, Run)
             self._is_idle = False
-            line.say(self._run(order, line))
-            if line.stopping:
+            ended = self._run(order, line)
+            line.say(ended)
+            if ended.leaving:
                 return
             self._is_idle = True
 
@@ -82,8 +83,9 @@ class Child:
             body = self._load(order, line)
         except BaseException as error:
             where = f"{order.module}.{order.function}"
-            message = f"a worker process cannot load {where}: {type(error).__name__}: {error}"
-            return self._ended(Raised(message, FailureType.SESSION_ERROR), error)
+            message = f"a worker process cannot load {where}: {_text(type(error).__name__)}: {_text(str(error))}"
+            # Half of a module may be loaded; the next try begins anew.
+            return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
         try:
             value = body.function(*context, **body.signature.unpack(order.job.args))
@@ -103,7 +105,7 @@ class Child:
             line.say(Began())
         return known
 
-    def _ended(self, outcome: Outcome, error: BaseException | None = None) -> Ended:
+    def _ended(self, outcome: Outcome, error: BaseException | None = None, *, leaving: bool = False) -> Ended:
         assert self._line is not None
         assert isinstance(outcome, Returned | Raised | PutOff)
         for stream in (sys.stdout, sys.stderr):
@@ -112,7 +114,8 @@ class Child:
         _reap()
         told = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
         # Who knows what is broken in a process that ran out of memory.
-        return Ended(_sendable(outcome), told, self._line.stopping or isinstance(error, MemoryError))
+        leaving = leaving or self._line.stopping or isinstance(error, MemoryError)
+        return Ended(_sendable(outcome), told, leaving)
 
 
 def _raised(error: BaseException) -> Outcome:

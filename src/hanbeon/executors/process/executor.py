@@ -7,10 +7,13 @@ import os
 import sys
 
 from hanbeon.clock import Clock
-from hanbeon.executors.port import Call, Done, StopCause
-from hanbeon.executors.process.messages import Setup
+from hanbeon.domain.outcome import Outcome, Raised
+from hanbeon.domain.retry import FailureType
+from hanbeon.executors.guard import Guardian
+from hanbeon.executors.port import Call, Done, StopCause, failed
+from hanbeon.executors.process.finding import main_program
+from hanbeon.executors.process.messages import Run, Setup, encode
 from hanbeon.executors.process.worker import WorkerProcess
-from hanbeon.executors.sessions import Guardian
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import PROCESS
 
@@ -38,8 +41,14 @@ class ProcessExecutor:
         self.stop_seconds = settings.grace + min(0.5, settings.lease / 20)
 
     def start(self, call: Call, done: Done) -> ProcessWork:
-        process = self._take(call.task.memory)
-        process.run(call, done)
+        try:
+            order = _order(call)
+            process = self._take(call.task.memory)
+        except Exception as error:
+            # A full process table or too many open files. The engine hears of it as of any other end.
+            asyncio.get_running_loop().call_soon(done, _not_started(call, error))
+            return ProcessWork(None, call)
+        process.run(call, order, done)
         if self._timer is None:
             self._tick()
         return ProcessWork(process, call)
@@ -84,7 +93,7 @@ class ProcessExecutor:
                 self._idle.remove(process)
                 return process
         setup = Setup(
-            path=[entry or os.getcwd() for entry in sys.path],
+            path=[str(entry) or os.getcwd() for entry in sys.path],
             argv=sys.argv,
             folder=os.getcwd(),
             zone=self._settings.timezone,
@@ -111,8 +120,21 @@ class ProcessExecutor:
 class ProcessWork:
     __slots__ = ("_call", "_process")
 
-    def __init__(self, process: WorkerProcess, call: Call) -> None:
+    def __init__(self, process: WorkerProcess | None, call: Call) -> None:
         self._process, self._call = process, call
 
     def stop(self, cause: StopCause) -> None:
-        self._process.stop_job(self._call)
+        if self._process is not None:
+            self._process.stop_job(self._call)
+
+
+def _order(call: Call) -> bytes:
+    function = call.task.function
+    module, main = function.__module__, main_program(function.__module__)
+    return encode(Run(call.desk.job, module, function.__qualname__, main, call.max_result_bytes))
+
+
+def _not_started(call: Call, error: Exception) -> Outcome:
+    if isinstance(error, OSError):
+        return Raised(f"no worker process can be started: {error}", FailureType.SESSION_ERROR)
+    return failed(call, error)

@@ -15,11 +15,11 @@ from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.channel import Channel
+from hanbeon.executors.guard import ROOT, Guardian
 from hanbeon.executors.port import Call, Done
 from hanbeon.executors.process import messages
-from hanbeon.executors.process.finding import main_program
-from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Run, Setup
-from hanbeon.executors.sessions import ROOT, End, Guardian
+from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Setup
+from hanbeon.executors.sessions import End
 from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.tasks")
@@ -83,20 +83,12 @@ class WorkerProcess:
     def pid(self) -> int | None:
         return self._session.leader
 
-    def run(self, call: Call, done: Done) -> None:
+    def run(self, call: Call, order: bytes, done: Done) -> None:
         """Start the body; `done` is called when it has ended and nothing of it runs."""
         self._job = _Job(call, done)
         self.jobs += 1
         self.keep_alive()
-        function = call.task.function
-        order = Run(
-            job=call.desk.job,
-            module=function.__module__,
-            function=function.__qualname__,
-            main=main_program(function.__module__),
-            max_result_bytes=call.max_result_bytes,
-        )
-        self._channel.send(messages.encode(order))
+        self._channel.send(order)
 
     def keep_alive(self) -> None:
         """Tell the keeper until when the lease of the job allows it to run; it stops it by itself if we cannot."""

@@ -1,0 +1,21 @@
+"""An executor for processes that leaves nothing behind, and what bodies of other processes tell."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.executors.bench import Bench
+from tests.processes.journal import Journal
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    made = Bench()
+    yield made
+    await made.executor.close()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    return Journal(tmp_path / "journal")

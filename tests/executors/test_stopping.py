@@ -1,0 +1,162 @@
+"""Work that really stops: whatever a body does and starts, nothing of it is left when its end is told."""
+
+import asyncio
+import os
+import signal
+import time
+from typing import Any
+
+import psutil
+import pytest
+
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.executors.port import StopCause
+from hanbeon.tasks.task import Task
+from tests.executors import bodies
+from tests.executors.bench import GRACE, Bench, alive, numbers, until
+from tests.executors.desk import Started
+from tests.processes.journal import Journal
+
+KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]
+
+
+async def test_a_sleeping_body_is_killed_and_has_no_outcome(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    started = bench.start(bodies.sleep)
+    started.stop(StopCause.DEADLINE)
+    assert await started.within(GRACE + 1) is None
+    assert bench.work() == []
+
+
+@pytest.mark.parametrize(("kind", "clean"), KINDS)
+async def test_nothing_is_left_of_a_body_that_ignores_sigterm_and_of_its_grandchildren(
+    bench: Bench, journal: Journal, kind: str, clean: bool
+) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind=kind, clean=clean)
+    processes = await numbers(journal)
+    asked_at = time.monotonic()
+    started.stop(StopCause.DEADLINE)
+    told, seen = await _watched(started, processes)
+    assert GRACE <= told - asked_at < GRACE + 1
+    assert seen == [], "its end was told before all of it was dead"
+    assert bench.work() == []
+
+
+@pytest.mark.parametrize(
+    "task", [bodies.busy, bodies.backtrack, bodies.asleep, bodies.frozen], ids=lambda task: task.name
+)
+async def test_what_no_handler_interrupts_is_killed_too(bench: Bench, journal: Journal, task: Task[..., Any]) -> None:
+    started = bench.start(task, journal=str(journal))
+    processes = await numbers(journal, 1)
+    if task is bodies.frozen:
+        stopped = psutil.Process(processes[0])
+        await until("it is frozen", lambda: stopped.status() == psutil.STATUS_STOPPED)
+    started.stop(StopCause.CANCELLED)
+    _, seen = await _watched(started, processes, GRACE + 1)
+    assert seen == []
+    assert bench.work() == []
+
+
+async def _watched(started: Started, processes: list[int], seconds: float = GRACE + 1) -> tuple[float, list[int]]:
+    """When its end was told, and which of the processes ran at that very moment."""
+    loop = asyncio.get_running_loop()
+    moment: asyncio.Future[tuple[float, list[int]]] = loop.create_future()
+    started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))
+    assert await started.within(seconds) is None
+    return await moment
+
+
+@pytest.mark.parametrize("kind", bodies.LEAVES)
+async def test_what_a_body_leaves_running_is_dead_before_its_end_is_told(
+    bench: Bench, journal: Journal, kind: str
+) -> None:
+    assert await bench.run(bodies.leaves_behind, journal=str(journal), kind=kind) == Returned('"returned"')
+    assert not any(alive(pid) for pid in await numbers(journal, 1))
+    assert bench.work() == []
+
+
+async def test_a_crash_takes_its_children_along(bench: Bench, journal: Journal) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    leader = next(int(words[1]) for words in journal.lines("began"))
+    os.kill(leader, signal.SIGKILL)
+    assert await started.within(5) == Raised("the worker process was killed by SIGKILL", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_a_killed_keeper_leaves_nothing(bench: Bench, journal: Journal) -> None:
+    """Then its orphans are the guardian's, and it is the guardian that says when they are dead."""
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    bench.keepers[0].kill()
+    outcome = await started.within(5)
+    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert not any(alive(pid) for pid in processes)
+    assert await bench.run(bodies.add, a=1) == Returned("1")
+
+
+async def test_a_killed_guardian_leaves_nothing(bench: Bench, journal: Journal) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    first = bench.guardian
+    first.kill()
+    outcome = await started.within(5)
+    assert outcome == Raised("the worker process was killed by SIGKILL", "session_error")
+    assert not any(alive(pid) for pid in processes)
+    assert await bench.run(bodies.add, a=1) == Returned("1")
+    assert bench.guardian.pid != first.pid
+
+
+async def test_with_guardian_and_keeper_killed_together_the_engine_looks_itself(bench: Bench, journal: Journal) -> None:
+    """By session and by the marker in the environment: nobody is left who could know its descendants."""
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon")
+    processes = await numbers(journal)
+    guardian, keepers = bench.guardian, bench.keepers
+    guardian.suspend()
+    for process in (*keepers, guardian):
+        process.kill()
+    outcome = await started.within(5)
+    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_signals_for_everybody_do_not_reach_the_guardian(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    for process in (bench.guardian, *bench.keepers):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+    assert await bench.run(bodies.add, a=2) == Returned("2")
+
+
+async def test_an_idle_process_that_is_killed_is_replaced(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    (pid,) = bench.executor.processes
+    os.kill(pid, signal.SIGKILL)
+    await until("it is gone", lambda: not bench.executor.processes)
+    assert await bench.run(bodies.add, a=2) == Returned("2")
+
+
+async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(bench: Bench, journal: Journal) -> None:
+    """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
+    started = bench.start(bodies.stubborn, journal=str(journal), desk={"lease": 3.0})
+    processes = await numbers(journal)
+    assert bench.attempt is not None
+    ends_at = bench.attempt.lease_until
+    while any(alive(pid) for pid in processes):
+        time.sleep(0.01)  # noqa: ASYNC251 - on purpose
+        assert time.clock_gettime(time.CLOCK_BOOTTIME) < ends_at, "it runs on after its lease"
+    outcome = await started.within(1)
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "session_error"
+    assert "this worker stood still for so long that its lease was in danger" in outcome.message
+
+
+async def test_closing_kills_what_runs(journal: Journal) -> None:
+    bench = Bench()
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="session")
+    processes = await numbers(journal)
+    guardian = bench.guardian
+    await bench.executor.close()
+    assert not any(alive(pid) for pid in processes)
+    assert not guardian.is_running()
+    assert isinstance(await started.within(1), Raised)
