@@ -164,8 +164,20 @@ def bearing(ctx: SyncContext, children: int) -> list[str]:
 
 
 @app.task(executor="process")
+def bearing_in_vain(ctx: SyncContext) -> None:
+    ctx.enqueue(add.call(1))
+    if ctx.attempt == 1:
+        raise ConnectionError("as asked")
+
+
+@app.task(executor="process")
 def transacting(ctx: SyncContext) -> None:
     ctx.transaction()
+
+
+@app.task(executor="process")
+def descriptors() -> list[int]:
+    return sorted(map(int, os.listdir("/proc/self/fd")))
 
 
 @app.task(executor="process")

@@ -122,6 +122,12 @@ async def test_there_is_no_transaction(bench: Bench) -> None:
     assert "does not reach into the process executor; use executor='async' or 'thread'" in outcome.message
 
 
+async def test_it_has_no_descriptor_but_its_own(bench: Bench) -> None:
+    *others, channel = result(await bench.run(bodies.descriptors))
+    assert others == [0, 1, 2, 3], "the last one is the folder that was read"
+    assert channel >= 200, "where few would close it by mistake"
+
+
 @pytest.mark.parametrize("what", ["write", "close"])
 async def test_the_first_descriptors_are_the_bodys_own(bench: Bench, what: str) -> None:
     assert result(await bench.run(bodies.closing, what=what)) == what

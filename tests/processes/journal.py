@@ -22,6 +22,10 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    @classmethod
+    def at(cls, path: str) -> Journal:
+        return cls(Path(path))
+
     def __str__(self) -> str:
         return str(self.path)
 

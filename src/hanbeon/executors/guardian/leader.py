@@ -41,8 +41,6 @@ def _become(spec: dict[str, Any], descriptors: Sequence[int], keeper: int) -> No
     os.setsid()
     die_with_parent(keeper)
     _restore_signals()
-    for name, limit in spec["limits"].items():
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
     if spec["cwd"] is not None:
         os.chdir(spec["cwd"])
     # Out of the way first: one that is to become 3 may be the 4 of another.
@@ -50,6 +48,8 @@ def _become(spec: dict[str, Any], descriptors: Sequence[int], keeper: int) -> No
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for descriptor, target in zip(moved, spec["targets"], strict=True):
         os.dup2(descriptor, target)
+    for name, limit in spec["limits"].items():
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
     os.execvpe(spec["argv"][0], spec["argv"], spec["env"])
 
 

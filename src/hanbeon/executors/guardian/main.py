@@ -15,7 +15,7 @@ from typing import Any
 
 from hanbeon.executors.guardian.keeper import Keeper
 from hanbeon.executors.guardian.kernel import adopt_orphans, drain, wake_on_children
-from hanbeon.executors.guardian.processes import descendants, look, send
+from hanbeon.executors.guardian.processes import descendants, send
 from hanbeon.executors.guardian.wire import SMALL, Frames, TooLong, packed, unpacked
 
 _IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE, signal.SIGTSTP)
@@ -58,9 +58,9 @@ class Guardian:
 
     def _listen(self) -> bool:
         try:
-            data, descriptors, _, _ = socket.recv_fds(
-                self._engine, 65_536, _MOST_DESCRIPTORS, flags=socket.MSG_CMSG_CLOEXEC
-            )
+            data, descriptors, _, _ = socket.recv_fds(self._engine, 65_536, _MOST_DESCRIPTORS)
+            for descriptor in descriptors:
+                os.set_inheritable(descriptor, False)  # They come without: Python's function knows no flag for it.
             self._descriptors.extend(descriptors)
             for frame in self._frames.feed(data):
                 self._start(unpacked(frame))
@@ -142,6 +142,5 @@ def _close_all_but(kept: set[int]) -> None:
 
 def main() -> None:
     descriptor, parent = map(int, sys.argv[1:])
-    if look(parent) is None:
-        return
+    os.set_inheritable(descriptor, False)
     Guardian(socket.socket(fileno=descriptor), parent).run()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import multiprocessing.spawn
 import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from hanbeon.errors import TaskDefinitionError
@@ -32,9 +34,7 @@ def main_program(module: str) -> str | None:
 
 def find(module: str, function: str, main: str | None) -> Callable[..., Any]:
     """The function, after importing its module; once per process."""
-    if main is not None:
-        _load_main(main)
-    found: Any = sys.modules[MAIN] if main is not None else importlib.import_module(module)
+    found: Any = importlib.import_module(module) if main is None else _main(main)
     for name in function.split("."):
         found = getattr(found, name)
     if isinstance(found, Task):
@@ -44,9 +44,9 @@ def find(module: str, function: str, main: str | None) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _load_main(main: str) -> None:
-    if "__mp_main__" in sys.modules:
-        return
+@functools.cache
+def _main(main: str) -> ModuleType:
     kind, _, name = main.partition(" ")
     # Under the name __mp_main__, so that what stands behind `if __name__ == "__main__"` does not run.
     multiprocessing.spawn.prepare({f"init_main_from_{'name' if kind == 'module' else 'path'}": name})
+    return sys.modules[MAIN]

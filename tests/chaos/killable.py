@@ -1,0 +1,63 @@
+"""Tasks that run in processes and do not want to end; what the harness starts in each worker process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+import psutil
+
+from hanbeon import App, SyncContext
+from hanbeon.cli.logs import log_to_stderr
+from tests.chaos.moments import boottime
+from tests.processes.journal import Journal, write_line
+
+GRACE = 0.5
+SETTINGS = {"lease": 3.0, "poll": 0.5, "stop_grace": GRACE}
+_GRANDCHILD = (
+    "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0);"
+    "open(sys.argv[1], 'a').write(f'child {sys.argv[2]} {sys.argv[3]} {os.getpid()}\\n'); time.sleep(3600)"
+)
+
+
+def make_app(url: str, **settings: Any) -> App:
+    log_to_stderr()
+    return quiet_app(url, **settings)
+
+
+def quiet_app(url: str, **settings: Any) -> App:
+    app = App(url, **settings)
+    app.task(timeout=60.0, retries=1000, retry_delay=0.0)(stubborn)
+    app.task(executor="process", retries=0)(quick)
+    return app
+
+
+def quick(number: int) -> int:
+    return number
+
+
+def stubborn(ctx: SyncContext, journal: str) -> None:
+    """The first attempt ignores SIGTERM, as does a daemon that it starts. The others tell if they saw any of it."""
+    job, fence = ctx.job_id, ctx.fence
+    for words in Journal.at(journal).lines():
+        if words[0] in ("began", "child") and words[1] == job and runs(int(words[-1])):
+            write_line(journal, f"overlap {job} {fence} {words[-1]}")
+    write_line(journal, f"began {job} {fence} {boottime()} {os.getpid()}")
+    if ctx.attempt > 1:
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.run([sys.executable, "-S", "-c", _GRANDCHILD, journal, job, str(fence)], check=True, env={})
+    while True:
+        time.sleep(3600)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

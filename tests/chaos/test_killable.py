@@ -1,0 +1,134 @@
+"""Work in processes stops for real: at its deadline, when it is cancelled, and when its worker dies or freezes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.lifecycle import State
+from tests.chaos import killable
+from tests.chaos.crew import Crew, crew
+from tests.chaos.killable import GRACE, SETTINGS, runs
+from tests.chaos.moments import assert_sound, boottime, enqueue, rows_of, statuses, until, until_line, until_state
+from tests.chaos.scale import TIMEOUT
+from tests.processes.journal import Journal
+from tests.processes.workers import WorkerProcess
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+_TIMEOUT = 1.5
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[App]:
+    """An App without workers, on a database that is brought up to date first."""
+    app = killable.quiet_app(url)
+    await app.migrate()
+    async with app:
+        yield app
+
+
+async def _processes(journal: Journal, job_id: str) -> list[int]:
+    """The process of the first attempt, and its daemon."""
+    began = await until_line(journal, "began", job_id, 1)
+    child = await until_line(journal, "child", job_id, 1)
+    return [int(began[-1]), int(child[-1])]
+
+
+async def _until_dead(processes: list[int], within: float) -> float:
+    async def ask() -> float | None:
+        return None if any(map(runs, processes)) else boottime()
+
+    return await until(f"{processes} are dead", ask, within)
+
+
+def _assert_no_overlap(journal: Journal) -> None:
+    assert journal.lines("overlap") == []
+
+
+async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
+    database_url: str, journal: Journal
+) -> None:
+    async with _opened(database_url) as app:
+        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.hire(concurrency=1)
+            await workers.ready()
+            job_id = await enqueue(app, "stubborn", journal=str(journal), options={"timeout": _TIMEOUT})
+            processes = await _processes(journal, job_id)
+            began_at = float((await until_line(journal, "began", job_id, 1))[3])
+            behind = await enqueue(app, "quick", number=1)
+            dead_at = await _until_dead(processes, 20)
+            assert _TIMEOUT <= dead_at - began_at < _TIMEOUT + GRACE + 1
+            await until_state(app, job_id, State.SUCCEEDED)
+            await until_state(app, behind, State.SUCCEEDED)
+        assert await statuses(app, job_id) == ["timeout", "completed"]
+        _assert_no_overlap(journal)
+        await assert_sound(app)
+
+
+async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, journal: Journal) -> None:
+    async with _opened(database_url) as app:
+        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.hire()
+            job_id = await enqueue(app, "stubborn", journal=str(journal))
+            processes = await _processes(journal, job_id)
+            asked_at = boottime()
+            assert await app.cancel(job_id) is State.RUNNING
+
+            async def ended() -> tuple[float, list[int]] | None:
+                if (await app.store.job(job_id)).state is State.RUNNING:
+                    return None
+                return boottime(), [pid for pid in processes if runs(pid)]
+
+            told_at, seen = await until("its end", ended)
+            assert told_at - asked_at < GRACE + 1
+            assert seen == [], "it is cancelled before all of it is dead"
+        assert await statuses(app, job_id) == ["cancelled"]
+        await assert_sound(app)
+
+
+async def test_work_of_a_killed_worker_dies_with_it_and_is_done_elsewhere(database_url: str, journal: Journal) -> None:
+    async with _opened(database_url) as app:
+        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            dying = workers.hire()
+            job_id = await enqueue(app, "stubborn", journal=str(journal))
+            processes = await _processes(journal, job_id)
+            workers.kill(dying)
+            await _until_dead(processes, 2)
+            workers.hire()
+            await until_state(app, job_id, State.SUCCEEDED)
+        assert await statuses(app, job_id) == ["lost", "completed"]
+        _assert_no_overlap(journal)
+        await assert_sound(app)
+
+
+async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(database_url: str, journal: Journal) -> None:
+    async with _opened(database_url) as app:
+        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            frozen = workers.hire()
+            job_id = await enqueue(app, "stubborn", journal=str(journal))
+            processes = await _processes(journal, job_id)
+            frozen.freeze()
+            await _until_dead(processes, SETTINGS["lease"])
+            assert await _leased(app, job_id), "its lease had ended"
+            workers.hire()
+            await until_state(app, job_id, State.SUCCEEDED)
+            frozen.thaw()
+            await _still_works(app, workers, frozen)
+        assert await statuses(app, job_id) == ["lost", "completed"]
+        _assert_no_overlap(journal)
+        await assert_sound(app)
+
+
+async def _leased(app: App, job_id: str) -> bool:
+    sql = "SELECT 1 FROM hanbeon.jobs WHERE id = $1 AND state = 'running' AND locked_until > hanbeon.now()"
+    return bool(await rows_of(app.store, sql, job_id))
+
+
+async def _still_works(app: App, workers: Crew, thawed: WorkerProcess) -> None:
+    """The thawed one alone runs a job again."""
+    for other in [each for each in workers.at_work if each is not thawed]:
+        workers.kill(other)
+    await until_state(app, await enqueue(app, "quick", number=2), State.SUCCEEDED)
