@@ -31,6 +31,13 @@ def whoami() -> int:
 
 
 @app.task(executor="process")
+def whoami_at_last(gate: str) -> int:
+    while not os.path.exists(gate):
+        time.sleep(0.005)
+    return os.getpid()
+
+
+@app.task(executor="process")
 def sleep(seconds: float = FOREVER) -> None:
     time.sleep(seconds)
 

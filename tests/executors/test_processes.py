@@ -1,5 +1,6 @@
 """Bodies in processes: every way to end, and what they can ask for there."""
 
+import asyncio
 import os
 import struct
 from typing import Any
@@ -11,7 +12,7 @@ from hanbeon.clock import SystemClock
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.executors.port import StopCause
 from tests.executors import bodies
-from tests.executors.bench import Bench, alive, numbers
+from tests.executors.bench import Bench, alive, numbers, until
 from tests.processes.journal import Journal
 
 ENDINGS: list[tuple[str, Outcome]] = [
@@ -181,6 +182,22 @@ async def test_no_job_waits_for_another(bench: Bench, journal: Journal) -> None:
     for other in others:
         other.stop(StopCause.CANCELLED)
         assert result(await other.within()) == "in peace"
+
+
+async def test_idle_processes_are_kept_up_to_a_number(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.executors.process.executor._LINGER_SECONDS", 0.1)
+    bench = Bench(processes=2)
+    try:
+        started = [bench.start(bodies.whoami_at_last, gate=str(journal)) for _ in range(4)]
+        await until("all run", lambda: len(bench.executor.processes) == 4)
+        journal.path.touch()
+        pids = {result(await each.within()) for each in started}
+        await until("two are left", lambda: len(bench.executor.processes) == 2)
+        assert result(await bench.run(bodies.whoami)) in pids
+        await asyncio.sleep(1.5)
+        assert len(bench.executor.processes) == 2, "these stay"
+    finally:
+        await bench.executor.close()
 
 
 async def test_the_time_counts_from_the_start_of_the_body(bench: Bench) -> None:
