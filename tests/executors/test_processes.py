@@ -1,6 +1,5 @@
 """Bodies in processes: every way to end, and what they can ask for there."""
 
-import asyncio
 import os
 import struct
 from typing import Any
@@ -194,7 +193,7 @@ async def test_idle_processes_are_kept_up_to_a_number(journal: Journal, monkeypa
         pids = {result(await each.within()) for each in started}
         await until("two are left", lambda: len(bench.executor.processes) == 2)
         assert result(await bench.run(bodies.whoami)) in pids
-        await asyncio.sleep(1.5)
+        bench.executor._tick()
         assert len(bench.executor.processes) == 2, "these stay"
     finally:
         await bench.executor.close()
