@@ -1,11 +1,18 @@
-"""The command line as a user has it: the installed script, in a process of its own."""
+"""The command line: as a user has it, the installed script in a process; or, quicker, the same program in a thread."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import io
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from hanbeon.cli.program import run_program
 
 SCRIPT = str(Path(sys.executable).with_name("hanbeon"))
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -30,3 +37,34 @@ def hanbeon(
         cwd=cwd,
         env=environment(**more),
     )
+
+
+class Answer(NamedTuple):
+    """What a command said, and with which code it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The one JSON document on stdout, where there was nothing else."""
+        assert (self.code, self.err) == (0, ""), self
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[str]:
+        assert (self.code, self.err) == (0, ""), self
+        return self.out.splitlines()
+
+
+async def call(*arguments: str) -> Answer:
+    """Run a command to its end in this process, on an event loop of its own."""
+    return await asyncio.to_thread(_call, arguments)
+
+
+def _call(arguments: tuple[str, ...]) -> Answer:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run_program(arguments)
+    return Answer(code, out.getvalue(), err.getvalue())

@@ -4,14 +4,18 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from hanbeon.cli.catalogue import COMMANDS, NAMES, front_page
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
+from hanbeon.cli.program import program
 from hanbeon.errors import Kind
 from tests.cli.hanbeon import environment, hanbeon
 
-_HEAVY = ("apsw", "asyncpg", "asyncio", "msgspec", "pydantic", "structlog", "uvloop")
+_HEAVY = ("apsw", "asyncpg", "asyncio", "msgspec", "pydantic", "rich", "structlog", "typer", "uvloop")
 _HELP = f"""
 import sys
 from hanbeon.cli import main
@@ -28,8 +32,33 @@ def test_help_lists_the_commands_without_loading_what_they_need() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _HELP], check=True, capture_output=True, text=True, env=environment(), timeout=60
     )
-    assert all(command in done.stdout for command in ("migrate", "worker", "verify", "demo"))
+    assert all(command in done.stdout for command in NAMES)
     assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
+def test_the_help_of_a_command_loads_no_other_command_and_nothing_that_it_needs_to_run() -> None:
+    script = _HELP.replace('"--help"]', '"jobs", "--help"]').replace("('apsw'", "('hanbeon.cli.queues', 'apsw'")
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment(), timeout=60
+    )
+    assert "--work-item" in done.stdout
+    # Typer itself looks whether there is a pydantic.
+    assert set(done.stdout.splitlines()[-1].split()) <= {"loaded:", "typer", "pydantic"}
+
+
+def test_both_ways_to_ask_for_help_say_the_same() -> None:
+    assert hanbeon("--help").stdout == hanbeon("-h").stdout == front_page() + "\n"
+    asked = hanbeon("--version", "--help")  # Not the short cut: typer answers.
+    assert asked.returncode == 0
+    nothing = hanbeon()
+    assert (nothing.returncode, nothing.stderr.strip()) == (2, front_page())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_front_page_says_of_a_command_what_its_own_help_begins_with(name: str) -> None:
+    group: Any = get_command(program)
+    meaning = " ".join(group.commands[name].help.split())
+    assert meaning.startswith(next(section[name] for section in COMMANDS.values() if name in section))
 
 
 def test_the_version_is_that_of_the_package() -> None:

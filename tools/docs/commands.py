@@ -23,17 +23,32 @@ codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings com
 
 def render() -> str:
     group: Any = get_command(program)
-    return _PAGE.format(sections="".join(_section(name, command) for name, command in group.commands.items()))
+    sections = (_section(f"hanbeon {name}", command) for name, command in group.commands.items())
+    return _PAGE.format(sections="".join(sections))
 
 
 def _section(name: str, command: Any) -> str:
-    rows = [(f"`{_spelling(option)}`", _explanation(option)) for option in command.params if option.name != "help"]
-    return f"\n## hanbeon {name}\n\n{command.help}\n\n" + table(("option", "meaning"), rows)
+    """A command with its table; a group as the sections of its commands."""
+    if hasattr(command, "commands"):
+        return "".join(_section(f"{name} {each}", inner) for each, inner in command.commands.items())
+    rows = [(f"`{_spelling(each)}`", _explanation(each)) for each in command.params if each.name != "help"]
+    meaning = " ".join(command.help.split())
+    return f"\n## {name}\n\n{meaning}\n\n" + table(("option", "meaning"), rows)
 
 
-def _spelling(option: Any) -> str:
-    return option.opts[0] if option.is_flag else f"{option.opts[0]} {option.metavar}"
+def _spelling(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name.upper())
+    names = [*parameter.opts, *parameter.secondary_opts]
+    return ", ".join(names) if parameter.is_flag else f"{names[0]} {parameter.metavar}"
 
 
-def _explanation(option: Any) -> str:
-    return f"{option.help}{' Required.' if option.required else ''}"
+def _explanation(parameter: Any) -> str:
+    words = [parameter.help or ""]
+    if parameter.param_type_name == "option" and parameter.required:
+        words.append("Required.")
+    if parameter.param_type_name == "argument" and not parameter.required:
+        words.append("May be left out.")
+    if parameter.show_default and parameter.default not in (None, False, [], ()):
+        words.append(f"By default {parameter.default}.")
+    return " ".join(words)

@@ -8,6 +8,7 @@ SOUND = 0
 FAILED = 1
 DEFECT = 70
 INTERRUPTED = 130
+UNREAD = 141
 
 EXIT_CODES: dict[Kind, int] = {
     Kind.FAILED: FAILED,
@@ -26,4 +27,5 @@ MEANINGS: dict[int, str] = {
     EXIT_CODES[Kind.UNAVAILABLE]: "Something it needs cannot be used now: the database, its schema, a server.",
     DEFECT: "A defect in Hanbeon or in the App that was loaded; the traceback is on stderr.",
     INTERRUPTED: "Stopped with Ctrl-C before it was done.",
+    UNREAD: "Whoever read the output stopped reading, as `| head` does.",
 }

@@ -15,3 +15,25 @@ Database = Annotated[
         show_default=False,
     ),
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
+
+JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
+JobIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of jobs.", show_default=False)]
+
+QueueFilter = Annotated[
+    str | None, typer.Option("--queue", metavar="NAME", help="Only jobs of this queue.", show_default=False)
+]
+TaskFilter = Annotated[
+    str | None, typer.Option("--task", metavar="NAME", help="Only jobs of this task.", show_default=False)
+]
+RoleFilter = Annotated[
+    str | None, typer.Option("--role", metavar="NAME", help="Only jobs of this role.", show_default=False)
+]
+WorkItemFilter = Annotated[
+    str | None, typer.Option("--work-item", metavar="TEXT", help="Only jobs of this work item.", show_default=False)
+]
+StateFilter = Annotated[
+    list[str] | None,
+    typer.Option("--state", metavar="STATE", help="Only jobs in this state; may be repeated.", show_default=False),
+]

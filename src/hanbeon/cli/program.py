@@ -2,29 +2,95 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
-from typing import Annotated
+from collections.abc import Iterator, MutableMapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from hanbeon.cli import exits
-from hanbeon.cli.demo.command import demo
-from hanbeon.cli.migrate import migrate
-from hanbeon.cli.verify import verify
-from hanbeon.cli.worker import worker
+from hanbeon.cli.catalogue import NAMES, TITLE, front_page
 from hanbeon.errors import HanbeonError
 
+# Plain help: rich would take longer to load than most commands take to run.
+STYLE: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
+
+
+class _Commands(MutableMapping[str, Any]):
+    """The commands by name. One is imported when it is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in NAMES:
+            raise KeyError(name)
+        if name not in self._loaded:
+            self._loaded[name] = _load(name)
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+
+def _load(name: str) -> Any:
+    home = "demo.command" if name == "demo" else name
+    found = getattr(import_module(f"hanbeon.cli.{home}"), name)
+    if isinstance(found, typer.Typer):
+        group = get_command(found)
+        group.name = name
+        return group
+    alone = typer.Typer(add_completion=False, **STYLE)
+    alone.command(name)(found)
+    return get_command(alone)
+
+
+class Front(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(NAMES)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(front_page() + "\n")
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            answer = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader has seen enough. What is still buffered goes nowhere, or Python would complain at its exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(exits.UNREAD) from None
+        return answer
+
+
 program = typer.Typer(
+    cls=Front,
     name="hanbeon",
-    help="A durable job scheduler on SQLite or PostgreSQL.",
+    help=TITLE,
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    **STYLE,
 )
-for command in (migrate, worker, verify, demo):
-    program.command()(command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -44,10 +110,10 @@ def options(
     """A durable job scheduler on SQLite or PostgreSQL."""
 
 
-def run_program() -> int:
-    """Run the command of this process; its exit code. Our own errors are one line, a defect is a traceback."""
+def run_program(arguments: Sequence[str] | None = None) -> int:
+    """Run these arguments, or this process's; the exit code. Our own errors are one line, a defect is a traceback."""
     try:
-        program()
+        program(arguments, prog_name="hanbeon")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.FAILED
     except HanbeonError as error:

@@ -35,16 +35,14 @@ def verify(
 
 
 async def audit(url: str) -> Report:
-    """The report on a database that exists already: one that is opened by a mistyped name would be new, and sound."""
+    """The report on a database that exists already."""
+    from hanbeon.cli.opening import refuse_missing_file
     from hanbeon.clock import SystemClock
-    from hanbeon.errors import NotFound
     from hanbeon.service import verify as service
     from hanbeon.store.port import open_store
-    from hanbeon.store.sqlite import SqliteDatabase
 
+    refuse_missing_file(url)
     store = open_store(url, SystemClock())
-    if isinstance(store.database, SqliteDatabase) and not store.database.path.exists():
-        raise NotFound(f"there is no file {store.database.path}; check --database or HANBEON_DATABASE_URL")
     try:
         await store.open()
         return await service.verify(store)

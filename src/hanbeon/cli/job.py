@@ -1,0 +1,90 @@
+"""`hanbeon job`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hanbeon.cli.options import Database, JobId, Json
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from hanbeon.domain.job import AttemptRecord, JobRecord
+    from hanbeon.store.operations.read import Dependency
+
+
+def job(id: JobId, database: Database = None, json: Json = False) -> None:
+    """Show everything about a job: its record, its attempts, what it waits for."""
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.running import run
+    from hanbeon.cli.shapes import attempt_shape, job_shape
+
+    record, attempts, dependencies, zone = run(_read(database, id))
+    if json:
+        print_json(
+            {
+                **job_shape(record, zone),
+                "attempts": [attempt_shape(attempt, zone) for attempt in attempts],
+                "dependencies": dependencies,
+            }
+        )
+    else:
+        _show(record, attempts, dependencies, zone)
+
+
+async def _read(
+    database: str | None, job_id: str
+) -> tuple[JobRecord, list[AttemptRecord], list[Dependency], dt.tzinfo]:
+    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.opening import looking
+
+    check_ids([job_id])
+    async with looking(database) as app:
+        job = app.job(job_id)
+        return (
+            await job.record(),
+            await job.attempts(),
+            await app.store.dependencies(job_id),
+            app.settings.zone,
+        )
+
+
+def _show(job: JobRecord, attempts: list[AttemptRecord], dependencies: list[Dependency], zone: dt.tzinfo) -> None:
+    from hanbeon.cli.output import print_facts, print_table, state_cell
+    from hanbeon.cli.spans import brief, clock_time, iso
+
+    shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]
+    shown += [(name, getattr(job, name)) for name in ("id", "task", "queue", "role", "concurrency_key", "work_item")]
+    shown += [
+        ("priority", f"{job.priority}{' urgent' if job.urgent else ''}"),
+        ("attempts", f"{job.fence}; {job.retry_count} of {job.policy.max_retries} retries used"),
+        ("timeout", brief(job.timeout_us / 1_000_000) if job.timeout_us else None),
+        ("instance", str(job.locked_by) if job.locked_by is not None else None),
+    ]
+    shown += [
+        (name, iso(getattr(job, name), zone))
+        for name in ("created_at", "run_at", "started_at", "deadline_at", "stop_requested_at", "finished_at")
+    ]
+    names = ("args", "progress", "result", "failure_type", "error_message", "idempotency_key", "unique_key", "meta")
+    shown += [(name, getattr(job, name)) for name in names]
+    print_facts(shown)
+    if dependencies:
+        print()
+        print_table(("waits for", "state"), [(each.id, state_cell(each.state)) for each in dependencies])
+    if attempts:
+        print()
+        print_table(
+            ("attempt", "status", "instance", "started", "took", "message"),
+            [
+                (
+                    str(each.attempt),
+                    each.status.value,
+                    "" if each.instance is None else str(each.instance),
+                    clock_time(each.started_at, zone),
+                    brief((each.ended_at - each.started_at) / 1_000_000),
+                    f"{each.failure_type}: {each.message}" if each.failure_type else "",
+                )
+                for each in attempts
+            ],
+            right=("attempt", "took"),
+        )

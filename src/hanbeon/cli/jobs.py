@@ -1,0 +1,65 @@
+"""`hanbeon jobs`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hanbeon.cli.options import Database, Json, QueueFilter, RoleFilter, StateFilter, TaskFilter, WorkItemFilter
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from hanbeon.domain.job import JobRecord
+
+
+def jobs(
+    database: Database = None,
+    state: StateFilter = None,
+    queue: QueueFilter = None,
+    task: TaskFilter = None,
+    role: RoleFilter = None,
+    work_item: WorkItemFilter = None,
+    after: Annotated[
+        int, typer.Option(metavar="SEQ", help="Go on behind the job with this seq, the last one of the page before.")
+    ] = 0,
+    limit: Annotated[int, typer.Option(metavar="N", help="How many at the most.")] = 50,
+    json: Json = False,
+) -> None:
+    """List jobs in the order in which they were made. Its last line says how to see the next page, if there is one."""
+    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.running import run
+    from hanbeon.cli.shapes import job_shape
+
+    chosen = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
+    found, more, zone = run(_page(database, {"after": after, "limit": limit, **chosen}))
+    if json:
+        print_json({"jobs": [job_shape(job, zone) for job in found], "after": found[-1].seq if more else None})
+        return
+    rows = [_row(job, zone) for job in found]
+    print_table(("seq", "id", "state", "queue", "task", "role", "try", "created", "note"), rows, right=("seq", "try"))
+    if more:
+        typer.echo(f"there are more: add --after {found[-1].seq}", err=True)
+
+
+async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
+    """A page, whether another follows, and the zone to show it in."""
+    from hanbeon.cli.opening import looking
+
+    async with looking(database) as app:
+        found = await app.jobs(**chosen)
+        more = len(found) == chosen["limit"] and bool(
+            await app.jobs(**chosen | {"after": found[-1].seq, "limit": 1}),
+        )
+        return found, more, app.settings.zone
+
+
+def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
+    from hanbeon.cli.output import state_cell
+    from hanbeon.cli.spans import clock_time
+
+    note = f"{job.failure_type}: {job.error_message}" if job.failure_type else job.progress or ""
+    tries = str(job.fence) if job.fence else ""
+    created = clock_time(job.created_at, zone)
+    return [str(job.seq), job.id, state_cell(job.state), job.queue, job.task, job.role, tries, created, note]

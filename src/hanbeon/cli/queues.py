@@ -1,0 +1,80 @@
+"""`hanbeon queues`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hanbeon.cli.options import Database, Json
+
+if TYPE_CHECKING:
+    from hanbeon.domain.limits import QueueLimits
+    from hanbeon.domain.statistics import QueueStatistics, Spans
+    from hanbeon.store.operations.queues import QueueRecord
+
+
+def queues(
+    database: Database = None,
+    window: Annotated[str, typer.Option(metavar="SPAN", help="Over how long waits and runs are counted.")] = "1h",
+    json: Json = False,
+) -> None:
+    """Show every queue: its jobs by state, its limits, and how long jobs wait and run."""
+    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.running import run
+    from hanbeon.cli.shapes import queue_shape
+    from hanbeon.cli.spans import seconds_of
+    from hanbeon.domain.lifecycle import State
+
+    found = run(_read(database, seconds_of(window, "window")))
+    if json:
+        print_json({"queues": [queue_shape(queue, numbers) for queue, numbers in found]})
+        return
+    states = [state.value for state in State]
+    spans = ("wait p50", "wait p95", "run p50", "run p95")
+    print_table(
+        ("queue", *states, "oldest", *spans, "limits"),
+        [_row(queue, numbers) for queue, numbers in found],
+        right=(*states, "oldest", *spans),
+    )
+
+
+async def _read(database: str | None, window: float) -> list[tuple[QueueRecord, QueueStatistics]]:
+    from hanbeon.cli.opening import looking
+
+    async with looking(database) as app:
+        numbers = await app.statistics(window=window)
+        # A queue may have come between the two looks.
+        return [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers]
+
+
+def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
+    from hanbeon.cli.spans import brief
+    from hanbeon.domain.lifecycle import State
+
+    return [
+        queue.name,
+        *(str(numbers.states[state]) for state in State),
+        brief(numbers.oldest_ready),
+        *_percentiles(numbers.wait),
+        *_percentiles(numbers.run),
+        limits_text(queue.limits, paused=queue.paused),
+    ]
+
+
+def _percentiles(spans: Spans | None) -> tuple[str, str]:
+    from hanbeon.cli.spans import brief
+
+    return (brief(spans.p50), brief(spans.p95)) if spans else ("", "")
+
+
+def limits_text(limits: QueueLimits, *, paused: bool) -> str:
+    """What holds a queue back, in words; nothing if nothing does."""
+    words = ["paused"] if paused else []
+    if limits.max_concurrent:
+        words.append(f"{limits.max_concurrent} at once")
+    if limits.max_per_key:
+        words.append(f"{limits.max_per_key} per key")
+    words += [f"role {name}={number}" for name, number in sorted(limits.roles.items())]
+    words += [f"key {name}={number}" for name, number in sorted(limits.keys.items())]
+    return ", ".join(words)

@@ -1,0 +1,55 @@
+"""What `--json` prints of each thing: named as in the records, instants in ISO-8601, JSON as JSON, spans in seconds."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import msgspec
+
+from hanbeon.cli.spans import iso
+from hanbeon.clock import MICROS
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.store.operations.queues import QueueRecord
+
+_INSTANTS = frozenset({"run_at", "locked_until"})
+_DOCUMENTS = frozenset({"args", "progress", "result", "meta"})
+
+
+def job_shape(job: JobRecord, zone: dt.tzinfo) -> dict[str, Any]:
+    shape = _instants(msgspec.structs.asdict(job), zone)
+    for name in _DOCUMENTS:
+        shape[name] = None if shape[name] is None else msgspec.Raw(shape[name].encode())
+    timeout = shape.pop("timeout_us")
+    shape["timeout"] = None if timeout is None else timeout / MICROS
+    shape["policy"] = policy_shape(job.policy)
+    return shape
+
+
+def policy_shape(policy: RetryPolicy) -> dict[str, Any]:
+    """In the words of the options."""
+    return {
+        "retries": policy.max_retries,
+        "retry_delay": policy.base_us / MICROS,
+        "backoff": policy.backoff,
+        "jitter": policy.jitter,
+        "on_lost": policy.on_lost,
+    }
+
+
+def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
+    shape = _instants(msgspec.structs.asdict(attempt), zone)
+    del shape["job_id"]
+    return shape
+
+
+def queue_shape(queue: QueueRecord, numbers: QueueStatistics) -> dict[str, Any]:
+    return {"name": queue.name, "paused": queue.paused, "limits": queue.limits, **msgspec.to_builtins(numbers)}
+
+
+def _instants(shape: dict[str, Any], zone: dt.tzinfo) -> dict[str, Any]:
+    return {
+        name: iso(value, zone) if name.endswith("_at") or name in _INSTANTS else value for name, value in shape.items()
+    }

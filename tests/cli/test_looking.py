@@ -1,0 +1,110 @@
+"""`hanbeon jobs`, `job` and `queues`: what is there, for people and for programs."""
+
+import datetime as dt
+
+import pytest
+
+from hanbeon import App
+from hanbeon.testing import TestKit
+from tests.cli.hanbeon import call
+
+_NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+async def test_jobs_are_listed_in_pages_by_filter(kit: TestKit, kit_url: str) -> None:
+    made = [await kit.make_job("메일 보내기", queue="우편", role="발송", work_item="W-1") for _ in range(3)]
+    await kit.make_job("other", state="failed", message="no\x1b[2J\nway")
+
+    first = (await call("jobs", "--queue", "우편", "--limit", "2", "--json", "--database", kit_url)).document
+    assert [job["id"] for job in first["jobs"]] == [made[0].id, made[1].id]
+    rest = await call("jobs", "--queue", "우편", "--after", str(first["after"]), "--json", "--database", kit_url)
+    assert [job["id"] for job in rest.document["jobs"]] == [made[2].id]
+    assert rest.document["after"] is None
+
+    for option in (("--state", "failed"), ("--task", "other")):
+        answer = await call("jobs", *option, "--database", kit_url)
+        assert len(answer.lines) == 2
+        assert answer.lines[1].endswith(r"error: no\x1b[2J\nway")
+    both = await call("jobs", "--state", "failed", "--state", "ready", "--json", "--database", kit_url)
+    assert len(both.document["jobs"]) == 4
+    for option in (("--role", "발송"), ("--work-item", "W-1"), ("--task", "메일 보내기")):
+        assert len((await call("jobs", *option, "--json", "--database", kit_url)).document["jobs"]) == 3
+
+
+async def test_wide_characters_line_up(kit: TestKit, kit_url: str) -> None:
+    await kit.make_job("메일", queue="우편")
+    await kit.make_job("mail", queue="post")
+    heading, wide, narrow = (await call("jobs", "--database", kit_url)).lines
+    place = heading.index("TASK")
+    assert narrow[place:].startswith("mail")
+    assert wide[place - len("우편") :].startswith("메일"), "each of the two before it takes two places"
+
+
+async def test_a_page_that_is_not_the_last_says_so_beside_the_list(kit: TestKit, kit_url: str) -> None:
+    await kit.make_job()
+    second = await kit.make_job()
+    await kit.make_job()
+    answer = await call("jobs", "--limit", "2", "--database", kit_url)
+    assert answer.err == f"there are more: add --after {(await second.record()).seq}\n"
+    assert answer.out.count("\n") == 3
+    assert (await call("jobs", "--limit", "3", "--database", kit_url)).err == ""
+
+
+async def test_a_job_is_shown_with_its_attempts_and_what_it_waits_for(kit: TestKit, kit_url: str) -> None:
+    failed = await kit.make_job("first", {"n": 1}, state="failed", message="broke", timeout=90)
+    waiting = await kit.make_job("second", state="pending", after=[failed])
+
+    shown = "\n".join((await call("job", failed.id, "--database", kit_url)).lines)
+    assert all(words in shown for words in ("state", "failed", '{"n":1}', "error: broke", "1m30s", "ATTEMPT"))
+    assert failed.id in "\n".join((await call("job", waiting.id, "--database", kit_url)).lines)
+
+    document = (await call("job", failed.id, "--json", "--database", kit_url)).document
+    assert (document["state"], document["args"], document["timeout"]) == ("failed", {"n": 1}, 90.0)
+    assert [attempt["status"] for attempt in document["attempts"]] == ["failed"]
+    created = dt.datetime.fromisoformat(document["created_at"])
+    assert created.utcoffset() == dt.timedelta(hours=9)
+    assert created.timestamp() == pytest.approx(kit.clock.now_us() / 1e6)
+    document = (await call("job", waiting.id, "--json", "--database", kit_url)).document
+    assert document["dependencies"] == [{"id": failed.id, "state": "failed"}]
+
+
+async def test_queues_are_shown_with_their_numbers_and_limits(app: App, app_url: str) -> None:
+    app.task(name="quick")(_quick)
+    await app.configure_queue("office", max_concurrent=3, max_per_key=2, roles={"FE": 1}, keys={"k": 4})
+    await app.pause("office")
+    async with app.worker():
+        await (await app.enqueue("quick")).result(timeout=30)
+    queues = {
+        queue["name"]: queue for queue in (await call("queues", "--json", "--database", app_url)).document["queues"]
+    }
+    assert queues["office"]["paused"]
+    assert queues["office"]["limits"] == {"max_concurrent": 3, "max_per_key": 2, "roles": {"FE": 1}, "keys": {"k": 4}}
+    assert queues["default"]["states"]["succeeded"] == 1
+    assert queues["default"]["wait"]["count"] == 1
+    lines = (await call("queues", "--database", app_url)).lines
+    assert lines[0].startswith("QUEUE")
+    assert lines[2].endswith("paused, 3 at once, 2 per key, role FE=1, key k=4")
+
+
+async def _quick() -> None:
+    return
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("jobs", "--state", "done"), 2, "use pending, ready, running"),
+        (("jobs", "--limit", "0"), 2, "a whole number, 1 to"),
+        (("jobs", "--after", "-1"), 2, "a whole number, 0 to"),
+        (("jobs", "--after", "x"), 2, "--after"),
+        (("job", "1234"), 2, "is not the id of a job"),
+        (("job", _NOBODY), 3, "no job has the id"),
+        (("queues", "--window", "soon"), 2, "write 90s, 15m"),
+        (("queues", "--window", "9d"), 2, "7 days"),
+    ],
+)
+async def test_bad_input(kit: TestKit, kit_url: str, arguments: tuple[str, ...], code: int, words: str) -> None:
+    answer = await call(*arguments, "--database", kit_url)
+    assert (answer.code, answer.out) == (code, "")
+    assert words in answer.err
+    assert "Traceback" not in answer.err
