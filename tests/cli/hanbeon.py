@@ -39,6 +39,30 @@ def hanbeon(
     )
 
 
+def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    """Start a command; end it with `kill`, or by leaving it as a context."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment(), **options}
+    return subprocess.Popen([SCRIPT, *arguments], text=True, **pipes)
+
+
+def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command whose output nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        return subprocess.run(
+            [SCRIPT, *arguments],
+            check=False,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            timeout=60,
+        )
+    finally:
+        os.close(writing)
+
+
 class Answer(NamedTuple):
     """What a command said, and with which code it ended."""
 

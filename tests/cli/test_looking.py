@@ -93,7 +93,7 @@ async def _quick() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("jobs", "--state", "done"), 2, "use pending, ready, running"),
+        (("jobs", "--state", "done"), 2, "'pending', 'ready', 'running'"),
         (("jobs", "--limit", "0"), 2, "a whole number, 1 to"),
         (("jobs", "--after", "-1"), 2, "a whole number, 0 to"),
         (("jobs", "--after", "x"), 2, "--after"),

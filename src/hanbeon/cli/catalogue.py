@@ -12,15 +12,26 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Jobs": {
         "jobs": "List jobs in the order in which they were made.",
         "job": "Show everything about a job: its record, its attempts, what it waits for.",
+        "explain": "Say why a job is not running: dependencies, its time, a pause, full slots, no worker.",
+        "cancel": "Cancel jobs by id, or all unfinished ones that a filter matches.",
+        "retry": "Try failed or cancelled jobs again, with all their retries.",
+        "priority": "Move unfinished jobs within their queue, by priority or by urgency.",
     },
-    "Queues and workers": {
+    "Queues": {
         "queues": "Show every queue: its jobs by state, its limits, and how long jobs wait and run.",
+        "pause": "Start nothing more of a queue, on any worker.",
+        "resume": "Let a paused queue go on.",
+        "limit": "Change how much of a queue runs at once, on all workers together.",
+    },
+    "Workers": {
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
+        "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
+        "events": "Print what happened, in the order of commits.",
+        "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
     },
     "The database": {
         "migrate": "Bring the database's schema up to date.",
         "verify": "Audit a database: every move legal, no claim doubled, no event missing.",
-        "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
     },
 }
 OPTIONS = {

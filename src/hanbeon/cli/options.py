@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hanbeon.domain.lifecycle import State
+
 Database = Annotated[
     str | None,
     typer.Option(
@@ -20,6 +22,10 @@ JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, o
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
 JobIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of jobs.", show_default=False)]
+MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of jobs.", show_default=False)]
+Queues = Annotated[list[str], typer.Argument(metavar="QUEUE...", help="Names of queues.", show_default=False)]
+Create = Annotated[bool, typer.Option("--create", help="Make the queue if it is not there yet.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 QueueFilter = Annotated[
     str | None, typer.Option("--queue", metavar="NAME", help="Only jobs of this queue.", show_default=False)
@@ -34,6 +40,6 @@ WorkItemFilter = Annotated[
     str | None, typer.Option("--work-item", metavar="TEXT", help="Only jobs of this work item.", show_default=False)
 ]
 StateFilter = Annotated[
-    list[str] | None,
+    list[State] | None,
     typer.Option("--state", metavar="STATE", help="Only jobs in this state; may be repeated.", show_default=False),
 ]

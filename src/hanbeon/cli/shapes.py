@@ -9,9 +9,11 @@ import msgspec
 
 from hanbeon.cli.spans import iso
 from hanbeon.clock import MICROS
+from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
 
 _INSTANTS = frozenset({"run_at", "locked_until"})
@@ -47,6 +49,17 @@ def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
 
 def queue_shape(queue: QueueRecord, numbers: QueueStatistics) -> dict[str, Any]:
     return {"name": queue.name, "paused": queue.paused, "limits": queue.limits, **msgspec.to_builtins(numbers)}
+
+
+def instance_shape(instance: InstanceRecord, zone: dt.tzinfo) -> dict[str, Any]:
+    return _instants(msgspec.structs.asdict(instance), zone)
+
+
+def event_shape(event: Event, zone: dt.tzinfo) -> dict[str, Any]:
+    """Every field, whether it says something or not."""
+    shape = msgspec.structs.asdict(event)
+    took = shape.pop("took")
+    return {**shape, "at": iso(event.at, zone), "took": None if took is None else took / MICROS}
 
 
 def _instants(shape: dict[str, Any], zone: dt.tzinfo) -> dict[str, Any]:

@@ -327,6 +327,11 @@ class Store:
             )
         return [job_id for ids in reversed(accepted) for job_id in ids]
 
+    async def count_unfinished(self, filter: cancels.CancelFilter) -> int:
+        """How many `cancel_where` would find now."""
+        lanes = await self._lanes(filter.queue)
+        return len(await self.database.read(lambda tx: cancels.matching(tx, lanes, filter)))
+
     async def requeue(self, job_id: str) -> State:
         return await self.transact(lambda tx: cancels.requeue(tx, self.book, job_id))
 

@@ -1,0 +1,21 @@
+"""Asks before something is done that cannot be undone."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from hanbeon.cli import exits
+from hanbeon.errors import InvalidInput
+
+
+def ask(question: str, *, yes: bool) -> None:
+    """Go on if somebody agrees, now or by `--yes`; end the command otherwise."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{question} There is nobody here to ask; say --yes", field="yes")
+    if not typer.confirm(question, err=True):
+        typer.echo("nothing was changed", err=True)
+        raise typer.Exit(exits.FAILED)

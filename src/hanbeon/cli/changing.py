@@ -1,0 +1,39 @@
+"""Changes queues that exist: a mistyped name would make another queue, and change that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import typer
+
+from hanbeon.app import App
+from hanbeon.cli.opening import looking
+from hanbeon.cli.output import plain, print_json
+from hanbeon.cli.queues import limits_text
+from hanbeon.cli.running import run
+from hanbeon.domain.limits import QueueLimits
+from hanbeon.errors import NotFound
+from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.tasks.options import did_you_mean
+
+Change = Callable[[App, str, QueueLimits], Awaitable[QueueRecord]]
+
+
+def change_each(database: str | None, names: Sequence[str], change: Change, *, create: bool, json: bool) -> None:
+    """Change all of these queues or, if one is not there, none; say how each stands then."""
+    changed = run(_change_each(database, names, change, create))
+    if json:
+        print_json({"queues": [{"name": each.name, "paused": each.paused, "limits": each.limits} for each in changed]})
+        return
+    for each in changed:
+        typer.echo(f"{plain(each.name)}: {plain(limits_text(each.limits, paused=each.paused)) or 'no limits'}")
+
+
+async def _change_each(database: str | None, names: Sequence[str], change: Change, create: bool) -> list[QueueRecord]:
+    async with looking(database) as app:
+        known = {queue.name: queue.limits for queue in await app.queues()}
+        for name in names:
+            if name not in known and not create:
+                hint = did_you_mean(name, known) or "; --create makes it"
+                raise NotFound(f"there is no queue {name!r}{hint}")
+        return [await change(app, name, known.get(name, QueueLimits())) for name in dict.fromkeys(names)]

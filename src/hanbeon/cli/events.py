@@ -1,0 +1,71 @@
+"""`hanbeon events`"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hanbeon.cli.options import Database, JsonLines
+
+if TYPE_CHECKING:
+    from hanbeon.app import App
+    from hanbeon.domain.events import Event
+
+
+def events(
+    database: Database = None,
+    after: Annotated[
+        int | None, typer.Option(metavar="ID", help="Everything behind the event with this id.", show_default=False)
+    ] = None,
+    last: Annotated[
+        int, typer.Option(metavar="N", help="Without --after: begin this many before the end.", min=0)
+    ] = 20,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    queue: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only events of this queue.", show_default=False)
+    ] = None,
+    job: Annotated[str | None, typer.Option(metavar="ID", help="Only events of this job.", show_default=False)] = None,
+    json: JsonLines = False,
+) -> None:
+    """Print what happened, in the order of commits."""
+    from hanbeon.cli.running import run
+
+    run(_print(database, after, last, follow=follow, queue=queue, job=job, json=json))
+
+
+async def _print(
+    database: str | None, after: int | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
+) -> None:
+    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.lines import event_line
+    from hanbeon.cli.opening import looking
+    from hanbeon.cli.output import console, print_json_line
+    from hanbeon.cli.shapes import event_shape
+
+    check_ids([] if job is None else [job])
+    out = console()
+    async with looking(database) as app:
+        if after is None:
+            after = await _before_the_last(app, last)
+        async for event in app.events(after) if follow else _until_now(app, after):
+            if queue not in (None, event.queue) or job not in (None, event.job_id):
+                continue
+            if json:
+                print_json_line(event_shape(event, app.settings.zone))
+            else:
+                out.print(event_line(event, app.settings.zone))
+
+
+async def _before_the_last(app: App, count: int) -> int:
+    while await app.store.number_events():
+        pass
+    return max(0, await app.store.last_event_id() - count)
+
+
+async def _until_now(app: App, after: int) -> AsyncIterator[Event]:
+    while page := await app.events_after(after):
+        for event in page:
+            after = event.id
+            yield event

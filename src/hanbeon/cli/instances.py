@@ -1,0 +1,66 @@
+"""`hanbeon instances`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hanbeon.cli.options import Database, Json
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from hanbeon.store.operations.instances import InstanceRecord
+
+
+def instances(
+    database: Database = None,
+    alive: Annotated[
+        bool, typer.Option("--alive", help="Only those that have shown themselves within a lease.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Show who works, or worked lately, on the database: host, process, load, tasks."""
+    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.running import run
+    from hanbeon.cli.shapes import instance_shape
+    from hanbeon.cli.spans import clock_time
+
+    found, zone = run(_read(database))
+    found = [each for each in found if each.alive or not alive]
+    if json:
+        print_json({"instances": [instance_shape(each, zone) for each in found]})
+        return
+    print_table(
+        ("id", "name", "host", "pid", "version", "life", "slots", "started", "seen", "tasks"),
+        [
+            (
+                str(each.id),
+                each.name,
+                each.host,
+                str(each.pid),
+                each.version,
+                _life(each),
+                f"{each.running}/{each.capacity}",
+                clock_time(each.started_at, zone),
+                clock_time(each.seen_at, zone),
+                ", ".join(each.tasks),
+            )
+            for each in found
+        ],
+        right=("id", "pid", "slots"),
+    )
+
+
+async def _read(database: str | None) -> tuple[list[InstanceRecord], dt.tzinfo]:
+    from hanbeon.cli.opening import looking
+
+    async with looking(database) as app:
+        return await app.instances(), app.settings.zone
+
+
+def _life(instance: InstanceRecord) -> str:
+    if instance.alive:
+        return "alive"
+    return "silent" if instance.stopped_at is None else "stopped"

@@ -1,0 +1,72 @@
+"""`hanbeon limit`"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hanbeon.cli.options import Create, Database, Json
+
+if TYPE_CHECKING:
+    from hanbeon.app import App
+    from hanbeon.domain.limits import QueueLimits
+    from hanbeon.store.operations.queues import QueueRecord
+
+
+def limit(
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue's name.", show_default=False)],
+    database: Database = None,
+    max_concurrent: Annotated[
+        int | None, typer.Option(metavar="N", help="How many of its jobs run at once.", show_default=False)
+    ] = None,
+    max_per_key: Annotated[
+        int | None, typer.Option(metavar="N", help="How many of each concurrency key.", show_default=False)
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="How many of a role; may be repeated.", show_default=False),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="How many of one key; may be repeated.", show_default=False),
+    ] = None,
+    create: Create = False,
+    json: Json = False,
+) -> None:
+    """Change how much of a queue runs at once, on all workers together. 0 lifts a limit; others stay as they are."""
+    from hanbeon.cli.changing import change_each
+    from hanbeon.errors import InvalidInput
+
+    roles, keys = _numbers(role or [], "role"), _numbers(key or [], "key")
+    if max_concurrent is None and max_per_key is None and not roles and not keys:
+        raise InvalidInput("say what to limit: --max-concurrent, --max-per-key, --role or --key", field="limit")
+
+    async def change(app: App, name: str, now: QueueLimits) -> QueueRecord:
+        return await app.configure_queue(
+            name,
+            max_concurrent=max_concurrent,
+            max_per_key=max_per_key,
+            roles=_merged(now.roles, roles),
+            keys=_merged(now.keys, keys),
+        )
+
+    change_each(database, [queue], change, create=create, json=json)
+
+
+def _numbers(pairs: list[str], field: str) -> dict[str, int]:
+    from hanbeon.errors import InvalidInput
+
+    numbers = {}
+    for pair in pairs:
+        name, _, number = pair.rpartition("=")
+        if not name or not (number.isascii() and number.isdigit()):
+            raise InvalidInput(f"{pair!r} is not a name with a number; write {field}=2", field=field)
+        numbers[name] = int(number)
+    return numbers
+
+
+def _merged(now: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int] | None:
+    """None leaves them alone. Zeros are kept: of a key, it lifts what holds for all keys."""
+    return {**now, **changes} if changes else None

@@ -1,0 +1,22 @@
+"""`hanbeon retry`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hanbeon.cli.options import Database, JobIds, Json
+
+if TYPE_CHECKING:
+    from hanbeon.app import App
+    from hanbeon.domain.lifecycle import State
+
+
+def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
+    """Try failed or cancelled jobs again, with all their retries."""
+    from hanbeon.cli.moving import move_each
+
+    move_each(database, ids, _retry, json=json)
+
+
+async def _retry(app: App, job_id: str) -> State:
+    return await app.retry(job_id)

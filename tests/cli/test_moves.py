@@ -1,0 +1,109 @@
+"""`hanbeon cancel`, `retry`, `priority` and `explain`: what is done to jobs."""
+
+import pytest
+
+from hanbeon import State
+from hanbeon.domain.lifecycle import UNFINISHED
+from hanbeon.testing import TestKit
+from tests.cli.hanbeon import call
+
+_NOBODY = "01890000-0000-7000-8000-000000000000"
+
+
+async def test_several_jobs_are_cancelled_and_retried_by_id(kit: TestKit, kit_url: str) -> None:
+    first, second = await kit.make_job(), await kit.make_job(state="running")
+    answer = await call("cancel", first.id, second.id, first.id, "--database", kit_url)
+    assert answer.lines == [f"{first.id} cancelled", f"{second.id} running"]
+    assert (await second.record()).stop_requested_at is not None
+
+    failed = await kit.make_job(state="failed")
+    answer = await call("retry", first.id, failed.id, "--json", "--database", kit_url)
+    assert answer.document == {
+        "jobs": [{"id": first.id, "state": "ready"}, {"id": failed.id, "state": "ready"}],
+        "errors": [],
+    }
+
+
+async def test_one_refusal_does_not_keep_the_others_from_it(kit: TestKit, kit_url: str) -> None:
+    done, waiting = await kit.make_job(state="succeeded"), await kit.make_job()
+    answer = await call("cancel", _NOBODY, done.id, waiting.id, "--json", "--database", kit_url)
+    assert answer.code == 3, "that of the first refusal"
+    assert answer.err.count("error: ") == 2
+    assert "only pending or ready or running jobs can be cancelled" in answer.err
+    assert '"code":"job_not_found"' in answer.out
+    assert await waiting.state() is State.CANCELLED
+    assert (await call("cancel", done.id, "--database", kit_url)).code == 4
+
+    answer = await call("cancel", waiting.id, "nonsense", "--database", kit_url)
+    assert (answer.code, answer.out) == (2, ""), "a slip on the command line is found before anything is done"
+
+
+async def test_jobs_are_cancelled_by_filter_if_somebody_agrees(kit: TestKit, kit_url: str) -> None:
+    mail = [await kit.make_job(queue="mail") for _ in range(2)]
+    other = await kit.make_job()
+    answer = await call("cancel", "--queue", "mail", "--database", kit_url)
+    assert (answer.code, answer.out) == (2, "")
+    assert "Cancel 2 jobs? There is nobody here to ask; say --yes" in answer.err
+    assert [await job.state() for job in mail] == [State.READY] * 2
+
+    answer = await call("cancel", "--queue", "mail", "--yes", "--json", "--database", kit_url)
+    assert answer.document == {"cancelled": [job.id for job in mail]}
+    assert (await call("cancel", "--queue", "mail", "--database", kit_url)).lines == ["no unfinished job matches"]
+    assert await other.state() is State.READY
+    assert (await call("cancel", "--all", "--yes", "--database", kit_url)).lines == ["cancelled 1 job"]
+
+
+@pytest.mark.parametrize("state", sorted(UNFINISHED))
+async def test_a_filter_by_state(kit: TestKit, kit_url: str, state: State) -> None:
+    made = {each: await kit.make_job(state=each) for each in sorted(UNFINISHED)}
+    answer = await call("cancel", "--state", state, "--yes", "--json", "--database", kit_url)
+    assert answer.document == {"cancelled": [made[state].id]}
+
+
+async def test_priority_and_urgency(kit: TestKit, kit_url: str) -> None:
+    job = await kit.make_job()
+    assert (await call("priority", job.id, "--to", "-5", "--urgent", "--database", kit_url)).lines == [
+        f"{job.id} ready"
+    ]
+    record = await job.record()
+    assert (record.priority, record.urgent) == (-5, True)
+    await call("priority", job.id, "--not-urgent", "--database", kit_url)
+    record = await job.record()
+    assert (record.priority, record.urgent) == (-5, False)
+
+
+async def test_explain(kit: TestKit, kit_url: str) -> None:
+    first = await kit.make_job(state="failed")
+    second = await kit.make_job("unknown", state="pending", after=[first])
+    lines = (await call("explain", second.id, "--database", kit_url)).lines
+    assert lines[0].startswith(f"It is blocked by {first.id}")
+    assert lines[-1] == "No live worker has registered task 'unknown'; start one that does."
+    document = (await call("explain", second.id, "--json", "--database", kit_url)).document
+    assert not document["runnable"]
+    assert [reason["code"] for reason in document["reasons"]] == ["blocked", "no_worker"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("cancel",), 2, "give ids, or say which jobs"),
+        (("cancel", _NOBODY, "--queue", "mail"), 2, "not both"),
+        (("cancel", "--queue", "mial", "--yes"), 3, "there is no queue 'mial'"),
+        (("cancel", "--state", "failed"), 2, "use pending, ready, running"),
+        (("cancel", "--state", "gone"), 2, "--state"),
+        (("retry",), 2, "ID"),
+        (("retry", "x"), 2, "is not the id of a job"),
+        (("retry", _NOBODY), 3, "no job has the id"),
+        (("priority", _NOBODY), 2, "give --to, --urgent or --not-urgent"),
+        (("priority", _NOBODY, "--to", "high"), 2, "--to"),
+        (("priority", _NOBODY, "--to", "9999999999"), 2, "a whole number"),
+        (("priority", _NOBODY, "--to", "1"), 3, "no job has the id"),
+        (("explain", "x"), 2, "is not the id of a job"),
+        (("explain", _NOBODY), 3, "no job has the id"),
+    ],
+)
+async def test_bad_input(kit: TestKit, kit_url: str, arguments: tuple[str, ...], code: int, words: str) -> None:
+    answer = await call(*arguments, "--database", kit_url)
+    assert (answer.code, answer.out) == (code, "")
+    assert words in answer.err
+    assert "Traceback" not in answer.err
