@@ -9,7 +9,13 @@ from __future__ import annotations
 TITLE = "A durable job scheduler on SQLite or PostgreSQL."
 
 COMMANDS: dict[str, dict[str, str]] = {
+    "To begin with": {
+        "init": "Write a starter App and say what to do next.",
+        "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
+        "tasks": "List the tasks of an App: where each runs, its queue and its options.",
+    },
     "Jobs": {
+        "enqueue": "Make a job of a task and print its id.",
         "jobs": "List jobs in the order in which they were made.",
         "job": "Show everything about a job: its record, its attempts, what it waits for.",
         "explain": "Say why a job is not running: dependencies, its time, a pause, full slots, no worker.",
@@ -27,7 +33,6 @@ COMMANDS: dict[str, dict[str, str]] = {
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
         "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
         "events": "Print what happened, in the order of commits.",
-        "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
     },
     "The database": {
         "migrate": "Bring the database's schema up to date.",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hanbeon.cli.options import Database, JobId, Json
+import typer
+
+from hanbeon.cli.options import Database, JobId
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -13,12 +15,24 @@ if TYPE_CHECKING:
     from hanbeon.store.operations.read import Dependency
 
 
-def job(id: JobId, database: Database = None, json: Json = False) -> None:
+def job(
+    id: JobId,
+    database: Database = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Show its progress until it ends; exits with 1 unless it succeeds.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document; with --follow one on each line, at every change.")
+    ] = False,
+) -> None:
     """Show everything about a job: its record, its attempts, what it waits for."""
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
     from hanbeon.cli.shapes import attempt_shape, job_shape
 
+    if follow:
+        run(_follow(database, id, json=json))
+        return
     record, attempts, dependencies, zone = run(_read(database, id))
     if json:
         print_json(
@@ -30,6 +44,24 @@ def job(id: JobId, database: Database = None, json: Json = False) -> None:
         )
     else:
         _show(record, attempts, dependencies, zone)
+
+
+async def _follow(database: str | None, job_id: str, *, json: bool) -> None:
+    from hanbeon.cli.following import bar, follow, lines, refuse_unless_succeeded
+    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.opening import looking
+    from hanbeon.cli.output import console
+
+    check_ids([job_id])
+    async with looking(database) as app:
+        if json or not console(stderr=True).is_terminal:
+            record = await follow(app, job_id, lines(app.settings.zone, json=json))
+        else:
+            with bar() as show:
+                record = await follow(app, job_id, show)
+    refuse_unless_succeeded(record)
+    if not json:
+        typer.echo(record.result)
 
 
 async def _read(

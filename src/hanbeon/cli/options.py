@@ -17,6 +17,27 @@ Database = Annotated[
         show_default=False,
     ),
 ]
+AppName = Annotated[
+    str,
+    typer.Option(
+        "--app",
+        metavar="MODULE:NAME",
+        envvar="HANBEON_APP",
+        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP says.",
+        show_envvar=False,
+    ),
+]
+MaybeAppName = Annotated[
+    str | None,
+    typer.Option(
+        "--app",
+        metavar="MODULE:NAME",
+        envvar="HANBEON_APP",
+        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP says.",
+        show_default=False,
+        show_envvar=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
 

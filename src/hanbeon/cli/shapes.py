@@ -15,6 +15,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.tasks.task import Task
 
 _INSTANTS = frozenset({"run_at", "locked_until"})
 _DOCUMENTS = frozenset({"args", "progress", "result", "meta"})
@@ -49,6 +50,11 @@ def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
 
 def queue_shape(queue: QueueRecord, numbers: QueueStatistics) -> dict[str, Any]:
     return {"name": queue.name, "paused": queue.paused, "limits": queue.limits, **msgspec.to_builtins(numbers)}
+
+
+def task_shape(task: Task[..., Any]) -> dict[str, Any]:
+    shape = {"name": task.name, **msgspec.structs.asdict(task.options), "takes": str(task.signature)}
+    return {**shape, "executor": task.executor}
 
 
 def instance_shape(instance: InstanceRecord, zone: dt.tzinfo) -> dict[str, Any]:

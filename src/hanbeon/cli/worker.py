@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.cli.options import AppName
+
 if TYPE_CHECKING:
     from hanbeon.app import App
 
@@ -17,9 +19,7 @@ THREAD_NAMES = "hanbeon-task"
 
 
 def worker(
-    app: Annotated[
-        str, typer.Option("--app", metavar="MODULE:NAME", help="Where the App is, for example shop.jobs:app.")
-    ],
+    app: AppName,
     database: Annotated[
         str | None, typer.Option(metavar="URL", help="Work on this database instead of the App's.", show_default=False)
     ] = None,

@@ -41,6 +41,10 @@ class TaskSignature:
         self._codec = _codec(name, parameters, hints)
         self._result: Any = hints.get("return", Any)
 
+    def __str__(self) -> str:
+        """As it would be written, without the context."""
+        return str(self._signature)
+
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """The arguments as JSON text, checked against names and types."""
         text = to_json_text(self._bind(args, kwargs), f"an argument of task {self._name!r}", "args")

@@ -1,0 +1,44 @@
+"""A task's arguments, as they are written on a command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.errors import InvalidInput
+
+HOW = "write name=text, name:=JSON, one JSON object, or - to read that from stdin"
+
+
+def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
+    """By name. `count=3` is text and `count:=3` a number, so that no text turns into a number by chance."""
+    if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
+        return _object(sys.stdin.read() if words[0] == "-" else words[0])
+    arguments: dict[str, Any] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        is_json = name.endswith(":")
+        name = name.removesuffix(":")
+        if not (name and equals):
+            raise InvalidInput(f"{word!r} is no argument; {HOW}", field="args")
+        if name in arguments:
+            raise InvalidInput(f"{name!r} is given twice", field="args")
+        arguments[name] = _decoded(text, name) if is_json else text
+    return arguments
+
+
+def _object(text: str) -> dict[str, Any]:
+    found = _decoded(text, "the arguments")
+    if not isinstance(found, dict):
+        raise InvalidInput(f"these are not arguments by name; {HOW}", field="args")
+    return found
+
+
+def _decoded(text: str, what: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise InvalidInput(f"{what}: {text[:60]!r} is not JSON: {error}; {HOW}", field="args") from error

@@ -1,0 +1,185 @@
+"""`hanbeon enqueue`"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hanbeon.cli.options import Database, Json, MaybeAppName
+from hanbeon.domain.job import OnConflict, OnDependencyFailure
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    from hanbeon.app import App
+    from hanbeon.domain.job import JobRecord
+
+
+def enqueue(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ARGUMENT]...",
+            help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    app: MaybeAppName = None,
+    database: Database = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
+    ] = False,
+    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Its queue.", show_default=False)] = None,
+    retries: Annotated[
+        int | None, typer.Option(metavar="N", help="How many attempts may follow a failed one.", show_default=False)
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="How long an attempt may take.", show_default=False)
+    ] = None,
+    delay: Annotated[str | None, typer.Option(metavar="SPAN", help="Not before so long.", show_default=False)] = None,
+    run_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Not before this time, in ISO-8601.", show_default=False)
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Not before this job has succeeded; may be repeated.", show_default=False),
+    ] = None,
+    on_dependency_failure: Annotated[
+        OnDependencyFailure | None, typer.Option(metavar="WORD", help="If one of those fails.", show_default=False)
+    ] = None,
+    priority: Annotated[
+        int | None, typer.Option(metavar="N", help="Its priority; lower runs first.", show_default=False)
+    ] = None,
+    urgent: Annotated[bool, typer.Option("--urgent", help="Before all that are not urgent.")] = False,
+    role: Annotated[str | None, typer.Option(metavar="NAME", help="Its role.", show_default=False)] = None,
+    concurrency_key: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Its concurrency key.", show_default=False)
+    ] = None,
+    idempotency_key: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="One job for all that have this key.", show_default=False)
+    ] = None,
+    unique_key: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="One unfinished job for this key.", show_default=False)
+    ] = None,
+    on_conflict: Annotated[
+        OnConflict | None, typer.Option(metavar="WORD", help="If there is one already.", show_default=False)
+    ] = None,
+    work_item: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What it is a part of.", show_default=False)
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="UUID", help="Its id; by default a new one.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make a job of a task and print its id.
+
+    With --app the arguments are checked against the task's signature, and its options are the task's where none is
+    given. Without, the task must be one that a worker of the database has registered; of its options nothing is known
+    then, so --queue and --retries must be given. With --wait it exits with 1 if the job does not succeed.
+    """
+    from hanbeon.cli.arguments import parse_arguments
+    from hanbeon.cli.running import run
+
+    given = {
+        "queue": queue,
+        "retries": retries,
+        "timeout": _seconds(timeout, "timeout"),
+        "delay": _seconds(delay, "delay"),
+        "run_at": _moment(run_at),
+        "after": after or None,
+        "on_dependency_failure": on_dependency_failure,
+        "priority": priority,
+        "urgent": urgent or None,
+        "role": role,
+        "concurrency_key": concurrency_key,
+        "idempotency_key": idempotency_key,
+        "unique_key": unique_key,
+        "on_conflict": on_conflict,
+        "work_item": work_item,
+        "id": id,
+    }
+    options = {name: value for name, value in given.items() if value is not None}
+    run(_enqueue(app, database, task, parse_arguments(arguments or []), options, wait=wait, json=json))
+
+
+def _seconds(text: str | None, field: str) -> float | None:
+    from hanbeon.cli.spans import seconds_of
+
+    return None if text is None else seconds_of(text, field)
+
+
+def _moment(text: str | None) -> dt.datetime | None:
+    import datetime as dt
+
+    from hanbeon.errors import InvalidInput
+
+    try:
+        return None if text is None else dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidInput(
+            f"{text!r} is not a time; write 2030-01-31T09:00 or 2030-01-31T09:00+09:00", field="run_at"
+        ) from None
+
+
+async def _enqueue(
+    app_name: str | None,
+    database: str | None,
+    task: str,
+    args: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    wait: bool,
+    json: bool,
+) -> None:
+    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.making import make_checked, make_unchecked
+    from hanbeon.cli.opening import looking
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.shapes import job_shape
+
+    async with contextlib.AsyncExitStack() as stack:
+        if app_name is None:
+            app = await stack.enter_async_context(looking(database))
+            job = await make_unchecked(app, task, args, options)
+        else:
+            app = await stack.enter_async_context(load_app(app_name, database))
+            job = await make_checked(app, task, args, options)
+        if not job.created:
+            typer.echo("this job was there already; no other was made", err=True)
+        if wait:
+            await _wait(app, job.id, json=json)
+        elif json:
+            print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
+        else:
+            typer.echo(job.id)
+
+
+async def _wait(app: App, job_id: str, *, json: bool) -> None:
+    from hanbeon.cli.following import refuse_unless_succeeded
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.shapes import job_shape
+
+    record = await _end_of(app, job_id)
+    if json:
+        print_json(job_shape(record, app.settings.zone))
+    refuse_unless_succeeded(record)
+    if not json:
+        typer.echo(record.result)
+
+
+async def _end_of(app: App, job_id: str) -> JobRecord:
+    import asyncio
+
+    from hanbeon.cli.following import bar, follow
+
+    try:
+        with bar() as show:
+            return await follow(app, job_id, show)
+    except asyncio.CancelledError:
+        typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
+        raise

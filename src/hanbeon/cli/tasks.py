@@ -1,0 +1,37 @@
+"""`hanbeon tasks`"""
+
+from __future__ import annotations
+
+from hanbeon.cli.options import AppName, Json
+
+
+def tasks(app: AppName, json: Json = False) -> None:
+    """List the tasks of an App: where each runs, its queue and its options."""
+    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.shapes import task_shape
+    from hanbeon.cli.spans import brief
+
+    found = sorted(load_app(app).tasks, key=lambda task: task.name)
+    if json:
+        print_json({"tasks": [task_shape(task) for task in found]})
+        return
+    print_table(
+        ("task", "executor", "queue", "role", "priority", "retries", "retry delay", "timeout", "on lost", "takes"),
+        [
+            (
+                task.name,
+                task.executor,
+                task.options.queue,
+                task.options.role,
+                str(task.options.priority),
+                str(task.options.retries),
+                brief(task.options.retry_delay),
+                brief(task.options.timeout),
+                task.options.on_lost.value,
+                str(task.signature),
+            )
+            for task in found
+        ],
+        right=("priority", "retries", "retry delay", "timeout"),
+    )
