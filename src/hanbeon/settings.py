@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
@@ -85,20 +86,45 @@ class Settings(BaseSettings):
 
 def load_settings(**given: object) -> Settings:
     """The settings from the environment, with what is given on top; a bad value is refused by its name."""
-    _warn_of_misspelt_names()
+    for name, near in misspelt_names().items():
+        _log.warning("unknown_setting", name=name, did_you_mean=near)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput(f"{first['msg']} (HANBEON_{field.upper()})", field=field) from error
+        raise _refusals(error)[0] from error
 
 
-def _warn_of_misspelt_names() -> None:
-    """Other programs may have variables of that prefix; one that is nearly a setting is more likely a slip."""
+def settings_refused() -> list[InvalidInput]:
+    """Every value of the environment that does not fit."""
+    try:
+        Settings()
+    except ValidationError as error:
+        return _refusals(error)
+    return []
+
+
+def _refusals(error: ValidationError) -> list[InvalidInput]:
+    fields = [(".".join(str(part) for part in each["loc"]), each["msg"]) for each in error.errors()]
+    return [InvalidInput(f"{message} (HANBEON_{field.upper()})", field=field) for field, message in fields]
+
+
+def misspelt_names() -> dict[str, str]:
+    """Variables that are nearly a setting, and which. Others of that prefix may be those of other programs."""
     known = {f"HANBEON_{name.upper()}" for name in Settings.model_fields}
+    found = {}
     for name in os.environ:
         if name.startswith("HANBEON_") and name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
             if near:
-                _log.warning("unknown_setting", name=name, did_you_mean=near[0])
+                found[name] = near[0]
+    return found
+
+
+_SCHEME = r"(?:[a-z][a-z0-9+.-]*:)?//"
+_USER_AND_PASSWORD = re.compile(rf"^({_SCHEME}|(?!{_SCHEME}))([^:@/]*):.*@", re.IGNORECASE | re.DOTALL)
+_PASSWORD_PARAMETER = re.compile(r"([?&][^=&]*password=)[^&]*", re.IGNORECASE)
+
+
+def masked(url: str) -> str:
+    """An address without its passwords, to be shown. Of one that is no address, rather too much is masked."""
+    return _PASSWORD_PARAMETER.sub(r"\1***", _USER_AND_PASSWORD.sub(r"\1\2:***@", url))

@@ -16,6 +16,7 @@ from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.settings import masked
 from hanbeon.store.borrow.caller import Caller, identify, within
 from hanbeon.store.borrow.recognise import caller_of
 from hanbeon.store.lent import LentTransaction
@@ -44,11 +45,20 @@ _ONLY_OURS = (
 
 def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
     """The store a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://…`. Not open yet."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - reading it is what checks it
+    except ValueError:
+        # What it says may quote a piece of a password.
+        raise InvalidInput(
+            f"{masked(url)!r} is not an address; write postgresql://user@host:5432/name, with signs like @ / # in a "
+            "password percent-encoded",
+            field="database_url",
+        ) from None
     if parts.scheme == "sqlite":
         path = unquote(parts.path.removeprefix("/"))
         if not path or parts.netloc:
-            raise InvalidInput(f"{url!r} names no file; write sqlite:///jobs.db", field="database_url")
+            raise InvalidInput(f"{masked(url)!r} names no file; write sqlite:///jobs.db", field="database_url")
         if path == ":memory:":
             raise InvalidInput(
                 "jobs in memory would not be durable; name a file: sqlite:///jobs.db", field="database_url"
@@ -56,14 +66,10 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
         sqlite = SqliteDatabase(Path(path), clock)
         return Store(sqlite, SqliteWaker(sqlite.path))
     if parts.scheme in ("postgresql", "postgres"):
-        try:
-            parts.port  # noqa: B018 - reading it is what checks it
-        except ValueError as error:
-            raise InvalidInput(f"{error}; write postgresql://user@host:5432/name", field="database_url") from error
         postgres = PostgresDatabase(url, pool_size=pool_size)
         return Store(postgres, PostgresWaker(postgres, listen_url))
     raise InvalidInput(
-        f"{parts.scheme or url!r} is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://…",
+        f"{parts.scheme or masked(url)!r} is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://…",
         field="database_url",
     )
 
@@ -300,6 +306,10 @@ class Store:
 
     async def next_due_us(self) -> int | None:
         return await self.database.read(promote.next_due_us)
+
+    async def count_prunable(self, older_than_us: int) -> prune.Prunable:
+        """What `prune` would delete now, if it went on until it found nothing more."""
+        return await self.database.read(lambda tx: prune.count_prunable(tx, older_than_us))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
         return await self.transact(lambda tx: prune.prune(tx, self.book, older_than_us, limit))

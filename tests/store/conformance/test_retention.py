@@ -7,6 +7,7 @@ from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import Conflict, JobNotFound
+from hanbeon.store.operations.prune import Prunable
 from tests.store.conformance.test_instances import NEW
 from tests.store.world import World, new_job
 
@@ -159,3 +160,19 @@ async def test_what_waited_for_a_pruned_success_can_be_requeued(world: World) ->
     with pytest.raises(JobNotFound):
         await world.job(done)
     assert await world.store.requeue(then) is State.READY
+
+
+async def test_what_would_go_can_be_counted(world: World) -> None:
+    done, needed = await world.make(), await world.make()
+    await world.finish(done)
+    await world.finish(needed, Raised("boom"))
+    await world.make(depends_on=(needed,))
+    events = len(await world.events())
+    await world.clock.advance(DAY)
+    assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
+    await world.clock.advance(0.001)
+    counted = await world.store.count_prunable(DAY_US)
+    assert (counted.jobs, counted.events) == (1, events)
+    await _prune(world)
+    assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
+    assert await world.count("job") == 2

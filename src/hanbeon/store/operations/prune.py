@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.operations.lanes import LaneBook
@@ -13,6 +15,19 @@ from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
 _TIMINGS_AT_ONCE_US = 3_600 * 1_000_000
+
+
+class Prunable(msgspec.Struct, frozen=True):
+    """How many of each are old enough to go."""
+
+    jobs: int
+    events: int
+    instances: int
+
+
+async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
+    row = (await tx.fetch("count_prunable", older_than_us))[0]
+    return Prunable(row["jobs"], row["events"], row["instances"])
 
 
 async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:

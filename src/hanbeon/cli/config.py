@@ -1,0 +1,59 @@
+"""`hanbeon config`"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from hanbeon.cli.options import Database, Json, MaybeAppName
+
+config = typer.Typer(
+    help="Show the settings, and whether they work.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+@config.command()
+def show(
+    origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False,
+    app: MaybeAppName = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Show every setting as it is in force here, or for an App. Passwords are masked."""
+    from hanbeon.cli.origins import settings_in_force
+    from hanbeon.cli.output import print_json, print_table
+
+    found = settings_in_force(app, database)
+    if json:
+        print_json({"settings": found})
+    elif origin:
+        print_table(("setting", "value", "origin"), [(each.name, each.shown, each.origin) for each in found])
+    else:
+        print_table(("setting", "value"), [(each.name, each.shown) for each in found])
+
+
+@config.command()
+def check(database: Database = None, json: Json = False) -> None:
+    """Check the environment and the database: values, misspelt names, the connection, the schema."""
+    from hanbeon.cli import exits
+    from hanbeon.cli.origins import problems
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.running import run
+    from hanbeon.settings import load_settings, masked
+
+    found = run(problems(database))
+    if json:
+        shapes: list[dict[str, Any]] = [{"code": each.code, "message": str(each)} for each in found]
+        print_json({"ok": not found, "problems": shapes})
+    else:
+        for each in found:
+            typer.echo(f"error: {each}", err=True)
+    if found:
+        raise typer.Exit(exits.EXIT_CODES[found[0].kind])
+    if not json:
+        typer.echo(f"all is well with {masked(load_settings(database_url=database).database_url)}")

@@ -1,0 +1,82 @@
+"""`hanbeon prune`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hanbeon.cli.options import Database, Json, Yes
+
+if TYPE_CHECKING:
+    from hanbeon.store.operations.prune import Prunable
+
+_BATCH = 1_000
+
+
+def prune(
+    database: Database = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN", help="What ended longer ago; by default what HANBEON_RETENTION says.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Delete what is old: finished jobs with their attempts, events, and instances that are gone.
+
+    Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
+    stays. With a job its idempotency key is forgotten.
+    """
+    from hanbeon.cli.asking import ask
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.running import run
+    from hanbeon.cli.spans import seconds_of
+
+    age = None if older_than is None else seconds_of(older_than, "older_than")
+    found = run(_count(database, age))
+    if not dry_run and found.jobs + found.events + found.instances:
+        ask(f"Delete {_words(found)}?", yes=yes)
+        run(_prune(database, age))
+    if json:
+        print_json({"dry_run": dry_run, "jobs": found.jobs, "events": found.events, "instances": found.instances})
+    else:
+        typer.echo(f"{'would delete' if dry_run else 'deleted'} {_words(found)}")
+
+
+def _words(found: Prunable) -> str:
+    return f"{found.jobs:,} jobs, {found.events:,} events and {found.instances:,} instances"
+
+
+async def _count(database: str | None, age: float | None) -> Prunable:
+    from hanbeon.cli.opening import looking
+
+    async with looking(database) as app:
+        return await app.store.count_prunable(_age_us(age, app.settings.retention, app.settings.lease))
+
+
+async def _prune(database: str | None, age: float | None) -> None:
+    from hanbeon.cli.opening import looking
+
+    async with looking(database) as app:
+        store = app.store
+        # Events go only when they have been counted.
+        while await store.number_events() or await store.fold():
+            pass
+        while await store.prune(_age_us(age, app.settings.retention, app.settings.lease), _BATCH):
+            pass
+
+
+def _age_us(age: float | None, retention: float, lease: float) -> int:
+    from hanbeon.clock import micros
+    from hanbeon.errors import InvalidInput
+    from hanbeon.tasks.options import duration_us
+
+    if age is None:
+        return micros(retention)
+    if age < lease:
+        raise InvalidInput(f"instances that live would go too; use at least a lease, {lease:g}s", field="older_than")
+    return duration_us(age, "older_than")

@@ -1,0 +1,105 @@
+"""`hanbeon config`: every setting, whence it comes, and no password anywhere."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hanbeon.settings import Settings, masked
+from tests.cli.hanbeon import call, hanbeon
+
+_SECRET = "s3cr3t"
+
+
+def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("from hanbeon import App\n\napp = App(lease=60)\n")
+    environment: dict[str, Any] = {
+        "HANBEON_DATABASE_URL": f"postgresql://ada:{_SECRET}@127.0.0.1:1/shop",
+        "HANBEON_CONCURRENCY": "7",
+    }
+    done = hanbeon("config", "show", "--json", cwd=tmp_path, **environment)
+    found = {each["name"]: each for each in json.loads(done.stdout)["settings"]}
+    assert list(found) == list(Settings.model_fields)
+    assert found["database_url"]["value"] == "postgresql://ada:***@127.0.0.1:1/shop"
+    assert found["database_url"]["origin"] == "HANBEON_DATABASE_URL"
+    assert found["concurrency"] == {"name": "concurrency", "value": 7, "origin": "HANBEON_CONCURRENCY"}
+    assert found["lease"] == {"name": "lease", "value": 30.0, "origin": "default"}
+
+    done = hanbeon("config", "show", "--origin", "--app", "shop:app", cwd=tmp_path, **environment)
+    lines = {line.split()[0]: line for line in done.stdout.splitlines()}
+    assert lines["lease"].split() == ["lease", "60", "the", "App"]
+    assert _SECRET not in done.stdout + done.stderr
+    done = hanbeon("config", "show", "--origin", "--database", "sqlite:///x.db", cwd=tmp_path, **environment)
+    assert "sqlite:///x.db" in done.stdout
+    assert "--database" in done.stdout
+
+
+def test_check_finds_everything_that_is_wrong_with_the_environment(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {"HANBEON_LEASE": "soon", "HANBEON_POLL": "-1", "HANBEON_CONCURENCY": "3"}
+    done = hanbeon("config", "check", cwd=tmp_path, **wrong)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["lease", "poll", "HANBEON_CONCURENCY"]
+    assert "did you mean HANBEON_CONCURRENCY?" in done.stderr
+    done = hanbeon("config", "check", "--json", cwd=tmp_path, **wrong)
+    assert [each["code"] for each in json.loads(done.stdout)["problems"]] == ["invalid"] * 3
+
+
+async def test_check_opens_the_database(database_url: str) -> None:
+    is_file = database_url.startswith("sqlite")
+    assert (await call("config", "check", "--database", database_url)).code == (3 if is_file else 5)
+    assert (await call("migrate", "--database", database_url)).code == 0
+    (line,) = (await call("config", "check", "--database", database_url)).lines
+    assert line.startswith("all is well with ")
+    assert is_file or ":***@" in line
+    assert (await call("config", "check", "--json", "--database", database_url)).document == {
+        "ok": True,
+        "problems": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sqlite:///jobs.db", "sqlite:///jobs.db"),
+        ("sqlite:////var/a:b@c.db", "sqlite:////var/a:b@c.db"),
+        ("postgresql://host/shop", "postgresql://host/shop"),
+        ("postgresql://ada@host/shop", "postgresql://ada@host/shop"),
+        (f"postgresql://ada:{_SECRET}@host:5/shop", "postgresql://ada:***@host:5/shop"),
+        (f"postgresql://:{_SECRET}@host/shop", "postgresql://:***@host/shop"),
+        (f"postgresql://ada:a@b/{_SECRET}#@host/shop", "postgresql://ada:***@host/shop"),
+        (f"postgresql://host/shop?user=ada&password={_SECRET}&x=1", "postgresql://host/shop?user=ada&password=***&x=1"),
+        (f"postgresql://host/shop?sslpassword={_SECRET}", "postgresql://host/shop?sslpassword=***"),
+        (f"//ada:{_SECRET}@host", "//ada:***@host"),
+        (f"ada:{_SECRET}@host", "ada:***@host"),
+    ],
+)
+def test_a_password_is_never_shown(url: str, shown: str) -> None:
+    assert masked(url) == shown
+    answer = asyncio.run(call("config", "show", "--database", url))
+    assert shown in answer.out
+    assert _SECRET not in answer.out + answer.err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"//ada:{_SECRET}@host/shop",
+        f"ada:{_SECRET}@host",
+        f"postgresql://ada:{_SECRET}#@host/shop",
+        f"postgresql://ada:{_SECRET}/@host/shop",
+        f"postgresql://ada:{_SECRET}@[::1/shop",
+        f"postgresql://ada:{_SECRET}@host:port/shop",
+        f"postgresql://ada:{_SECRET}@127.0.0.1:1/shop",
+        f"sqlite://ada:{_SECRET}@host/shop",
+        f"mysql://ada:{_SECRET}@host/shop",
+    ],
+)
+def test_an_error_about_an_address_does_not_tell_its_password(url: str) -> None:
+    for command in (("jobs",), ("migrate",), ("verify",), ("config", "check")):
+        answer = asyncio.run(call(*command, "--database", url))
+        assert answer.code in (2, 5)
+        assert _SECRET not in answer.out + answer.err
+        assert answer.err.startswith("error: ")
+        assert answer.err.count("\n") == 1

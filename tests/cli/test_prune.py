@@ -1,0 +1,64 @@
+"""`hanbeon prune`: counts first, asks, and deletes exactly that."""
+
+import datetime as dt
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import JobNotFound
+from hanbeon.testing import TestKit
+from tests.cli.hanbeon import call
+
+_DAY = 86_400.0
+
+
+async def test_what_is_old_is_counted_and_then_deleted(kit_url: str) -> None:
+    # The command looks at the real clock, where SQLite has it from the host.
+    start = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
+    async with TestKit(App(), kit_url, start=start) as kit:
+        await _count_and_delete(kit, kit_url)
+
+
+async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
+    old = await kit.make_job(state="succeeded")
+    needed = await kit.make_job(state="failed")
+    await kit.make_job(state="pending", after=[needed])
+    await kit.clock.advance(31 * _DAY)
+    young = await kit.make_job(state="succeeded")
+
+    counted = (await call("prune", "--older-than", "30d", "--dry-run", "--json", "--database", kit_url)).document
+    assert (counted["dry_run"], counted["jobs"], counted["instances"]) == (True, 1, 1)
+    assert counted["events"] > 0
+    assert (await call("prune", "--dry-run", "--json", "--database", kit_url)).document == counted, (
+        "retention is 30 days"
+    )
+
+    answer = await call("prune", "--older-than", "30d", "--database", kit_url)
+    assert (answer.code, answer.out) == (2, "")
+    assert "There is nobody here to ask; say --yes" in answer.err
+    assert len(await kit.app.jobs()) == 4
+
+    answer = await call("prune", "--older-than", "30d", "--yes", "--database", kit_url)
+    assert answer.lines == [f"deleted 1 jobs, {counted['events']} events and 1 instances"]
+    with pytest.raises(JobNotFound):
+        await old.record()
+    assert len(await kit.app.jobs()) == 3
+    assert await young.state()
+    left = await call("prune", "--older-than", "30d", "--database", kit_url)
+    assert left.lines == ["deleted 0 jobs, 0 events and 0 instances"], "there is nothing to ask about"
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        ("soon", "write 90s"),
+        ("1s", "use at least a lease, 30s"),
+        ("-1d", "write 90s"),
+        ("99999999d", "a hundred years"),
+    ],
+)
+async def test_bad_input(sqlite_url: str, span: str, words: str) -> None:
+    await call("migrate", "--database", sqlite_url)
+    answer = await call("prune", "--older-than", span, "--yes", "--database", sqlite_url)
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
