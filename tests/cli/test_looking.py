@@ -97,6 +97,7 @@ async def _quick() -> None:
         (("jobs", "--limit", "0"), 2, "a whole number, 1 to"),
         (("jobs", "--after", "-1"), 2, "a whole number, 0 to"),
         (("jobs", "--after", "x"), 2, "--after"),
+        (("jobs", "--queue", "nowhere"), 3, "there is no queue 'nowhere'"),
         (("job", "1234"), 2, "is not the id of a job"),
         (("job", _NOBODY), 3, "no job has the id"),
         (("queues", "--window", "soon"), 2, "write 90s, 15m"),

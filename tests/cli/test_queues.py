@@ -72,7 +72,7 @@ async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> Non
     ("arguments", "code", "words"),
     [
         (("pause",), 2, "QUEUE"),
-        (("pause", "nowhere"), 3, "there is no queue 'nowhere'; --create makes it"),
+        (("pause", "nowhere"), 3, "there is no queue 'nowhere'; it is made with its first job"),
         (("resume", "nowhere"), 3, "there is no queue"),
         (("limit", "nowhere", "--max-concurrent", "1"), 3, "there is no queue"),
         (("limit", "nowhere"), 2, "say what to limit"),
@@ -81,6 +81,7 @@ async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> Non
         (("limit", "q", "--key", "k=two"), 2, "is not a name with a number"),
         (("limit", "", "--create", "--max-concurrent", "1"), 2, "must not be empty"),
         (("events", "--after", "-1"), 2, "a whole number, 0 to"),
+        (("events", "--queue", "nowhere"), 3, "there is no queue 'nowhere'; `hanbeon queues` lists them"),
         (("events", "--job", "x"), 2, "is not the id of a job"),
     ],
 )

@@ -7,14 +7,13 @@ from collections.abc import Awaitable, Callable, Sequence
 import typer
 
 from hanbeon.app import App
+from hanbeon.cli.names import check_queue
 from hanbeon.cli.opening import looking
 from hanbeon.cli.output import plain, print_json
 from hanbeon.cli.queues import limits_text
 from hanbeon.cli.running import run
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.errors import NotFound
 from hanbeon.store.operations.queues import QueueRecord
-from hanbeon.tasks.options import did_you_mean
 
 Change = Callable[[App, str, QueueLimits], Awaitable[QueueRecord]]
 
@@ -33,7 +32,6 @@ async def _change_each(database: str | None, names: Sequence[str], change: Chang
     async with looking(database) as app:
         known = {queue.name: queue.limits for queue in await app.queues()}
         for name in names:
-            if name not in known and not create:
-                hint = did_you_mean(name, known) or "; --create makes it"
-                raise NotFound(f"there is no queue {name!r}{hint}")
+            if not create:
+                check_queue(name, known, "; it is made with its first job, or by `hanbeon limit --create`")
         return [await change(app, name, known.get(name, QueueLimits())) for name in dict.fromkeys(names)]

@@ -40,6 +40,7 @@ async def _print(
 ) -> None:
     from hanbeon.cli.ids import check_ids
     from hanbeon.cli.lines import event_line
+    from hanbeon.cli.names import check_queue
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import console, print_json_line
     from hanbeon.cli.shapes import event_shape
@@ -47,6 +48,8 @@ async def _print(
     check_ids([] if job is None else [job])
     out = console()
     async with looking(database) as app:
+        if queue is not None and not follow:
+            check_queue(queue, [each.name for each in await app.queues()])
         if after is None:
             after = await _before_the_last(app, last)
         async for event in app.events(after) if follow else _until_now(app, after):

@@ -45,10 +45,13 @@ def jobs(
 
 async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
     """A page, whether another follows, and the zone to show it in."""
+    from hanbeon.cli.names import check_queue
     from hanbeon.cli.opening import looking
 
     async with looking(database) as app:
         found = await app.jobs(**chosen)
+        if not found and chosen["queue"] is not None:
+            check_queue(chosen["queue"], [queue.name for queue in await app.queues()])
         more = len(found) == chosen["limit"] and bool(
             await app.jobs(**chosen | {"after": found[-1].seq, "limit": 1}),
         )
