@@ -15,7 +15,7 @@ def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
     commands = [
         line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")
     ]
-    assert [command[0] for command in commands] == ["worker", "enqueue", "jobs", "--help"]
+    assert [command[0] for command in commands] == ["worker", "enqueue", "jobs", "top", "--help"]
     with start(*commands[0], cwd=tmp_path, stdout=subprocess.DEVNULL) as worker:
         try:
             made = hanbeon(*commands[1], cwd=tmp_path)

@@ -110,3 +110,26 @@ def test_every_kind_of_error_has_one_documented_exit_code() -> None:
     assert EXIT_CODES.keys() == set(Kind)
     assert len(set(EXIT_CODES.values())) == len(Kind)
     assert set(EXIT_CODES.values()) <= MEANINGS.keys()
+
+
+def test_the_shell_completes_commands_options_and_states() -> None:
+    def completed(words: str) -> list[str]:
+        done = hanbeon(_HANBEON_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1))
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.split()
+
+    assert completed("hanbeon inst") == ["instances"]
+    assert "--work-item" in completed("hanbeon jobs --")
+    assert completed("hanbeon jobs --state f") == ["failed"]
+    assert completed("hanbeon config ") == ["show", "check"]
+
+
+def test_every_command_that_shows_something_can_show_it_to_a_program() -> None:
+    group: Any = get_command(program)
+    without = {name for name in NAMES if not _options(group.commands[name]) & {"--json"}}
+    assert without == {"init", "demo", "worker", "migrate"}
+
+
+def _options(command: Any) -> set[str]:
+    inner = getattr(command, "commands", {}).values()
+    return {name for each in inner or [command] for option in each.params for name in option.opts}

@@ -14,8 +14,9 @@ SOURCE = "src/hanbeon/settings.py"
 _PAGE = """# Settings
 
 Each setting is an argument of `App` and an environment variable; the argument wins. A value that does not fit is
-refused by its name, and so is an argument that is none of these. A misspelt environment variable is not noticed.
-Durations are seconds, and may be fractions.
+refused by its name, and so is an argument that is none of these. A variable that is nearly one of these is warned of.
+Durations are seconds, and may be fractions. `hanbeon config show --origin` says what is in force and whence,
+`hanbeon config check` finds what is wrong with it.
 
 ```python
 app = App("postgresql:///shop", concurrency=50, lease=60)

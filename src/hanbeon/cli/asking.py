@@ -16,6 +16,11 @@ def ask(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise InvalidInput(f"{question} There is nobody here to ask; say --yes", field="yes")
-    if not typer.confirm(question, err=True):
+    try:
+        agreed = typer.confirm(question, err=True)
+    except typer.Abort:  # Ctrl-C, or the end of the input.
+        typer.echo(err=True)
+        raise typer.Exit(exits.INTERRUPTED) from None
+    if not agreed:
         typer.echo("nothing was changed", err=True)
         raise typer.Exit(exits.FAILED)

@@ -32,6 +32,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Workers": {
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
         "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
+        "top": "Watch a database: queues, slots, running jobs with their progress and age, throughput.",
         "events": "Print what happened, in the order of commits.",
     },
     "The database": {

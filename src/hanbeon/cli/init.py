@@ -15,6 +15,7 @@ Next, in two terminals{where}:
 
 and then:
   hanbeon jobs      # what there is
+  hanbeon top       # what happens; q ends it
   hanbeon --help    # the rest"""
 
 

@@ -21,6 +21,9 @@ from hanbeon.errors import HanbeonError
 STYLE: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 
+_PACKAGES = ("demo", "top")
+
+
 class _Commands(MutableMapping[str, Any]):
     """The commands by name. One is imported when it is asked for."""
 
@@ -48,7 +51,7 @@ class _Commands(MutableMapping[str, Any]):
 
 
 def _load(name: str) -> Any:
-    home = "demo.command" if name == "demo" else name
+    home = f"{name}.command" if name in _PACKAGES else name
     found = getattr(import_module(f"hanbeon.cli.{home}"), name)
     if isinstance(found, typer.Typer):
         group = get_command(found)

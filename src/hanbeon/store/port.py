@@ -369,6 +369,14 @@ class Store:
     async def list_jobs(self, filter: read.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.database.read(lambda tx: read.list_jobs(tx, filter, after, limit))
 
+    async def running(self, limit: int) -> list[JobRecord]:
+        """What runs now, the longest first. Its cost does not depend on how many others there are."""
+        return await self.database.read(lambda tx: read.running_jobs(tx, limit))
+
+    async def now_us(self) -> int:
+        """The instant, by the clock that instants in the database are of."""
+        return await self.database.read(read.now_us)
+
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.database.read(lambda tx: read.attempts_of(tx, job_id))
 

@@ -193,3 +193,16 @@ async def test_promotion_takes_the_longest_due_first_and_no_more_than_it_may(wor
     assert await world.states(ids) == [State.PENDING, State.READY, State.READY]
     assert await world.store.promote(2) == 1
     assert await world.store.promote(2) == 0
+
+
+async def test_what_runs_is_listed_the_longest_first(world: World) -> None:
+    for queue in ("a", "b", "a"):
+        job_id = await world.make(queue=queue)
+        await world.claim_this(job_id)
+        await world.clock.advance(1)
+    await world.make(queue="a")
+    running = await world.store.running(10)
+    assert [job.queue for job in running] == ["a", "b", "a"]
+    assert [job.started_at for job in running] == sorted(job.started_at or 0 for job in running)
+    assert len(await world.store.running(2)) == 2
+    assert await world.store.now_us() == world.clock.now_us()

@@ -8,7 +8,7 @@ import msgspec
 
 from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.records import attempt_record, job_record
+from hanbeon.store.records import attempt_record, job_record, lanes_of_queue
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -38,6 +38,20 @@ async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[J
     states = None if filter.states is None else to_json(filter.states)
     rows = await tx.fetch("list_jobs", after, filter.queue, states, filter.task, filter.role, filter.work_item, limit)
     return [job_record(row) for row in rows]
+
+
+async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
+    """What runs now, the longest first. Queue by queue, so that each finds its part of the index."""
+    held: list[tuple[int, str]] = []
+    for queue in await tx.fetch("queues"):
+        rows = await tx.fetch("holders", *lanes_of_queue(queue["id"]), limit)
+        held += [(row["started_at"], str(row["id"])) for row in rows]
+    found = await jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
+    return sorted(found, key=lambda job: (job.started_at or 0, job.seq))
+
+
+async def now_us(tx: Tx) -> int:
+    return int((await tx.fetch("now"))[0]["now"])
 
 
 async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:

@@ -1,0 +1,1 @@
+"""A live view of a database: its queues, its slots, what runs."""

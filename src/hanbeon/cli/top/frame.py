@@ -1,0 +1,107 @@
+"""One frame of the view, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from hanbeon.cli.following import percent
+from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
+from hanbeon.cli.queues import limits_text
+from hanbeon.cli.spans import brief, clock_time
+from hanbeon.cli.top.look import Look
+from hanbeon.clock import MICROS
+from hanbeon.domain.job import JobRecord
+from hanbeon.domain.lifecycle import State
+
+_HEIGHTS = " ▁▂▃▄▅▆▇█"
+_BAR = 16
+_STATES = tuple(State)
+
+
+def frame(seen: Look, rates: Sequence[float], width: int | None = None, height: int | None = None) -> list[Text]:
+    """The head, the queues, and as many of the running jobs as there is room for, the oldest first."""
+    lines = [*_head(seen, rates), Text(), *_queues(seen, width), Text(), *_running(seen, width)]
+    if height is not None and len(lines) > height:
+        hidden = len(lines) - height + 1
+        lines = [*lines[: height - 1], Text(f"… {hidden} more lines", "dim")]
+    return lines
+
+
+def _head(seen: Look, rates: Sequence[float]) -> list[Text]:
+    alive = seen.alive
+    # What an instance says of itself is as old as its last heartbeat; the count is exact.
+    used, slots = seen.count(State.RUNNING), sum(each.capacity for each in alive)
+    lately = sum(numbers.throughput for _, numbers in seen.queues)
+    return [
+        Text.assemble(
+            (" hanbeon ", "bold reverse"), f" {plain(seen.database)}  ", (clock_time(seen.now, seen.zone), "dim")
+        ),
+        Text.assemble(
+            f"{len(alive)} live instance{'s' * (len(alive) != 1)}, ",
+            (f"{used} of {slots}", "bold"),
+            " slots in use   ",
+            *[part for state in _STATES for part in ((f"{seen.count(state):,} {state}", STATE_STYLES[state]), "  ")],
+        ),
+        Text.assemble(
+            ("throughput ", "dim"),
+            (f"{rates[-1] if rates else lately:.1f}", "bold"),
+            f" jobs/s, {lately:.1f} in the last minutes  ",
+            (_sparkline(rates), "green"),
+        ),
+    ]
+
+
+def _queues(seen: Look, width: int | None) -> list[Text]:
+    states = ("pending", "ready", "running", "failed")
+    spans = ("oldest", "wait p95", "run p95", "jobs/s")
+    rows: list[list[Cell]] = [
+        [
+            Text(plain(queue.name), "bold red" if queue.paused else "bold"),
+            *(_number(numbers.states[State(state)], STATE_STYLES[State(state)]) for state in states),
+            brief(numbers.oldest_ready),
+            brief(numbers.wait.p95 if numbers.wait else None),
+            brief(numbers.run.p95 if numbers.run else None),
+            f"{numbers.throughput:.1f}",
+            limits_text(queue.limits, paused=queue.paused),
+        ]
+        for queue, numbers in seen.queues
+    ]
+    return table_lines(("queue", *states, *spans, "limits"), rows, (*states, *spans), width)
+
+
+def _running(seen: Look, width: int | None) -> list[Text]:
+    names = {each.id: each.name for each in seen.instances}
+    rows: list[list[Cell]] = [
+        [
+            job.id,
+            job.queue,
+            Text(plain(job.task), "bold"),
+            str(job.fence),
+            brief((seen.now - (job.started_at or seen.now)) / MICROS),
+            _progress(job),
+            names.get(job.locked_by or 0, "") + (" (stopping)" if job.stop_requested_at else ""),
+        ]
+        for job in seen.running
+    ]
+    return table_lines(("running", "queue", "task", "try", "age", "progress", "instance"), rows, ("try", "age"), width)
+
+
+def _number(value: int, style: str) -> Text:
+    return Text(f"{value:,}", style if value else "dim")
+
+
+def _progress(job: JobRecord) -> Text:
+    value = percent(job)
+    if value is None:
+        return Text(plain(job.progress or "")[: _BAR + 5])
+    full = round(value / 100 * _BAR)
+    return Text.assemble(("━" * full, "yellow"), ("─" * (_BAR - full), "dim"), f" {value:3.0f}%")
+
+
+def _sparkline(rates: Sequence[float]) -> str:
+    highest = max(rates, default=0.0)
+    if not highest:
+        return ""
+    return "".join(_HEIGHTS[min(8, -int(-8 * rate // highest))] for rate in rates)

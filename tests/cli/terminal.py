@@ -1,0 +1,68 @@
+"""A command on a terminal of its own."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+from typing import Any
+
+from tests.cli.hanbeon import SCRIPT, environment
+
+
+class Terminal:
+    """Leaving it ends the command, whatever it does."""
+
+    def __init__(self, *arguments: str, width: int = 120, height: int = 40) -> None:
+        self._ours, self._theirs = pty.openpty()
+        fcntl.ioctl(self._theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self.modes = termios.tcgetattr(self._theirs)
+        inherited = environment(TERM="xterm-256color")
+        del inherited["COLUMNS"], inherited["LINES"]
+        self.process = subprocess.Popen(
+            [SCRIPT, *arguments],
+            stdin=self._theirs,
+            stdout=self._theirs,
+            stderr=self._theirs,
+            env=inherited,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing here has threads
+        )
+        self.shown = ""
+
+    def until(self, pattern: str, seconds: float = 30) -> str:
+        """All that was shown, once it matches."""
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self.shown, re.DOTALL):
+            ready, _, _ = select.select([self._ours], [], [], max(0.0, end - time.monotonic()))
+            assert ready, f"no {pattern!r} in {self.shown!r}"
+            self.shown += os.read(self._ours, 100_000).decode(errors="replace")
+        return self.shown
+
+    def press(self, keys: str) -> None:
+        os.write(self._ours, keys.encode())
+
+    def end(self) -> tuple[int, list[Any]]:
+        """The exit code, and the modes that it left the terminal in."""
+        code = self.process.wait(30)
+        return code, termios.tcgetattr(self._theirs)
+
+    def rest(self) -> str:
+        while select.select([self._ours], [], [], 0.1)[0]:
+            self.shown += os.read(self._ours, 100_000).decode(errors="replace")
+        return self.shown
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
