@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -47,6 +48,14 @@ class Terminal:
 
     def press(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
+
+    def press_until_it_ends(self, keys: str, seconds: float = 30) -> None:
+        """As a person would: Python's `input` does not notice a signal in the instant before it begins to read."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            self.press(keys)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(3)
 
     def end(self) -> tuple[int, list[Any]]:
         """The exit code, and the modes that it left the terminal in."""

@@ -50,6 +50,21 @@ async def test_a_page_that_is_not_the_last_says_so_beside_the_list(kit: TestKit,
     assert (await call("jobs", "--limit", "3", "--database", kit_url)).err == ""
 
 
+async def test_where_there_is_nothing_that_is_said_beside_the_output(kit: TestKit, kit_url: str) -> None:
+    assert await call("jobs", "--database", kit_url) == (0, "", "there is no such job\n")
+    assert (await call("jobs", "--json", "--database", kit_url)).document == {"jobs": [], "after": None}
+    assert (await call("queues", "--database", kit_url)).err.startswith("there is no queue yet")
+
+
+async def test_progress_is_shown_while_it_says_something(kit: TestKit, kit_url: str) -> None:
+    for progress in (40, {"step": 2}, "반", True):
+        await kit.make_job(state="running", progress=progress)
+    await kit.make_job(state="succeeded", progress=100)
+    lines = (await call("jobs", "--database", kit_url)).lines
+    assert [line.split()[-1] for line in lines[1:5]] == ["40%", '{"step":2}', '"반"', "true"]
+    assert not lines[5].endswith("100%")
+
+
 async def test_a_job_is_shown_with_its_attempts_and_what_it_waits_for(kit: TestKit, kit_url: str) -> None:
     failed = await kit.make_job("first", {"n": 1}, state="failed", message="broke", timeout=90)
     waiting = await kit.make_job("second", state="pending", after=[failed])

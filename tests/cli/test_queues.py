@@ -47,7 +47,9 @@ async def test_instances(app: App, app_url: str) -> None:
         lines = (await call("instances", "--database", app_url)).lines
         assert all(words in lines[1] for words in ("일꾼", "alive", "0/3", "work"))
     assert "stopped" in (await call("instances", "--database", app_url)).out
-    assert len((await call("instances", "--alive", "--database", app_url)).lines) == 1
+    answer = await call("instances", "--alive", "--database", app_url)
+    assert (answer.code, answer.out) == (0, "")
+    assert "`hanbeon worker` starts one" in answer.err
 
 
 async def _work() -> None:

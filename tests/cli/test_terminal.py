@@ -87,7 +87,10 @@ async def test_a_question_is_asked_before_many_are_cancelled(
     job = await kit.make_job()
     with Terminal("cancel", "--all", "--database", kit_url) as terminal:
         await asyncio.to_thread(terminal.until, r"Cancel 1 job\?")
-        terminal.press(answer if answer == CTRL_C else f"{answer}\n")
+        if answer == CTRL_C:
+            await asyncio.to_thread(terminal.press_until_it_ends, CTRL_C)
+        else:
+            terminal.press(f"{answer}\n")
         assert (await asyncio.to_thread(terminal.end))[0] == code
         assert "Traceback" not in terminal.rest()
     assert await job.state() is State(state)

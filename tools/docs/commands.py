@@ -38,7 +38,8 @@ def _section(name: str, command: Any) -> str:
 
 def _spelling(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        return str(parameter.metavar or parameter.name.upper())
+        name = parameter.metavar or parameter.name.upper()
+        return f"{name if parameter.required else f'[{name}]'}{'...' if parameter.nargs == -1 else ''}"
     names = [*parameter.opts, *parameter.secondary_opts]
     return ", ".join(names) if parameter.is_flag else f"{names[0]} {parameter.metavar}"
 
@@ -47,8 +48,6 @@ def _explanation(parameter: Any) -> str:
     words = [parameter.help or ""]
     if parameter.param_type_name == "option" and parameter.required:
         words.append("Required.")
-    if parameter.param_type_name == "argument" and not parameter.required:
-        words.append("May be left out.")
     if parameter.show_default and parameter.default not in (None, False, [], ()):
         words.append(f"By default {parameter.default}.")
     return " ".join(words)

@@ -23,7 +23,7 @@ def enqueue(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[ARGUMENT]...",
+            metavar="ARGUMENT",
             help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
             show_default=False,
         ),

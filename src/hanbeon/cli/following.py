@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -18,6 +17,7 @@ from rich.text import Text
 
 from hanbeon.app import App
 from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line
+from hanbeon.cli.progress import percent
 from hanbeon.cli.shapes import job_shape
 from hanbeon.cli.spans import brief, iso
 from hanbeon.clock import MICROS
@@ -114,14 +114,3 @@ def progress_cells(job: JobRecord, width: int = _BAR_WIDTH) -> tuple[Any, Text]:
     if value is not None:
         return ProgressBar(100, value, width=width), Text(f"{value:3.0f}%")
     return Text(plain(job.progress or "")[:width]), Text("")
-
-
-def percent(job: JobRecord) -> float | None:
-    """The progress, where it is a number; tasks may note any JSON."""
-    try:
-        value = msgspec.json.decode(job.progress or "null")
-    except msgspec.DecodeError:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return min(100.0, max(0.0, float(value)))

@@ -20,7 +20,7 @@ and then:
 
 
 def init(
-    path: Annotated[Path, typer.Argument(metavar="[FILE]", help="The file to write.")] = Path("jobs.py"),
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("jobs.py"),
 ) -> None:
     """Write a starter App and say what to do next. A file that is there is never overwritten."""
     from hanbeon.errors import Conflict, InvalidInput, NotFound

@@ -50,6 +50,7 @@ def instances(
             for each in found
         ],
         right=("id", "pid", "slots"),
+        empty="there is no such instance; `hanbeon worker` starts one",
     )
 
 

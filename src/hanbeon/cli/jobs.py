@@ -38,7 +38,8 @@ def jobs(
         print_json({"jobs": [job_shape(job, zone) for job in found], "after": found[-1].seq if more else None})
         return
     rows = [_row(job, zone) for job in found]
-    print_table(("seq", "id", "state", "queue", "task", "role", "try", "created", "note"), rows, right=("seq", "try"))
+    headings = ("seq", "id", "state", "queue", "task", "role", "try", "created", "note")
+    print_table(headings, rows, right=("seq", "try"), empty="there is no such job")
     if more:
         typer.echo(f"there are more: add --after {found[-1].seq}", err=True)
 
@@ -60,9 +61,13 @@ async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobR
 
 def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
     from hanbeon.cli.output import state_cell
+    from hanbeon.cli.progress import progress_text
     from hanbeon.cli.spans import clock_time
+    from hanbeon.domain.lifecycle import State
 
-    note = f"{job.failure_type}: {job.error_message}" if job.failure_type else job.progress or ""
+    note = "" if job.state is State.SUCCEEDED else progress_text(job)
+    if job.failure_type:
+        note = f"{job.failure_type}: {job.error_message}"
     tries = str(job.fence) if job.fence else ""
     created = clock_time(job.created_at, zone)
     return [str(job.seq), job.id, state_cell(job.state), job.queue, job.task, job.role, tries, created, note]

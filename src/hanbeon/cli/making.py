@@ -21,7 +21,7 @@ async def make_checked(app: App, task: str, args: Mapping[str, Any], options: Ma
     try:
         return await app.enqueue(task, args, **options)
     except ArgumentsDoNotFit as error:
-        hint = "; name=VALUE is text, name:=VALUE is JSON" if any(isinstance(arg, str) for arg in args.values()) else ""
+        hint = "; name=VALUE is text, name:=VALUE is JSON" if "got `str`" in str(error) else ""
         raise ArgumentsDoNotFit(f"{error}{hint}") from error
 
 

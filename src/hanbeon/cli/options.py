@@ -42,9 +42,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and 
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
-JobIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of jobs.", show_default=False)]
-MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of jobs.", show_default=False)]
-Queues = Annotated[list[str], typer.Argument(metavar="QUEUE...", help="Names of queues.", show_default=False)]
+JobIds = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
+MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
+Queues = Annotated[list[str], typer.Argument(metavar="QUEUE", help="Names of queues.", show_default=False)]
 Create = Annotated[bool, typer.Option("--create", help="Make the queue if it is not there yet.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 

@@ -58,8 +58,16 @@ def state_cell(state: State) -> Text:
     return Text(state.value, STATE_STYLES[state])
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[Cell]], right: Collection[str] = ()) -> None:
-    """Columns that line up, wide characters too. Nothing is cut but the last column, to a terminal's width."""
+def print_table(
+    headings: Sequence[str], rows: Sequence[Sequence[Cell]], right: Collection[str] = (), *, empty: str = ""
+) -> None:
+    """Columns that line up, wide characters too. Nothing is cut but the last column, to a terminal's width.
+
+    Where there are no rows, `empty` is said instead, beside the output.
+    """
+    if empty and not rows:
+        print(empty, file=sys.stderr)
+        return
     out = console()
     for line in table_lines(headings, rows, right, out.width if out.is_terminal else None):
         out.print(line)

@@ -36,6 +36,7 @@ def queues(
         ("queue", *states, "oldest", *spans, "limits"),
         [_row(queue, numbers) for queue, numbers in found],
         right=(*states, "oldest", *spans),
+        empty="there is no queue yet; one is made with its first job",
     )
 
 

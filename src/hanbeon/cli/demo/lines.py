@@ -7,16 +7,9 @@ import datetime as dt
 from rich.text import Text
 
 from hanbeon.cli.demo.board import Board, Line
+from hanbeon.cli.output import STATE_STYLES
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
-STATE_STYLES = {
-    State.PENDING: "dim",
-    State.READY: "cyan",
-    State.RUNNING: "bold yellow",
-    State.SUCCEEDED: "green",
-    State.FAILED: "bold red",
-    State.CANCELLED: "magenta",
-}
 _REASON_STYLES = {Reason.RETRIED: "bold red", Reason.OVERDUE: "bold red"}
 
 

@@ -15,8 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hanbeon.cli.demo.board import Board
-from hanbeon.cli.demo.lines import STATE_STYLES, event_line
+from hanbeon.cli.demo.lines import event_line
 from hanbeon.cli.demo.pipeline import BROWSERS, CHECK_SLOTS, OFFICE, OFFICE_SLOTS, ROLES
+from hanbeon.cli.output import STATE_STYLES
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import Reason, State
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from hanbeon.cli.following import percent
 from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
+from hanbeon.cli.progress import percent
 from hanbeon.cli.queues import limits_text
 from hanbeon.cli.spans import brief, clock_time
 from hanbeon.cli.top.look import Look
@@ -46,8 +46,8 @@ def _head(seen: Look, rates: Sequence[float]) -> list[Text]:
         ),
         Text.assemble(
             ("throughput ", "dim"),
-            (f"{rates[-1] if rates else lately:.1f}", "bold"),
-            f" jobs/s, {lately:.1f} in the last minutes  ",
+            (f"{rates[-1]:.1f} jobs/s now, " if rates else "", "bold"),
+            f"{lately:.1f} jobs/s in the last minutes  ",
             (_sparkline(rates), "green"),
         ),
     ]
