@@ -78,6 +78,15 @@ async def test_a_body_that_looks_can_end_by_itself(bench: Bench, journal: Journa
     assert not alive(pid), "one that was told to stop gets no other job"
 
 
+async def test_a_body_finds_the_process_as_the_first_one_did(bench: Bench, journal: Journal) -> None:
+    assert result(await bench.run(bodies.untidy)) == result(await bench.run(bodies.untidy)) == os.getcwd()
+    started = bench.start(bodies.cooperative, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.SHUTDOWN)
+    assert result(await started.within()) == "in peace"
+    assert len(bench.executor.processes) == 0
+
+
 class Notes:
     """A store that takes progress, or does not."""
 

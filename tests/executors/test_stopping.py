@@ -12,7 +12,7 @@ import pytest
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.port import StopCause
 from hanbeon.tasks.task import Task
-from tests.executors import bodies
+from tests.executors import bodies, slow_module
 from tests.executors.bench import GRACE, Bench, alive, numbers, until
 from tests.executors.desk import Started
 from tests.processes.journal import Journal
@@ -64,6 +64,30 @@ async def _watched(started: Started, processes: list[int], seconds: float = GRAC
     started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))
     assert await started.within(seconds) is None
     return await moment
+
+
+async def test_what_is_stopped_before_its_body_began_waits_for_no_grace(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANBEON_TEST_JOURNAL", str(journal))
+    bench = Bench(stop_grace=7.0)
+    started = bench.start(slow_module.never, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.CANCELLED)
+    assert await started.within(3) is None
+    await bench.executor.close()
+
+
+async def test_a_guardian_that_is_stuck_is_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.executors.guard._START_SECONDS", 0.5)
+    await bench.run(bodies.add, a=1)
+    bench.guardian.suspend()
+    first, second = bench.start(bodies.add, a=1), bench.start(bodies.add, a=2)
+    outcomes = [await first.within(), await second.within()]
+    assert outcomes[0] == Returned("1"), "the one that was warm needs no guardian"
+    assert outcomes[1] == Raised("the worker process was killed together with its guardian", "session_error")
+    monkeypatch.setattr("hanbeon.executors.guard._START_SECONDS", 30.0)
+    assert await bench.run(bodies.add, a=3) == Returned("3")
 
 
 @pytest.mark.parametrize("kind", bodies.LEAVES)

@@ -15,7 +15,10 @@ _CHUNK = 65_536
 
 
 class Channel:
-    """Calls `heard` with each message and `closed` once, with why. Takes what it is told to send; never blocks."""
+    """Calls `heard` with each message, and `closed` once with what is wrong; with nothing if the other side closed it.
+
+    Takes what it is told to send; never blocks.
+    """
 
     def __init__(
         self,
@@ -68,11 +71,13 @@ class Channel:
                     return False
         except (BlockingIOError, InterruptedError):
             return False
+        except ConnectionError:
+            data = b""  # Gone without having read all that we said.
         except (OSError, TooLong) as error:
             self._break(str(error))
             return False
         if not data:
-            self._break("it has closed the connection")
+            self._break("")
         return bool(data)
 
     def _write(self) -> None:

@@ -21,6 +21,7 @@ _log = get_logger("hanbeon.executors")
 ROOT = str(Path(__file__).parents[2])
 """Where this package lies, for programs that are started without the user's path."""
 _END_SECONDS = 10.0
+_START_SECONDS = 30.0
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.guardian.main import main; main()"
 
 
@@ -64,7 +65,14 @@ class Guardian:
             limits=dict(limits or {}),
         )
         channel.send(spec, [session.give_away(), *given.values()])
+        asyncio.get_running_loop().call_later(_START_SECONDS, self._check_started, session, self._process)
         return session
+
+    def _check_started(self, session: Session, process: subprocess.Popen[bytes] | None) -> None:
+        """A guardian that does nothing, frozen perhaps, would hold every job up; without it others are started."""
+        if process is not None and process is self._process and session.leader is None and session.id in self._sessions:
+            _log.error("guardian_stuck", pid=self.pid)
+            process.kill()
 
     async def close(self) -> None:
         """Kill what is left. Returns when all of it is dead, and the guardian too."""

@@ -90,7 +90,8 @@ class Keeper:
             case "until":
                 self._until, self._grace = order["at"], order["grace"]
             case _:
-                strays = has_living_children(os.getpid(), besides=self._leader) or has_living_children(self._leader)
+                # In this order: what loses its parent between the two looks has become our child by the second.
+                strays = has_living_children(self._leader) or has_living_children(os.getpid(), besides=self._leader)
                 self._say(alone=not strays, number=order["number"])
 
     def _terminate(self, grace: float, by: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import resource
@@ -24,8 +25,9 @@ def start(spec: dict[str, Any], descriptors: Sequence[int]) -> int:
         try:
             os.close(read)
             _become(spec, descriptors, keeper)
-        except OSError as error:
-            os.write(write, str(error.errno or 0).encode())
+        except BaseException as error:
+            known = error.errno if isinstance(error, OSError) else None
+            os.write(write, str(known or errno.EINVAL).encode())
         finally:
             os._exit(127)
     os.close(write)
@@ -49,7 +51,10 @@ def _become(spec: dict[str, Any], descriptors: Sequence[int], keeper: int) -> No
     for descriptor, target in zip(moved, spec["targets"], strict=True):
         os.dup2(descriptor, target)
     for name, limit in spec["limits"].items():
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (limit, limit))
+        kind = getattr(resource, f"RLIMIT_{name}")
+        highest = resource.getrlimit(kind)[1]
+        lowest = limit if highest == resource.RLIM_INFINITY else min(limit, highest)
+        resource.setrlimit(kind, (lowest, lowest))
     os.execvpe(spec["argv"][0], spec["argv"], spec["env"])
 
 

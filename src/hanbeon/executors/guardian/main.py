@@ -126,6 +126,7 @@ class Guardian:
         os.close(self._lifeline_end)
         poll = select.poll()
         while self._reap():
+            self._kill_strays()
             poll.poll(_AGAIN_MS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import fcntl
 import os
 import signal
@@ -37,6 +38,12 @@ from hanbeon.tasks.signature import TaskSignature
 _HIGH = 200  # Out of the way of bodies that close or redirect the first few.
 
 
+class Doing(enum.Enum):
+    WAITING = enum.auto()
+    LOADING = enum.auto()
+    WORK = enum.auto()
+
+
 class _Body(NamedTuple):
     function: Callable[..., Any]
     signature: TaskSignature
@@ -47,35 +54,46 @@ class Child:
         self._connection = connection
         self._known: dict[tuple[str, str], _Body] = {}
         self._line: Line | None = None
-        self._is_idle = True
+        self._doing = Doing.WAITING
 
     def run(self) -> None:
         """Until SIGTERM while idle, the end of a job that was told to stop, or the engine's end."""
-        signal.signal(signal.SIGTERM, self._told_to_stop)
+        self._listen_to_sigterm()
         first = read_frame(self._connection, SMALL)
         if first is None:
             return
         setup = for_worker(first)
         assert isinstance(setup, Setup)
         sys.path[:], sys.argv[:] = setup.path, setup.argv
-        with contextlib.suppress(OSError):
-            os.chdir(setup.folder)
         self._line = line = Line(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
         while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
             order = for_worker(frame)
             assert isinstance(order, Run)
-            self._is_idle = False
+            self._prepare(setup)
             ended = self._run(order, line)
             line.say(ended)
             if ended.leaving:
                 return
-            self._is_idle = True
+            self._doing = Doing.WAITING
+
+    def _prepare(self, setup: Setup) -> None:
+        """What the last body may have changed is as it was."""
+        self._doing = Doing.LOADING
+        self._listen_to_sigterm()
+        with contextlib.suppress(OSError):
+            os.chdir(setup.folder)
+
+    def _listen_to_sigterm(self) -> None:
+        signal.signal(signal.SIGTERM, self._told_to_stop)
 
     def _told_to_stop(self, number: int, frame: FrameType | None) -> None:
+        """A body may look at it. Without one there is nothing to wait for."""
         if self._line is not None:
             self._line.stopping = True
-        if self._is_idle:
+        if self._doing is Doing.WAITING:
             sys.exit(0)
+        if self._doing is Doing.LOADING:
+            os._exit(0)
 
     def _run(self, order: Run, line: Line) -> Ended:
         remote = Remote(order.job, line)
@@ -87,6 +105,7 @@ class Child:
             # Half of a module may be loaded; the next try begins anew.
             return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
+        self._doing = Doing.WORK
         try:
             value = body.function(*context, **body.signature.unpack(order.job.args))
             return self._ended(result_of(order.job.task, value, order.max_result_bytes))

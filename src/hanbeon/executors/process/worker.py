@@ -13,7 +13,7 @@ import msgspec
 
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.errors import HanbeonError
 from hanbeon.executors.channel import Channel
 from hanbeon.executors.guard import ROOT, Guardian
 from hanbeon.executors.port import Call, Done
@@ -146,8 +146,10 @@ class WorkerProcess:
                 await job.call.desk.write_progress(msgspec.json.decode(message.value))
         except HanbeonError as error:
             answer = Answer(error.code, str(error))
-        except (msgspec.DecodeError, TimeoutError) as error:
-            answer = Answer(DatabaseUnavailable.code, str(error))
+        except Exception as error:
+            # Whatever it is, the body waits for an answer.
+            _log.exception("request_failed", job=job.call.desk.job.id)
+            answer = Answer(HanbeonError.code, f"{type(error).__name__}: {error}")
         self._channel.send(messages.encode(answer))
 
     def _told_end(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
@@ -178,10 +180,9 @@ class WorkerProcess:
 
     def _cut_off(self, why: str) -> None:
         """Its end of the connection is closed: it is dying, or its body has closed what it should not."""
-        self._is_dying = True
-        if self._complaint is None and "closed" not in why:
-            self._complaint = why
-        self._session.stop(self._grace)
+        if not self._is_dying:
+            self._complaint = self._complaint or why
+            self._kill()
 
     def _gone(self, end: End) -> None:
         self._channel.drain()
@@ -190,11 +191,10 @@ class WorkerProcess:
         self._owner.ended(self)
         if job is None:
             return
+        if job.asking is not None:
+            job.asking.cancel()
         if job.outcome is None and not job.stopped:
-            said = f"the worker process {self._complaint or end}"
-            if self.memory is not None and end.by is None:
-                said += f"; its memory is limited to {self.memory:,} bytes"
-            job.outcome = Raised(said, FailureType.SESSION_ERROR)
+            job.outcome = Raised(f"the worker process {self._complaint or end}", FailureType.SESSION_ERROR)
         job.done(job.outcome)
 
 
