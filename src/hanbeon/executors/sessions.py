@@ -61,6 +61,11 @@ class Session:
         """The keeper's end of the connection."""
         return self._theirs.detach()
 
+    @property
+    def is_doomed(self) -> bool:
+        """Whether it is about to die, because its keeper or guardian has."""
+        return self._keeper_lost or self._guardian_lost
+
     def stop(self, grace: float) -> None:
         """SIGTERM to all of it, and after the grace SIGKILL."""
         self._order(do="stop", grace=grace)

@@ -89,7 +89,7 @@ class ProcessExecutor:
     def _take(self, memory: int | None) -> WorkerProcess:
         """The one used last, so that the others may become superfluous; or a new one."""
         for process in reversed(self._idle):
-            if process.memory == memory:
+            if process.memory == memory and process.is_fit:
                 self._idle.remove(process)
                 return process
         setup = Setup(

@@ -83,6 +83,11 @@ class WorkerProcess:
     def pid(self) -> int | None:
         return self._session.leader
 
+    @property
+    def is_fit(self) -> bool:
+        """Whether it can be given a job."""
+        return not self._is_dying and not self._session.is_doomed
+
     def run(self, call: Call, order: bytes, done: Done) -> None:
         """Start the body; `done` is called when it has ended and nothing of it runs."""
         self._job = _Job(call, done)
