@@ -37,16 +37,16 @@ def quiet_app(url: str, **settings: Any) -> App:
     return app
 
 
-def quick(number: int) -> int:
-    return number
+def quick(ctx: SyncContext, journal: str = "") -> None:
+    """Tells if anything still runs that was told to be running."""
+    if journal:
+        _tell_overlaps(ctx, journal)
 
 
 def stubborn(ctx: SyncContext, journal: str) -> None:
     """The first attempt ignores SIGTERM, as does a daemon that it starts. The others tell if they saw any of it."""
     job, fence = ctx.job_id, ctx.fence
-    for words in Journal.at(journal).lines():
-        if words[0] in ("began", "child") and words[1] == job and runs(int(words[-1])):
-            write_line(journal, f"overlap {job} {fence} {words[-1]}")
+    _tell_overlaps(ctx, journal)
     write_line(journal, f"began {job} {fence} {boottime()} {os.getpid()}")
     if ctx.attempt > 1:
         return
@@ -54,6 +54,13 @@ def stubborn(ctx: SyncContext, journal: str) -> None:
     subprocess.run([sys.executable, "-S", "-c", _GRANDCHILD, journal, job, str(fence)], check=True, env={})
     while True:
         time.sleep(3600)
+
+
+def _tell_overlaps(ctx: SyncContext, journal: str) -> None:
+    for words in Journal.at(journal).lines():
+        # The processes of later attempts, which returned, may wait for other jobs.
+        if words[0] in ("began", "child") and words[2] == "1" and runs(int(words[-1])):
+            write_line(journal, f"overlap {ctx.job_id} {ctx.fence} {words[-1]}")
 
 
 def runs(pid: int) -> bool:

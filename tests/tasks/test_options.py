@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import check_kinds, check_names, did_you_mean, duration_us, kinds_of
+from hanbeon.tasks.options import check_kinds, check_names, did_you_mean, duration_us, kinds_of, size_bytes
 from hanbeon.tasks.request import OPTIONS, JobOptions
 from hanbeon.tasks.task import TaskOptions
 
@@ -99,3 +99,25 @@ def test_every_option_of_tasks_and_jobs_has_kinds_that_can_be_checked() -> None:
         for field, kinds in kinds_of(owner).items():
             assert all(isinstance(kind, type) for kind in kinds), field
     assert {"queue", "priority", "depends_on", "id"} <= OPTIONS
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (100_000_000, 100_000_000),
+        ("100000000B", 100_000_000),
+        ("512MB", 512_000_000),
+        ("512 mb", 512_000_000),
+        ("512MiB", 512 * 1024**2),
+        ("1.5GB", 1_500_000_000),
+        ("2GiB", 2 * 1024**3),
+    ],
+)
+def test_sizes(given: int | str, expected: int) -> None:
+    assert size_bytes(given, "memory") == expected
+
+
+@pytest.mark.parametrize("given", ["", "512", "MB", "-1GB", "1XB", "0.01kB", "9999999999TB", 0, -1, 2**63])
+def test_what_is_no_size(given: int | str) -> None:
+    with pytest.raises(InvalidInput, match=r"^memory: "):
+        size_bytes(given, "memory")
