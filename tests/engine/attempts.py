@@ -28,6 +28,7 @@ class HandExecutor:
 
     name = "by hand"
     lends_transactions = False
+    start_seconds = 0.0
 
     def __init__(self, stop_seconds: float = 0.0) -> None:
         self.stop_seconds = stop_seconds

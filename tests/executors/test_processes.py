@@ -209,10 +209,11 @@ async def test_idle_processes_are_kept_up_to_a_number(journal: Journal, monkeypa
 
 
 async def test_the_time_counts_from_the_start_of_the_body(bench: Bench) -> None:
-    started = bench.start(bodies.add, a=1, desk={"timeout": 100.0})
-    assert bench.attempt is not None
-    at_first = bench.attempt.deadline
-    await started.within()
-    assert at_first is not None
-    assert bench.attempt.deadline is not None
-    assert at_first < bench.attempt.deadline <= SystemClock().monotonic() + 100
+    began_at = SystemClock().monotonic()
+    for _ in ("in a new process", "in a warm one"):
+        started = bench.start(bodies.add, a=1, desk={"timeout": 100.0})
+        assert bench.attempt is not None
+        assert bench.attempt.deadline is not None
+        assert bench.attempt.deadline >= began_at + 160, "there is time to begin"
+        await started.within()
+        assert began_at + 100 < bench.attempt.deadline <= SystemClock().monotonic() + 100

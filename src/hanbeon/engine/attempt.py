@@ -73,9 +73,9 @@ class Attempt:
         self._max_payload_bytes = max_payload_bytes
 
     def begin(self, work: Work, now: float) -> None:
-        """The work starts now."""
+        """The work starts now; where that takes a while, its executor says when the body has begun."""
         self.work = work
-        self.body_began(now)
+        self.body_began(now + self.executor.start_seconds)
 
     def body_began(self, now: float) -> None:
         """The body starts now: its time counts from here."""

@@ -16,6 +16,7 @@ class AsyncExecutor:
 
     name = ASYNC
     lends_transactions = True
+    start_seconds = 0.0
     stop_seconds = 0.0
 
     def start(self, call: Call, done: Done) -> AsyncWork:

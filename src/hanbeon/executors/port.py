@@ -55,6 +55,8 @@ class Executor(Protocol):
     name: str
     lends_transactions: bool
     """Whether `ctx.transaction()` works here: only where the body shares the engine's process."""
+    start_seconds: float
+    """How long a body may take to begin, besides its timeout; if not 0, the executor calls `desk.body_began` then."""
     stop_seconds: float
     """How long stopping may take, so that a lease in danger is given up in time."""
 

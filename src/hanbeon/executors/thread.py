@@ -18,6 +18,7 @@ class ThreadExecutor:
 
     name = THREAD
     lends_transactions = True
+    start_seconds = 0.0
     stop_seconds = 0.0
 
     def __init__(self, threads: int) -> None:

@@ -98,7 +98,7 @@ class Child:
     def _run(self, order: Run, line: Line) -> Ended:
         remote = Remote(order.job, line)
         try:
-            body = self._load(order, line)
+            body = self._load(order)
         except BaseException as error:
             where = f"{order.module}.{order.function}"
             message = f"a worker process cannot load {where}: {_text(type(error).__name__)}: {_text(str(error))}"
@@ -106,6 +106,7 @@ class Child:
             return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
         self._doing = Doing.WORK
+        line.say(Began())
         try:
             value = body.function(*context, **body.signature.unpack(order.job.args))
             return self._ended(result_of(order.job.task, value, order.max_result_bytes))
@@ -114,14 +115,13 @@ class Child:
         finally:
             remote.is_over = True
 
-    def _load(self, order: Run, line: Line) -> _Body:
+    def _load(self, order: Run) -> _Body:
         known = self._known.get((order.module, order.function))
         if known is None:
             with loading.in_worker_process():
                 function = find(order.module, order.function, order.main)
             known = _Body(function, TaskSignature(order.job.task, function, (Context, SyncContext)))
             self._known[order.module, order.function] = known
-            line.say(Began())
         return known
 
     def _ended(self, outcome: Outcome, error: BaseException | None = None, *, leaving: bool = False) -> Ended:

@@ -29,6 +29,7 @@ class ProcessExecutor:
 
     name = PROCESS
     lends_transactions = False
+    start_seconds = 60.0
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings, self._clock = settings, clock

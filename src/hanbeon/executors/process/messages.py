@@ -42,7 +42,7 @@ class Answer(msgspec.Struct, tag=True):
 
 
 class Began(msgspec.Struct, tag=True):
-    """Loading the function took a while; the body begins now."""
+    """The process is there and the function loaded: the body begins now."""
 
 
 class Progress(msgspec.Struct, tag=True):
