@@ -162,7 +162,8 @@ async def test_an_idle_process_that_is_killed_is_replaced(bench: Bench) -> None:
 
 async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(bench: Bench, journal: Journal) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
-    started = bench.start(bodies.stubborn, journal=str(journal), desk={"lease": 3.0})
+    await bench.run(bodies.add, a=1)  # So that the lease is not over before the body has begun.
+    started = bench.start(bodies.stubborn, journal=str(journal), desk={"lease": 6.0})
     processes = await numbers(journal)
     assert bench.attempt is not None
     ends_at = bench.attempt.lease_until
