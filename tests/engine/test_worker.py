@@ -266,3 +266,35 @@ async def test_an_idle_worker_does_not_wake_itself(app: App, monkeypatch: pytest
             counter = Counter(quiet, monkeypatch)
             await asyncio.sleep(2.5)
             assert counter.count <= 5
+
+
+async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_the_worker_stops(
+    app_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with App(app_url, lease=1.5, shutdown_grace=0) as app:
+        asked = asyncio.Event()
+
+        async def never(*_: Any) -> Any:
+            asked.set()
+            await asyncio.Event().wait()
+
+        @app.task
+        async def work() -> None: ...
+
+        monkeypatch.setattr(app.store, "settle", never)
+        worker = app.worker()
+        await worker.start()
+        await app.enqueue(work)
+        async with asyncio.timeout(10):
+            await asked.wait()
+        monkeypatch.setattr(worker, "_hand_back", _at_once)  # As if its time were over.
+        async with asyncio.timeout(10):
+            await worker.stop()
+        await asyncio.sleep(0)
+        left = [task for task in asyncio.all_tasks() if task.get_name().startswith(("end-", "hanbeon-"))]
+        assert left == []
+        assert len(worker.holdings) == 0
+
+
+async def _at_once() -> None:
+    return

@@ -151,11 +151,9 @@ class Worker:
                 await self._claimer.close()
         await self._let_finish()
         await self._hand_back()
-        ending = [*self._runner.tasks, *self._looping]
-        for task in ending:
-            task.cancel()
-        if ending:
-            await asyncio.wait(ending, timeout=_END_SECONDS)
+        await _end(self._looping)
+        # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
+        await _end(self._runner.tasks)
         self._hints.close()
         for executor in self._executors.values():
             await executor.close()
@@ -256,6 +254,14 @@ class Worker:
         if not await self._store.beat(self.instance, len(self.holdings), self._served()):
             await self.register()
         return self._settings.heartbeat
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    if ending:
+        await asyncio.wait(ending, timeout=_END_SECONDS)
 
 
 def _calm_the_collector() -> None:
