@@ -43,7 +43,7 @@ _BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5
-CHANNEL = "hanbeon"
+CHANNEL = Postgres.words["channel"]
 NOTIFY = "SELECT pg_notify($1, $2)"
 # Not the system's identifier: copies of a server's files share it.
 IDENTITY = (

@@ -1,8 +1,6 @@
--- What is not folded yet stays: the tallies would never know of it.
 DELETE FROM hanbeon.event_batch WHERE seq IN (
   SELECT b.seq FROM hanbeon.event_batch AS b
-  WHERE b.at < (SELECT hanbeon.now()) - $1
-    AND b.first_id <= (SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1)
+  WHERE @prunable_batch
   ORDER BY b.at LIMIT $2
 )
 RETURNING seq

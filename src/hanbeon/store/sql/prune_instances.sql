@@ -1,1 +1,1 @@
-DELETE FROM hanbeon.instance WHERE seen_at < (SELECT hanbeon.now()) - $1 RETURNING id
+DELETE FROM hanbeon.instance AS i WHERE @prunable_instance RETURNING id

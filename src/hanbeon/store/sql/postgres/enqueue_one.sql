@@ -15,5 +15,5 @@ told AS (
   INSERT INTO hanbeon.event_batch (at, count, body, delta)
   SELECT m.created_at, 1, $14::text || m.created_at || $15::text, $16::text FROM made AS m
 )
-SELECT m.created_at, (SELECT count(*) FROM (SELECT pg_notify('hanbeon', $17::text) WHERE $17 IS NOT NULL) AS n) AS told
+SELECT m.created_at, (SELECT count(*) FROM (SELECT pg_notify('@channel', $17::text) WHERE $17 IS NOT NULL) AS n) AS told
 FROM made AS m
