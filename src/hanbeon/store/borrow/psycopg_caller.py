@@ -10,12 +10,34 @@ from hanbeon.errors import InvalidInput
 from hanbeon.store.rows import Row, row_type
 
 
-class AsyncPsycopgCaller:
-    """An AsyncConnection; see `Caller`."""
+class _Psycopg:
+    """What both of its kinds of connection have in common; see `Caller`."""
+
+    cursor: str
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
-        self._cursor = _cursor_class("AsyncRawCursor")
+        self._cursor = _cursor_class(self.cursor)
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
+        raise NotImplementedError
+
+    async def execute(self, sql: str) -> None:
+        await self.fetch(sql)
+
+    def is_in_transaction(self) -> bool:
+        """Without autocommit, psycopg begins one by itself with the next statement."""
+        status = self._connection.info.transaction_status.name
+        return not self._connection.autocommit or status in ("INTRANS", "INERROR", "ACTIVE")
+
+    def terminate(self) -> None:
+        self._connection.pgconn.finish()
+
+
+class AsyncPsycopgCaller(_Psycopg):
+    """An AsyncConnection."""
+
+    cursor = "AsyncRawCursor"
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
         async with self._cursor(self._connection, row_factory=_rows) as cursor:
@@ -23,22 +45,11 @@ class AsyncPsycopgCaller:
             rows: Sequence[Any] = await cursor.fetchall() if cursor.description else []
             return rows
 
-    async def execute(self, sql: str) -> None:
-        await self.fetch(sql)
 
-    def is_in_transaction(self) -> bool:
-        return _is_in_transaction(self._connection)
+class PsycopgCaller(_Psycopg):
+    """A Connection. Its coroutines never suspend, so they can be driven without an event loop."""
 
-    def terminate(self) -> None:
-        self._connection.pgconn.finish()
-
-
-class PsycopgCaller:
-    """A Connection; see `Caller`. Its coroutines never suspend, so they can be driven without an event loop."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        self._cursor = _cursor_class("RawCursor")
+    cursor = "RawCursor"
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
         with self._cursor(self._connection, row_factory=_rows) as cursor:
@@ -46,26 +57,12 @@ class PsycopgCaller:
             rows: Sequence[Any] = cursor.fetchall() if cursor.description else []
             return rows
 
-    async def execute(self, sql: str) -> None:
-        await self.fetch(sql)
-
-    def is_in_transaction(self) -> bool:
-        return _is_in_transaction(self._connection)
-
-    def terminate(self) -> None:
-        self._connection.pgconn.finish()
-
 
 def _cursor_class(name: str) -> Any:
     try:
         return getattr(import_module("psycopg"), name)
     except AttributeError:
         raise InvalidInput("psycopg is older than 3.2; upgrade it", field="transaction") from None
-
-
-def _is_in_transaction(connection: Any) -> bool:
-    """Without autocommit, psycopg begins one by itself with the next statement."""
-    return not connection.autocommit or connection.info.transaction_status.name in ("INTRANS", "INERROR", "ACTIVE")
 
 
 def _rows(cursor: Any) -> Callable[[Sequence[Any]], Row]:
