@@ -45,13 +45,11 @@ _LIFECYCLE_WORDS = {
     "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": _quoted(OnDependencyFailure),
     # What is older than $1 and may go. A job that something unfinished depends on may not: looked up one by one, for as
-    # a join it would read all edges whenever the planner thinks that there are few. Nor may a batch of events of which
-    # the tallies do not know yet.
+    # a join it would read all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "
     "FROM hanbeon.edge AS e WHERE e.dependency = j.seq AND (SELECT d.state FROM hanbeon.job AS d "
     f"WHERE d.seq = e.dependent) IN ({_quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
-    "prunable_batch": "b.at < (SELECT hanbeon.now()) - $1 "
-    "AND b.first_id <= (SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1)",
+    "prunable_batch": "b.at < (SELECT hanbeon.now()) - $1",
     "prunable_instance": "i.seen_at < (SELECT hanbeon.now()) - $1",
     "claimed_columns": "j.seq, CAST(j.id AS text) AS id, j.fence, j.lane, j.rank, j.args, j.retry_count, j.timeout_us, "
     "j.policy, j.idempotency_key, j.run_at, j.created_at, j.free_at, j.started_at, j.progress",

@@ -168,7 +168,6 @@ async def test_what_would_go_can_be_counted(world: World) -> None:
     await world.finish(needed, Raised("boom"))
     await world.make(depends_on=(needed,))
     events = len(await world.events())
-    await world.store.fold()
     await world.clock.advance(DAY)
     assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
     await world.clock.advance(0.001)
@@ -177,11 +176,3 @@ async def test_what_would_go_can_be_counted(world: World) -> None:
     await _prune(world)
     assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
     assert await world.count("job") == 2
-
-
-async def test_what_is_not_folded_yet_is_not_counted_as_prunable(world: World) -> None:
-    await world.finish(await world.make())
-    await world.clock.advance(2 * DAY_US / 1_000_000)
-    await world.store.number_events()
-    assert (await world.store.count_prunable(DAY_US)).events == 0
-    assert await world.store.prune(DAY_US, 100) == 1, "the job, and none of its events"

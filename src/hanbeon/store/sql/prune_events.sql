@@ -1,6 +1,7 @@
+-- What is not folded yet stays until it is: the tallies would never know of it.
 DELETE FROM hanbeon.event_batch WHERE seq IN (
   SELECT b.seq FROM hanbeon.event_batch AS b
-  WHERE @prunable_batch
+  WHERE @prunable_batch AND b.first_id <= (SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1)
   ORDER BY b.at LIMIT $2
 )
 RETURNING seq
