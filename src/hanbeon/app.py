@@ -36,6 +36,7 @@ from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store, migrate, open_store
 from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
+from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
@@ -135,14 +136,15 @@ class App:
         queue: str = ...,
         role: str = ...,
         priority: int = ...,
-        timeout: float | None = ...,
+        timeout: float | str | None = ...,
         retries: int = ...,
-        retry_delay: float = ...,
+        retry_delay: float | str = ...,
         backoff: str = ...,
         jitter: float = ...,
         on_lost: str = ...,
         executor: str | None = ...,
         memory: int | str | None = ...,
+        roles: Sequence[str] = ...,
     ) -> Decorator: ...
     def task(self, function: Any = None, *, name: str | None = None, **options: Any) -> Any:
         """Register a function as a task; plain or with options. The function's first parameter may be a context."""
@@ -158,6 +160,12 @@ class App:
             return task
 
         return register if function is None else register(function)
+
+    def command(self, name: str, argv: Sequence[str], **options: Any) -> Task[..., Any]:
+        """Register a program as a task: `app.command("build", ["make", "{args.target}"], timeout="10m")`."""
+        task = command_task(name, argv, options)
+        self.tasks.add(task)
+        return task
 
     # Making jobs
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Protocol
 
+from hanbeon.errors import InvalidInput
+
 MICROS = 1_000_000
+_UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
 
 class Clock(Protocol):
@@ -38,3 +43,14 @@ class SystemClock:
 def micros(seconds: float) -> int:
     """Seconds as whole microseconds."""
     return round(seconds * MICROS)
+
+
+def seconds_of(text: str, field: str) -> float:
+    """What somebody means by 90, 90s, 1h30m or 30d, in seconds."""
+    text = text.strip()
+    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
+        return float(text)
+    parts = _PART.findall(text)
+    if not parts or _PART.sub("", text).strip():
+        raise InvalidInput(f"{text!r} is not a duration; write 90s, 15m, 1h30m or 30d", field=field)
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -24,7 +24,8 @@ _OF_A_TASK = {
     "jitter": "The share, 0 to 1, by which a delay may be lengthened at random.",
     "on_lost": "What an attempt that vanished with its worker means: `retry` (at least once) or `fail` (at most once).",
     "executor": "`async` for coroutines, `thread` for plain functions, `process` for those with a timeout or `memory`.",
-    "memory": 'The most that a process of it may take: bytes, or text like `"512MB"`; plain functions only.',
+    "memory": 'The most that a process of it may take: bytes, or text like `"512MB"`; plain functions and commands.',
+    "roles": "The roles it may serve; a job of another role is refused. None: any.",
 }
 _OF_A_JOB = {
     "id": "A UUID in lower-case text form; sent again with the same contents it is the same job.",

@@ -108,7 +108,7 @@ def enqueue(
 
 
 def _seconds(text: str | None, field: str) -> float | None:
-    from hanbeon.cli.spans import seconds_of
+    from hanbeon.clock import seconds_of
 
     return None if text is None else seconds_of(text, field)
 

@@ -34,7 +34,7 @@ def prune(
     from hanbeon.cli.asking import ask
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
-    from hanbeon.cli.spans import seconds_of
+    from hanbeon.clock import seconds_of
 
     age = None if older_than is None else seconds_of(older_than, "older_than")
     found = run(_count(database, age))

@@ -23,7 +23,7 @@ def queues(
     from hanbeon.cli.output import print_json, print_table
     from hanbeon.cli.running import run
     from hanbeon.cli.shapes import queue_shape
-    from hanbeon.cli.spans import seconds_of
+    from hanbeon.clock import seconds_of
     from hanbeon.domain.lifecycle import State
 
     found = run(_read(database, seconds_of(window, "window")))

@@ -1,16 +1,11 @@
-"""Instants and durations, as people write and read them."""
+"""Instants and durations, as people read them."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
-import re
-
-from hanbeon.errors import InvalidInput
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
 
 def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str | None:
@@ -42,14 +37,3 @@ def brief(seconds: float | None) -> str:
         if whole >= big:
             return f"{whole // big}{name}{whole % big // small:02}{of}"
     return f"{whole}s"
-
-
-def seconds_of(text: str, field: str) -> float:
-    """What somebody means by 90, 90s, 1h30m or 30d, in seconds."""
-    text = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
-        return float(text)
-    parts = _PART.findall(text)
-    if not parts or _PART.sub("", text).strip():
-        raise InvalidInput(f"{text!r} is not a duration; write 90s, 15m, 1h30m or 30d", field=field)
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)

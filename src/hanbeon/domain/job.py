@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import re
+import uuid
 from functools import lru_cache
 from typing import Any
 
@@ -183,6 +184,11 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     started_at: int
     progress: str | None
     instance: int
+
+
+def session_id(job_id: str, fence: int) -> str:
+    """What an attempt calls itself towards the world: another for every attempt, the same whoever asks."""
+    return str(uuid.uuid5(uuid.UUID(job_id), str(fence)))
 
 
 def is_id(text: Any) -> bool:

@@ -27,6 +27,7 @@ class FailureType(enum.StrEnum):
     ERROR = "error"
     TIMEOUT = "timeout"
     SESSION_ERROR = "session_error"
+    TEMPORARY = "temporary"
     LOST = "lost"
     GIT_CONFLICT = "git_conflict"
     PERMISSION_ERROR = "permission_error"

@@ -67,6 +67,26 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
+def texts(told: Any, field: str) -> tuple[str, ...]:
+    """A list of texts, as a tuple."""
+    if isinstance(told, list | tuple) and all(isinstance(each, str) for each in told):
+        return tuple(told)
+    raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a list of texts", field=field)
+
+
+def named_texts(told: Any, field: str) -> dict[str, str]:
+    """A table of texts by name."""
+    if isinstance(told, Mapping) and all(isinstance(name, str) and isinstance(it, str) for name, it in told.items()):
+        return dict(told)
+    raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a table of texts by name", field=field)
+
+
+def one_of(told: Any, choices: Collection[str], field: str) -> str:
+    if told in choices:
+        return str(told)
+    raise InvalidInput(f"{reprlib.repr(told)} is not one of {', '.join(choices)}", field=field)
+
+
 def duration_us(duration: float | dt.timedelta, field: str) -> int:
     """A duration in microseconds; what no clock can count is refused."""
     if isinstance(duration, dt.timedelta):

@@ -17,9 +17,9 @@ class Registry:
     def add(self, task: Task[..., Any]) -> None:
         """A name belongs to one function; two modules that claim it are a mistake, not an override."""
         known = self._tasks.get(task.name)
-        if known is not None and known.function is not task.function:
+        if known is not None and not known.is_same(task):
             raise TaskDefinitionError(
-                f"task {task.name!r} is registered already, by {_where(known)}; give {_where(task)} a name of its own"
+                f"task {task.name!r} is registered already, by {known.where}; give {task.where} a name of its own"
             )
         self._tasks[task.name] = task
 
@@ -35,7 +35,3 @@ class Registry:
 
     def __iter__(self) -> Iterator[Task[..., Any]]:
         return iter(self._tasks.values())
-
-
-def _where(task: Task[..., Any]) -> str:
-    return f"{task.function.__module__}.{task.function.__qualname__}"

@@ -77,12 +77,18 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         if self.delay is not None and self.run_at is not None:
             raise InvalidInput("give a delay or a run_at, not both", field="run_at")
         timeout = options.timeout if self.timeout is None else self.timeout
+        role = options.role if self.role is None else self.role
+        if role and options.roles and role not in options.roles:
+            raise InvalidInput(
+                f"task {self.task.name!r} serves {', '.join(options.roles)}, not {role[:40]!r}; use one of these",
+                field="role",
+            )
         return NewJob(
             id=self.id,
             task=self.task.name,
             args=self.args,
             queue=options.queue if self.queue is None else self.queue,
-            role=options.role if self.role is None else self.role,
+            role=role,
             concurrency_key=self.concurrency_key,
             priority=options.priority if self.priority is None else self.priority,
             urgent=self.urgent,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -16,6 +16,22 @@ _REFUSED = {
     inspect.Parameter.VAR_KEYWORD: "**kwargs",
     inspect.Parameter.POSITIONAL_ONLY: "a positional-only parameter",
 }
+
+
+class Signature(Protocol):
+    """What is known of a task's parameters."""
+
+    context_type: type | None
+
+    def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        """The arguments as JSON text, checked against names and types."""
+        ...
+
+    def unpack(self, text: str) -> dict[str, Any]:
+        """The typed arguments behind JSON text."""
+        ...
+
+    def read_result(self, text: str) -> Any: ...
 
 
 class TaskSignature:

@@ -1,4 +1,4 @@
-"""A task: a function with a name, and how its jobs are to be run."""
+"""A task: a function, a command or an HTTP call with a name, and how its jobs are to be run."""
 
 from __future__ import annotations
 
@@ -6,27 +6,40 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, ParamSpec, Protocol, TypeVar, cast
 from zoneinfo import ZoneInfo
 
 import msgspec
 
+from hanbeon.clock import seconds_of
 from hanbeon.domain.job import DEFAULT_QUEUE
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
 from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes
+from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of, size_bytes, texts
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import TaskSignature
+from hanbeon.tasks.signature import Signature, TaskSignature
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-ASYNC, THREAD, PROCESS = "async", "thread", "process"
+ASYNC, THREAD, PROCESS, COMMAND, HTTP = "async", "thread", "process", "command", "http"
+
+
+class Spec(Protocol):
+    """A body that is no function of ours: what its executor needs to know of it."""
+
+    executor: ClassVar[str]
+
+    def signature(self, task: str) -> Signature: ...
+
+    def __str__(self) -> str:
+        """What it runs, in a few words."""
+        ...
 
 
 @contextlib.contextmanager
-def _defining(name: str) -> Iterator[None]:
+def defining(name: str) -> Iterator[None]:
     """What does not fit here is the task's definition."""
     try:
         yield
@@ -50,18 +63,24 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
     on_lost: OnLost = OnLost.RETRY
     executor: str | None = None
     memory: int | str | None = None
+    roles: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:
         """The options that a task was given by name, with words where these have enums."""
         options = dict(given)
-        with _defining(name):
+        with defining(name):
             check_names(options, cls.__struct_fields__, "a task")
             for field, choices in (("backoff", Backoff), ("on_lost", OnLost)):
                 if field in options and options[field] not in list(choices):
                     raise InvalidInput(f"{options[field]!r} is not one of {', '.join(choices)}", field=field)
                 if field in options:
                     options[field] = choices(options[field])
+            for field in _DURATIONS & options.keys():
+                if isinstance(options[field], str):
+                    options[field] = seconds_of(options[field], field)
+            if "roles" in options:
+                options["roles"] = texts(options["roles"], "roles")
             check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
                 raise InvalidInput("it is the share by which a delay may grow; use 0 to 1", field="jitter")
@@ -84,37 +103,50 @@ def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
 
 
 _KINDS = kinds_of(TaskOptions)
+_DURATIONS = {"timeout", "retry_delay"}
 
 
 class Task(Generic[P, R_co]):
-    """Registered logic. Call `task.function` to run it here and now; `task.call(…)` describes a job of it."""
+    """Registered logic. Call `task.function` to run it here and now; `task.call(…)` describes a job of it.
 
-    def __init__(self, name: str, function: Callable[..., Awaitable[R_co] | R_co], options: TaskOptions) -> None:
+    What is no function of ours has a `spec` instead, and runs only where a worker runs it.
+    """
+
+    def __init__(self, name: str, body: Callable[..., Awaitable[R_co] | R_co] | Spec, options: TaskOptions) -> None:
         self.name = name
-        self.function: Callable[..., Any] = function
         self.options = options
-        self.is_async = inspect.iscoroutinefunction(function)
+        self.spec: Spec | None = None if inspect.isfunction(body) else cast(Spec, body)
+        self.function: Callable[..., Any] = _runs_elsewhere if self.spec is not None else cast(Any, body)
+        self.is_async = inspect.iscoroutinefunction(self.function)
         self.executor = options.executor or self._default_executor()
-        with _defining(name):
+        self.signature: Signature
+        with defining(name):
             self.memory = None if options.memory is None else size_bytes(options.memory, "memory")
+            if self.spec is not None:
+                self.signature = self.spec.signature(name)
         self._check()
-        self.signature = TaskSignature(name, function, (Context, SyncContext))
-        if self.is_async and self.signature.context_type is SyncContext:
+        if self.spec is None:
+            self.signature = self._own_signature()
+
+    def _own_signature(self) -> TaskSignature:
+        name = self.name
+        signature = TaskSignature(name, self.function, (Context, SyncContext))
+        if self.is_async and signature.context_type is SyncContext:
             raise TaskDefinitionError(
                 f"task {name!r} is async, so its first parameter must be a Context, not a SyncContext"
             )
-        if not self.is_async and self.signature.context_type is Context:
+        if not self.is_async and signature.context_type is Context:
             raise TaskDefinitionError(f"task {name!r} is not async, so its first parameter must be a SyncContext")
+        return signature
 
     def _check(self) -> None:
         """What would fail every job of this task is refused now, by the rules that its jobs are held to."""
         if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
             raise TaskDefinitionError(f"task {self.name!r} yields; a task returns its result once", field="task")
-        fitting = (ASYNC,) if self.is_async else (THREAD, PROCESS)
+        kind, fitting = self._kind()
         if self.executor not in fitting:
             raise TaskDefinitionError(
-                f"task {self.name!r} is {'async' if self.is_async else 'a plain function'} and cannot run in "
-                f"{self.executor!r}; use {' or '.join(fitting)}",
+                f"task {self.name!r} is {kind} and cannot run in {self.executor!r}; use {' or '.join(fitting)}",
                 field="executor",
             )
         if self.executor == PROCESS and "<" in self.function.__qualname__:
@@ -124,15 +156,24 @@ class Task(Generic[P, R_co]):
                 ', or say executor="thread" and look at ctx.stopping',
                 field="executor",
             )
-        if self.memory is not None and self.executor != PROCESS:
+        if self.memory is not None and self.executor not in (PROCESS, COMMAND):
             raise TaskDefinitionError(
-                f'task {self.name!r}: only a process can be limited; use a plain function and executor="process"',
+                f"task {self.name!r}: only a process can be limited; use a command, or a plain function and "
+                'executor="process"',
                 field="memory",
             )
-        with _defining(self.name):
+        with defining(self.name):
             JobRequest(task=self, args="{}").to_new_job(ZoneInfo("UTC")).validate(max_payload_bytes=1_024)
 
+    def _kind(self) -> tuple[str, tuple[str, ...]]:
+        """What it is, and where that can run."""
+        if self.spec is not None:
+            return f"{self.spec}", (self.spec.executor,)
+        return ("async", (ASYNC,)) if self.is_async else ("a plain function", (THREAD, PROCESS))
+
     def _default_executor(self) -> str:
+        if self.spec is not None:
+            return self.spec.executor
         if self.is_async:
             return ASYNC
         return THREAD if self.options.timeout is None and self.options.memory is None else PROCESS
@@ -141,5 +182,18 @@ class Task(Generic[P, R_co]):
         """A job of this task with these arguments, checked now; enqueue it with the App."""
         return JobRequest(task=self, args=self.signature.pack(args, kwargs))
 
+    @property
+    def where(self) -> str:
+        """Where it is written down, or what it runs."""
+        return f"{self.function.__module__}.{self.function.__qualname__}" if self.spec is None else str(self.spec)
+
+    def is_same(self, other: Task[..., Any]) -> bool:
+        """Whether both are one definition, perhaps registered twice."""
+        return self.function is other.function and self.spec == other.spec
+
     def __repr__(self) -> str:
         return f"<Task {self.name}>"
+
+
+def _runs_elsewhere(*args: Any, **kwargs: Any) -> NoReturn:
+    raise TypeError("a command or an HTTP call is run by a worker; enqueue task.call(…)")

@@ -1,0 +1,122 @@
+"""A task that is a program: its command line, fixed when it is registered, with places for a job's arguments."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.meaning import SUCCESS, Meaning, meanings
+from hanbeon.tasks.options import check_names, named_texts, one_of, texts
+from hanbeon.tasks.parameters import Parameters
+from hanbeon.tasks.task import COMMAND, Task, TaskOptions, defining
+from hanbeon.tasks.template import Template
+
+# What a program needs to be found and to print; secrets of the worker, its database's address first, are not in it.
+PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+# As <sysexits.h> has them, which shells, mail systems and many programs follow.
+EXIT_CODES = {
+    0: Meaning(SUCCESS),
+    64: Meaning(FailureType.INVALID),
+    65: Meaning(FailureType.INVALID),
+    66: Meaning(FailureType.INVALID),
+    69: Meaning(FailureType.TEMPORARY),
+    75: Meaning(FailureType.TEMPORARY),
+    77: Meaning(FailureType.PERMISSION_ERROR),
+    78: Meaning(FailureType.INVALID),
+}
+_ANY_OTHER = Meaning(FailureType.ERROR)
+DESCRIPTOR, STDOUT = "descriptor", "stdout"
+SAID, TEXT, JSON = "said", "text", "json"
+_SHOWN = 60
+
+
+class Command(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run, and how to understand it."""
+
+    executor: ClassVar[str] = COMMAND
+
+    argv: tuple[Template, ...]
+    params: Mapping[str, Any] | None = None
+    cwd: str | None = None
+    env: Mapping[str, str] = {}
+    pass_env: tuple[str, ...] = PASSED_ON
+    stdin: bool = True
+    exit_codes: Mapping[int, Meaning] = {}
+    protocol: str = DESCRIPTOR
+    result: str = SAID
+
+    @classmethod
+    def of(cls, argv: Any, told: Mapping[str, Any]) -> Command:
+        """As somebody wrote it: the command line, and what else is said of it."""
+        line = texts(argv, "command")
+        if not line or not line[0]:
+            raise InvalidInput('it is empty; use a list like ["python3", "build.py"]', field="command")
+        templates = tuple(Template(each, f"command[{place}]") for place, each in enumerate(line))
+        if not templates[0].is_plain:
+            raise InvalidInput("no job may choose the program; write its name out", field="command[0]")
+        given = dict(told)
+        for field, read in _READ.items():
+            if field in given:
+                given[field] = read(given[field], field)
+        return cls(argv=templates, **given)
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, self.params, [name for each in self.argv for name in each.arguments])
+
+    def meaning(self, exit_code: int) -> Meaning:
+        return self.exit_codes.get(exit_code) or EXIT_CODES.get(exit_code, _ANY_OTHER)
+
+    def __str__(self) -> str:
+        line = shlex.join(each.text for each in self.argv)
+        return f"the command {line if len(line) <= _SHOWN else line[:_SHOWN] + '…'}"
+
+
+def _params(told: Any, field: str) -> Mapping[str, Any]:
+    if not isinstance(told, Mapping):
+        raise InvalidInput('use a table of types by name, like {target = "string"}', field=field)
+    return told
+
+
+def _env(told: Any, field: str) -> dict[str, str]:
+    env = named_texts(told, field)
+    for name, value in env.items():
+        if not name or "=" in name or "\x00" in name + value:
+            raise InvalidInput("neither '=' in a name nor a NUL can be passed on", field=f"{field}.{name}")
+    return env
+
+
+def _folder(told: Any, field: str) -> str:
+    if not isinstance(told, str) or not told or "\x00" in told:
+        raise InvalidInput(f"{told!r} is no folder; use its path", field=field)
+    return told
+
+
+def _switch(told: Any, field: str) -> bool:
+    if not isinstance(told, bool):
+        raise InvalidInput(f"{told!r} does not fit; use true or false", field=field)
+    return told
+
+
+_READ: dict[str, Any] = {
+    "params": _params,
+    "cwd": _folder,
+    "env": _env,
+    "pass_env": texts,
+    "stdin": _switch,
+    "exit_codes": lambda told, field: meanings(told, field, 0, 255),
+    "protocol": lambda told, field: one_of(told, (DESCRIPTOR, STDOUT), field),
+    "result": lambda told, field: one_of(told, (SAID, TEXT, JSON), field),
+}
+
+
+def command_task(name: str, argv: Any, options: Mapping[str, Any]) -> Task[..., Any]:
+    """A task that runs a program, from what is said of the program and of its jobs together."""
+    with defining(name):
+        check_names(options, {*_READ, *TaskOptions.__struct_fields__} - {"executor"}, "a command")
+        command = Command.of(argv, {field: told for field, told in options.items() if field in _READ})
+    return Task(name, command, TaskOptions.of(name, {k: v for k, v in options.items() if k not in _READ}))

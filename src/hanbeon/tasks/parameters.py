@@ -1,0 +1,123 @@
+"""The parameters of a task that is no Python function: declared by name and JSON type, or read off its placeholders."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
+from hanbeon.tasks.options import check_names, did_you_mean
+from hanbeon.tasks.signature import to_json_text
+from hanbeon.tasks.template import as_text
+
+_TYPES: dict[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list[Any],
+    "object": dict[str, Any],
+    "any": Any,
+}
+_REQUIRED: Any = object()
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """One parameter; without a default it must be given."""
+
+    type: str = "any"
+    default: Any = _REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is _REQUIRED
+
+    def __str__(self) -> str:
+        return self.type if self.is_required else f"{self.type} = {as_text(self.default)}"
+
+
+class Parameters:
+    """Arguments by name. `None` declares nothing: any may be given, and those that `places` names must be."""
+
+    context_type: type | None = None
+
+    def __init__(self, task: str, declared: Mapping[str, Any] | None, places: Iterable[str]) -> None:
+        self._task = task
+        self._places = tuple(dict.fromkeys(places))
+        self._declared = None if declared is None else {name: _parameter(name, it) for name, it in declared.items()}
+        if self._declared is not None:
+            for name in self._places:
+                if name not in self._declared:
+                    hint = did_you_mean(name, self._declared) or "; declare it"
+                    raise InvalidInput(f"{{args.{name}}} is used but not declared{hint}", field="params")
+
+    def __str__(self) -> str:
+        if self._declared is None:
+            return f"({', '.join([*self._places, '…'])})"
+        return f"({', '.join(f'{name}: {each}' for name, each in self._declared.items())})"
+
+    def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        """The arguments as JSON text, checked against names and types."""
+        if args:
+            raise self._misfit("its arguments go by name")
+        text = to_json_text(dict(kwargs), f"an argument of task {self._task!r}", "args")
+        self.unpack(text)
+        return text
+
+    def unpack(self, text: str) -> dict[str, Any]:
+        """The arguments behind JSON text, with the defaults of those that were not given."""
+        try:
+            given = msgspec.json.decode(text, type=dict[str, Any])
+        except msgspec.MsgspecError as error:
+            raise self._misfit(f"they are not an object: {error}") from error
+        found = given if self._declared is None else self._complete(self._declared, given)
+        for name in self._places:
+            if name not in found:
+                raise self._misfit(f"argument {name!r} is missing")
+            if found[name] is None or "\x00" in as_text(found[name]):
+                raise self._misfit(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
+        return found
+
+    def read_result(self, text: str) -> Any:
+        return msgspec.json.decode(text)
+
+    def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+        for name in given:
+            if name not in declared:
+                raise self._misfit(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
+        found = {}
+        for name, parameter in declared.items():
+            if name not in given and parameter.is_required:
+                raise self._misfit(f"argument {name!r} is missing")
+            found[name] = given.get(name, parameter.default)
+            try:
+                msgspec.convert(found[name], _TYPES[parameter.type])
+            except msgspec.ValidationError as error:
+                raise self._misfit(f"argument {name!r}: {error}") from error
+        return found
+
+    def _misfit(self, why: str) -> ArgumentsDoNotFit:
+        return ArgumentsDoNotFit(f"task {self._task!r}: {why}; it takes {self}", field="args")
+
+
+def _parameter(name: str, told: Any) -> Parameter:
+    field = f"params.{name}"
+    if isinstance(told, Mapping):
+        check_names(told, Parameter.__struct_fields__, f"parameter {name!r}")
+        parameter = Parameter(**told)
+    else:
+        parameter = Parameter(told)
+    if str(parameter.type) not in _TYPES:
+        hint = did_you_mean(str(parameter.type), _TYPES)
+        raise InvalidInput(
+            f"{reprlib.repr(parameter.type)} is no type{hint or '.'} Use {', '.join(_TYPES)}", field=field
+        )
+    if not parameter.is_required:
+        try:
+            msgspec.convert(parameter.default, _TYPES[parameter.type])
+        except msgspec.ValidationError as error:
+            raise InvalidInput(f"its default does not fit: {error}", field=field) from error
+    return parameter

@@ -1,0 +1,83 @@
+"""Text with places for a job's arguments and facts: `{args.target}`, `{job.id}`. No shell ever reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import did_you_mean
+
+ARGS, JOB = "args", "job"
+JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "session_id")
+# Two braces stand for one; one that stands alone, as in awk's '{print $1}', is itself.
+_PART = re.compile(r"\{\{|\}\}|\{(\w+(?:\.[\w-]+)*)\}")
+
+
+class Place(NamedTuple):
+    """Where a value goes: which of `args` and `job`, and its name there."""
+
+    root: str
+    name: str
+
+
+class Template:
+    """A text that is checked once and filled in for every job."""
+
+    def __init__(self, text: str, field: str) -> None:
+        if not isinstance(text, str):
+            raise InvalidInput(f"{text!r} does not fit; use text", field=field)
+        if "\x00" in text:
+            raise InvalidInput("a NUL cannot be passed on; remove it", field=field)
+        self.text = text
+        self._parts: list[str | Place] = []
+        last = 0
+        for match in _PART.finditer(text):
+            self._parts.append(text[last : match.start()])
+            name = match.group(1)
+            self._parts.append(match.group()[0] if name is None else _place(name, field))
+            last = match.end()
+        self._parts.append(text[last:])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Template) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments that it wants, in its order."""
+        return [part.name for part in self._parts if isinstance(part, Place) and part.root == ARGS]
+
+    @property
+    def is_plain(self) -> bool:
+        return not any(isinstance(part, Place) for part in self._parts)
+
+    def fill(self, values: Mapping[str, Mapping[str, Any]], quote: Callable[[str], str] = str) -> str:
+        """The text for one job; `quote` is applied to what is filled in."""
+        return "".join(
+            part if isinstance(part, str) else quote(as_text(values[part.root][part.name])) for part in self._parts
+        )
+
+
+def as_text(value: Any) -> str:
+    """A value as a program expects it on its command line: text as it is, everything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _place(name: str, field: str) -> Place:
+    root, dot, rest = name.partition(".")
+    if root == ARGS and dot and "." not in rest:
+        return Place(ARGS, rest)
+    if root == JOB and rest in JOB_FACTS:
+        return Place(JOB, rest)
+    known = [f"{JOB}.{fact}" for fact in JOB_FACTS]
+    hint = did_you_mean(name, known).replace("'", "") if dot else f"; did you mean {{{ARGS}.{name}}}?"
+    raise InvalidInput(
+        f"{{{name}}} is no placeholder{hint or '.'} Write {{args.NAME}} or {{job.id}}, "
+        f"or {{{{{name}}}}} for the text itself",
+        field=field,
+    )
