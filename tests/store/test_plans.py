@@ -20,7 +20,7 @@ from tests.store.world import new_job
 
 # Who looks at everything on purpose.
 WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")}
-BIG = {"job", "edge", "event_batch", "past_attempt", "timing"}
+BIG = {"job", "edge", "event_batch", "past_attempt", "log", "timing"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {"hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
 
@@ -37,6 +37,8 @@ ORDER BY s.n;
 INSERT INTO hanbeon.edge (dependency, dependent) SELECT n, n + 20000 FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.past_attempt (job, attempt, status, started_at, ended_at)
 SELECT n, 1, 'completed', 1, 2 FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.log (job, attempt, n, first_line, lines, body)
+SELECT n, 1, 1, 1, 1, '[]' FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
 """

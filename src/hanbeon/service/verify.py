@@ -76,6 +76,7 @@ async def _audit(tx: Tx) -> Report:
         *(finding for job_id, trace in history.traces.items() for finding in audit_missing(job_id, trace)),
         *_orphans(await audit.orphans(tx)),
         *_doubled_keys(await audit.doubled_keys(tx)),
+        *_broken_logs(await audit.broken_logs(tx)),
         *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
     ]
@@ -128,7 +129,7 @@ class _Jobs:
 def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for seq, group in groupby(rows, key=lambda row: row["job"]):
         found = tuple(group)
-        message = f"job #{seq} is gone, but {len(found)} rows of its attempts and dependencies are left"
+        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies and logs are left"
         yield Finding(code=Code.LOST_JOB, message=message, rows=found)
 
 
@@ -137,6 +138,13 @@ def _doubled_keys(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         found = tuple(group)
         message = f"{kind} {key!r} is held by {len(found)} jobs"
         yield Finding(code=Code.DOUBLED_JOB, message=message, job_id=found[0]["job_id"], rows=found)
+
+
+def _broken_logs(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for job_id, group in groupby(rows, key=lambda row: row["job_id"]):
+        found = tuple(group)
+        message = f"{len(found)} rows of its log belong to no attempt of it, or repeat lines"
+        yield Finding(code=Code.BROKEN_LOG, message=message, job_id=job_id, rows=found)
 
 
 def _tallies(told: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
 from hanbeon.settings import masked
@@ -23,7 +24,7 @@ from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, promote, prune, queues, read, tallies
+from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queues, read, tallies
 from hanbeon.store.operations import settle as settles
 from hanbeon.store.operations.lanes import LaneBook, add_lanes
 from hanbeon.store.postgres import PostgresDatabase, PostgresLent
@@ -295,6 +296,21 @@ class Store:
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
         return await self.transact(lambda tx: lease.write_progress(tx, held, progress))
 
+    async def write_logs(
+        self, writes: Sequence[logs.LogWrite], lent: LentTransaction | None = None
+    ) -> set[lease.Lease]:
+        """Write what attempts printed; the leases still held. That of the others is refused.
+
+        Where a lent transaction of the attempt holds SQLite's only write lock, it has to go through that one.
+        """
+        if isinstance(lent, SqliteLent):
+            return await lent.within(lambda tx: logs.write_logs(tx, writes))
+        return await self.transact(lambda tx: logs.write_logs(tx, writes))
+
+    def is_in_the_way(self, lent: LentTransaction | None) -> bool:
+        """Whether nothing else can be written for as long as this transaction lasts."""
+        return isinstance(lent, SqliteLent)
+
     async def note_overdue(self, held: lease.Lease) -> bool:
         return await self.transact(lambda tx: lease.note_overdue(tx, self.book, held))
 
@@ -379,6 +395,13 @@ class Store:
 
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.database.read(lambda tx: read.attempts_of(tx, job_id))
+
+    async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
+        """Up to `limit` lines of a job's log behind a place."""
+        page = await self.database.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
+        if not page.entries:
+            await self.job(job_id)  # Raises if there is no such job.
+        return page
 
     async def dependencies(self, job_id: str) -> list[read.Dependency]:
         return await self.database.read(lambda tx: read.dependencies_of(tx, job_id))

@@ -31,6 +31,7 @@ class Code(enum.StrEnum):
     STARTED_WHILE_PAUSED = "started_while_paused"
     BROKEN_DEPENDENCY = "broken_dependency"
     TALLY_MISMATCH = "tally_mismatch"
+    BROKEN_LOG = "broken_log"
     STUCK_JOB = "stuck_job"
 
 
@@ -48,6 +49,7 @@ MEANINGS: dict[Code, str] = {
     Code.STARTED_WHILE_PAUSED: "a job started though its queue was paused",
     Code.BROKEN_DEPENDENCY: "a job ran before what it depends on had succeeded, or waits for the wrong number of jobs",
     Code.TALLY_MISMATCH: "the numbers that are kept of a queue differ from a count of its jobs",
+    Code.BROKEN_LOG: "a log has lines of an attempt that was never claimed, or the same lines twice",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
 }
 

@@ -106,6 +106,18 @@ CREATE TABLE hanbeon.past_attempt (
   PRIMARY KEY (job, attempt)
 );
 
+-- What attempts print, some lines to a row, written while they run. Lines are numbered within an attempt; where the
+-- numbers of one row do not follow those of the row before, what was between them has been cut.
+CREATE TABLE hanbeon.log (
+  job bigint NOT NULL,
+  attempt bigint NOT NULL,
+  n integer NOT NULL,
+  first_line bigint NOT NULL,
+  lines integer NOT NULL,
+  body text NOT NULL,
+  PRIMARY KEY (job, attempt, n)
+);
+
 -- Events are written in batches by whoever moves jobs, and numbered in commit order afterwards: event number k of a
 -- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown. `delta` is what the
 -- events change in the tallies of each queue, NULL if nothing.

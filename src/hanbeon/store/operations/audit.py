@@ -70,9 +70,16 @@ async def current_changes(tx: Tx) -> dict[str, Change]:
 
 
 async def orphans(tx: Tx) -> list[dict[str, Any]]:
-    """Attempts and edges of jobs that are not there."""
+    """Attempts, edges and logs of jobs that are not there."""
     rows = await tx.fetch("audit_orphans")
     return [{"kind": row["kind"], "job": row["job"], "other": row["other"]} for row in rows]
+
+
+async def broken_logs(tx: Tx) -> list[dict[str, Any]]:
+    """Rows of logs that no attempt can have written, those of one job behind each other."""
+    names = ("attempt", "fence", "n", "first_line", "lines")
+    rows = await tx.fetch("audit_logs")
+    return [{"job_id": str(row["id"]), **{name: row[name] for name in names}} for row in rows]
 
 
 async def doubled_keys(tx: Tx) -> list[dict[str, Any]]:

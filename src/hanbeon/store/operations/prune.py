@@ -15,6 +15,7 @@ from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
 _TIMINGS_AT_ONCE_US = 3_600 * 1_000_000
+_LOG_CHUNKS_AT_ONCE = 1_000
 
 
 class Prunable(msgspec.Struct, frozen=True):
@@ -31,7 +32,7 @@ async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
 
 
 async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
-    """Delete up to `limit` finished jobs with their attempts and edges, and as many event batches; how many rows.
+    """Delete up to `limit` finished jobs with all that is theirs, and as many event batches; how many rows.
 
     A job that an unfinished one depends on is kept.
     """
@@ -40,15 +41,32 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
         # Asked again now that the rows are locked: a dependent enqueued since then has committed and can be seen.
         needed = {row["seq"] for row in await tx.fetch("depended_on", to_json(jobs))}
         jobs = [seq for seq in jobs if seq not in needed]
+    chunks = 0
     if jobs:
+        jobs, chunks = await _with_few_logs(tx, jobs)
         body = to_json(jobs)
+        await tx.fetch("prune_logs", body)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
         await _tell(tx, book, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
-    return len(jobs) + len(events) + len(gone) + len(timings)
+    return len(jobs) + chunks + len(events) + len(gone) + len(timings)
+
+
+async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:
+    """The first of these jobs, up to about so many rows of their logs; and how many rows that is.
+
+    Logs are large: all at once they would keep the disk busy, and on SQLite the write lock.
+    """
+    sizes = {row["job"]: row["chunks"] for row in await tx.fetch("log_sizes", to_json(jobs))}
+    chunks = 0
+    for place, seq in enumerate(jobs, start=1):
+        chunks += sizes.get(seq, 0)
+        if chunks >= _LOG_CHUNKS_AT_ONCE:
+            return jobs[:place], chunks
+    return jobs, chunks
 
 
 async def _tell(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> None:

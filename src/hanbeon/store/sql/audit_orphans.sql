@@ -4,4 +4,8 @@ WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = a.job)
 UNION ALL
 SELECT 'edge' AS kind, e.dependent AS job, e.dependency AS other FROM hanbeon.edge AS e
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = e.dependent)
+UNION ALL
+SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = l.job)
+GROUP BY l.job, l.attempt
 ORDER BY job, kind, other

@@ -1,0 +1,63 @@
+"""What attempts print: written with their fences, read page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from hanbeon.domain.job import is_id
+from hanbeon.domain.log import LogChunk, LogPage, LogPlace, read_page
+from hanbeon.domain.log_buffer import LogOffer
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.tx import Tx, to_json
+
+_AT_ONCE = 1_048_576
+_CHUNKS_A_PAGE = 16
+_LAST_ATTEMPT = 2**63 - 1
+
+
+class LogWrite(NamedTuple):
+    lease: Lease
+    offer: LogOffer
+
+
+async def write_logs(tx: Tx, writes: Sequence[LogWrite]) -> set[Lease]:
+    """Write what attempts printed; the leases that are still held. What belongs to another is refused.
+
+    The jobs stay locked until it has committed, so that none can end, be claimed again or be pruned beside it.
+    """
+    held = await tx.fetch("hold", to_json(sorted({write.lease.seq for write in writes})))
+    live = {Lease(row["seq"], row["fence"]) for row in held}
+    kept = [write for write in writes if write.lease in live]
+    for lease, offer in kept:
+        if offer.gone is not None:
+            await tx.fetch("cut_log", *lease, *offer.gone)
+    for rows in _in_statements(kept):
+        await tx.fetch("write_log", to_json(rows))
+    return {write.lease for write in kept}
+
+
+def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]:
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for lease, offer in writes:
+        for chunk in offer.chunks:
+            rows.append({"job": lease.seq, "attempt": lease.fence, **chunk._asdict()})
+            size += len(chunk.body)
+            if size >= _AT_ONCE:
+                yield rows
+                rows, size = [], 0
+    if rows:
+        yield rows
+
+
+async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
+    """Up to `limit` lines behind a place, of one attempt or of all, one after the other."""
+    if attempt is not None and place.attempt != attempt:
+        place = LogPlace(attempt)
+    last = _LAST_ATTEMPT if attempt is None else attempt
+    asked = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE)
+    rows = await tx.fetch("log_after", *asked) if is_id(job_id) else []
+    chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows]
+    entries, place, more = read_page(chunks, place, limit)
+    return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) == _CHUNKS_A_PAGE)

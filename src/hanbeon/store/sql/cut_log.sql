@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.log WHERE job = $1 AND attempt = $2 AND n >= $3 AND n < $4

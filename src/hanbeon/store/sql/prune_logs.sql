@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.log WHERE job @in($1 bigint)
