@@ -16,6 +16,7 @@ from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import NO_LIMIT
+from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, ProcessesUnsupported, TaskDefinitionError
@@ -341,6 +342,15 @@ class App:
         """The events there are behind `after`, up to a page of them."""
         _check_whole("after", after, 0)
         return await Feed(self.store, self.hub).read(after)
+
+    async def log(
+        self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
+    ) -> LogPage:
+        """What a job printed, also while it runs: up to `limit` lines, of one attempt or of all.
+
+        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        """
+        return await Job(self, _id(job)).log(attempt=attempt, after=after, limit=limit)
 
     async def explain(self, job: Job[Any] | str) -> Explanation:
         """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""

@@ -10,6 +10,7 @@ import msgspec
 
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
+from hanbeon.domain.log import LogPage, LogPlace, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
 from hanbeon.store.port import Store
@@ -53,6 +54,15 @@ class Job(Generic[R_co]):
         if not found:
             await self.record()  # Raises if there is no such job.
         return found
+
+    async def log(self, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000) -> LogPage:
+        """What it printed, also while it runs: up to `limit` lines, of one attempt or of all.
+
+        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        """
+        check_log_range(attempt, limit)
+        place = LogPlace() if after is None else LogPlace.parse(after)
+        return await self._owner.store.log(self.id, attempt, place, limit)
 
     async def blocked_by(self) -> list[str]:
         """Ids of failed or cancelled jobs it waits for."""

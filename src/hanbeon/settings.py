@@ -47,6 +47,9 @@ class Settings(BaseSettings):
     retention: Seconds = Field(30 * 86_400.0, description="How long finished jobs, attempts and events are kept")
     prune_every: Seconds = Field(60.0, description="How often a worker looks for what is past its retention")
     max_payload_bytes: int = Field(1_048_576, ge=1_024, description="The most that arguments or a result may take")
+    max_log_bytes: int = Field(
+        1_048_576, ge=0, le=67_108_864, description="The most that the log of an attempt may take; 0 keeps none"
+    )
     pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
 
     @field_validator("timezone")

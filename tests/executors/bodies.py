@@ -227,3 +227,31 @@ def unwaited() -> None:
     while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT) is None:
         pass
     process.returncode = 0
+
+
+@app.task(executor="process")
+def saying(ctx: SyncContext, words: list[str]) -> None:
+    for word in words:
+        ctx.log(word)
+
+
+@app.task(executor="process")
+def flooding(ctx: SyncContext, lines: int) -> None:
+    for number in range(1, lines + 1):
+        ctx.log(f"line {number}")
+
+
+@app.task(executor="process")
+def gossiping(ctx: SyncContext) -> str:
+    """Leaves a thread that goes on talking, and a fork that tries to."""
+
+    def talk() -> None:
+        while True:
+            ctx.log("and another thing")
+
+    threading.Thread(target=talk, daemon=True).start()
+    if os.fork() == 0:
+        ctx.log("from a fork")
+        os._exit(0)
+    os.wait()
+    return "said"

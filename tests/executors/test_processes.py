@@ -2,13 +2,15 @@
 
 import os
 import struct
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 
 from hanbeon.clock import SystemClock
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
+from hanbeon.engine.logs import Logs
 from hanbeon.executors.port import StopCause
 from tests.executors import bodies
 from tests.executors.bench import Bench, alive, numbers, until
@@ -217,3 +219,33 @@ async def test_the_time_counts_from_the_start_of_the_body(bench: Bench) -> None:
         assert bench.attempt.deadline >= began_at + 160, "there is time to begin"
         await started.within()
         assert began_at + 100 < bench.attempt.deadline <= SystemClock().monotonic() + 100
+
+
+class Heard:
+    """Stands for the logs of a worker and for one of them."""
+
+    def __init__(self) -> None:
+        self.said: list[bytes] = []
+
+    def of(self, attempt: object) -> "Heard":
+        return self
+
+    def take(self, stream: LogStream, data: bytes) -> None:
+        assert stream is LogStream.TASK
+        self.said.append(data)
+
+
+async def test_a_log_goes_through_the_engine_in_order(bench: Bench) -> None:
+    heard = Heard()
+    started = bench.start(bodies.flooding, lines=5_000)
+    assert bench.attempt is not None
+    bench.attempt._logs = cast(Logs, heard)
+    assert isinstance(await started.within(), Returned)
+    assert b"".join(heard.said) == b"".join(b"line %d\n" % number for number in range(1, 5_001))
+
+
+async def test_who_goes_on_talking_is_not_heard_and_does_no_harm(bench: Bench) -> None:
+    """Not even in the job that follows in the same process."""
+    for _ in range(3):
+        assert result(await bench.run(bodies.gossiping)) == "said"
+    assert len(bench.executor.processes) == 1

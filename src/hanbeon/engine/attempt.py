@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
+from hanbeon.domain.log import LogStream
+from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import LeaseLost
 from hanbeon.executors.port import Executor, StopCause, Work
 from hanbeon.logs import get_logger
@@ -26,6 +28,7 @@ class Attempt:
 
     __slots__ = (
         "_lending",
+        "_logs",
         "_margin",
         "_max_payload_bytes",
         "_store",
@@ -34,11 +37,13 @@ class Attempt:
         "children",
         "deadline",
         "executor",
+        "given_at",
         "job",
         "lease",
         "lease_until",
         "lent",
         "overdue_note",
+        "printed",
         "settling",
         "work",
     )
@@ -53,10 +58,12 @@ class Attempt:
         lease_seconds: float,
         zone: ZoneInfo,
         max_payload_bytes: int,
+        logs: Logs | None = None,
     ) -> None:
         self.job = job
         self.lease = Lease(job.seq, job.fence)
         self.executor = executor
+        self.given_at = claimed_at
         self.lease_until = claimed_at + lease_seconds
         # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
         self._margin = lease_seconds / 10 + executor.stop_seconds
@@ -71,6 +78,8 @@ class Attempt:
         self._store = store
         self._zone = zone
         self._max_payload_bytes = max_payload_bytes
+        self._logs = logs
+        self.printed: AttemptLog | None = None
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""
@@ -96,7 +105,12 @@ class Attempt:
     @property
     def is_plain(self) -> bool:
         """Whether its end is nothing but its result: nothing to commit with it, and nothing to be told before it."""
-        return self.lent is None and not self.children and self.overdue_note is None
+        return (
+            self.lent is None
+            and not self.children
+            and self.overdue_note is None
+            and (self.printed is None or self.printed.is_clean)
+        )
 
     @property
     def stopping(self) -> bool:
@@ -124,6 +138,11 @@ class Attempt:
         check_size("progress", text, self._max_payload_bytes)
         if self.lost or not await self._store.write_progress(self.lease, text, self.lent):
             raise LeaseLost(self.job.id, self.job.fence)
+
+    def log(self, stream: LogStream, data: bytes) -> None:
+        # What is printed by something that outlives the body would come after its end.
+        if self._logs is not None and not self.settling and (log := self.printed or self._logs.of(self)) is not None:
+            log.take(stream, data)
 
     async def transaction(self) -> LentTransaction:
         if not self.executor.lends_transactions:

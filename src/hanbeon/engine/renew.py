@@ -25,6 +25,9 @@ class Renewer:
             for seq in facts.renewed:
                 held[seq].renewed(sent_at, self._settings.lease)
             self._holdings.learn(held, facts)
+            if len(facts.renewed | facts.lost) < len(held):
+                # Some were locked, by their own writes perhaps: a job that writes much must not lose its lease.
+                return self._settings.heartbeat / 10
         return self._settings.heartbeat
 
     async def watch(self) -> float:

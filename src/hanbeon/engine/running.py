@@ -54,8 +54,9 @@ class Runner:
         except HanbeonError as error:
             return self._stopped(attempt, raised(error))
         call = Call(task, arguments, attempt, self._max_result_bytes)
+        attempt.given_at = now = self._clock.monotonic()
         work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
-        return attempt.begin(work, self._clock.monotonic())
+        return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
         told = _classify(attempt, outcome)
@@ -106,6 +107,8 @@ class Runner:
             try:
                 # Within the lease: a connection that died without a word would keep the slot for ever.
                 async with asyncio.timeout(left):
+                    if attempt.printed is not None and not await _write_log(attempt, outcome):
+                        continue
                     settled = await self._settle(attempt, outcome)
             except Exception as failure:
                 outcome = await _after(failure, attempt, outcome)
@@ -128,8 +131,25 @@ class Runner:
             settled = await self._store.settle_with_children(report, attempt.children)
         if settled is None:
             # Stale, or cancelled meanwhile: rolled back. The plain path ends a cancelled job and refuses a stale one.
+            if attempt.printed is not None:
+                await _write_log(attempt, None)
             return await self._completion.settle(report, attempt.lease_until)
         return settled
+
+
+async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
+    """Have the database know all that was printed, before it hears of the end; False if it was away, after a wait."""
+    assert attempt.printed is not None
+    lent = attempt.lent
+    if lent is not None and not isinstance(outcome, Returned):
+        await lent.abandon()
+        lent = None
+    try:
+        await attempt.printed.write_rest(lent)
+    except (DatabaseUnavailable, TimeoutError):
+        await asyncio.sleep(_RETRY_SECONDS)
+        return False
+    return True
 
 
 def _report(attempt: Attempt, outcome: Outcome) -> Report:

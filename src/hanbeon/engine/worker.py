@@ -17,6 +17,7 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
 from hanbeon.engine.completion import Completion
 from hanbeon.engine.holdings import Holdings
+from hanbeon.engine.logs import Logs
 from hanbeon.engine.loop import Loop
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running import Runner
@@ -61,6 +62,7 @@ class Worker:
         self._claimer = Claimer(
             store, settings, clock, tasks=self._served, running=lambda: len(self.holdings), start=self._begin
         )
+        self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
         self._upkeep = Upkeep(store, settings)
         self._looping: list[asyncio.Task[None]] = []
@@ -72,6 +74,7 @@ class Worker:
         self.renew = Loop("renew", self._renewer.renew)
         self.watch = Loop("watch", self._renewer.watch)
         self.complete = Loop("complete", self._completion.run_once)
+        self.log = Loop("log", self._logs.run_once)
         self.recover = Loop("recover", self._upkeep.recover)
         self.promote = Loop("promote", self._upkeep.promote)
         self.number = Loop("number", self._upkeep.number)
@@ -93,6 +96,7 @@ class Worker:
 
     async def register(self) -> None:
         """Show up among the instances."""
+        self._logs.attach(asyncio.get_running_loop())
         self._claimer.instance = await self._store.register(
             NewInstance(
                 self.name,
@@ -119,8 +123,11 @@ class Worker:
         self._claimer.look_again()
         self.claim.wake()
 
+    def _printed(self) -> None:
+        self.log.wake()
+
     def _loops(self) -> list[Loop]:
-        working = [self.claim, self.guard, self.renew, self.watch, self.complete]
+        working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
         return [*working, self.recover, self.promote, self.number, self.fold, self.prune, self.beat]
 
     async def run(self) -> None:
@@ -151,6 +158,8 @@ class Worker:
                 await self._claimer.close()
         await self._let_finish()
         await self._hand_back()
+        with contextlib.suppress(DatabaseUnavailable, TimeoutError):
+            await self.write_logs()  # Of threads that do not stop.
         await _end(self._looping)
         # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
         await _end(self._runner.tasks)
@@ -207,10 +216,16 @@ class Worker:
         await self.claim.run_once()
         for _ in range(_STEPS_TO_BEGIN):
             await asyncio.sleep(0)
+        await self.write_logs()
+
+    async def write_logs(self) -> None:
+        """Have the database know what all that runs has printed until now."""
+        await self._logs.write_now([each.printed for each in self.holdings if each.printed is not None])
 
     async def settle(self, *, stopping_only: bool = False) -> None:
         """See what runs (or only what was told to stop) to its acknowledged end, doing the work of the loops."""
-        completing = asyncio.get_running_loop().create_task(self.complete.run())
+        loop = asyncio.get_running_loop()
+        writing = [loop.create_task(each.run()) for each in (self.complete, self.log)]
         renew_at = self._clock.monotonic() + self._settings.heartbeat
         try:
             while any(attempt.stopping for attempt in self.holdings) if stopping_only else len(self.holdings):
@@ -221,8 +236,7 @@ class Worker:
                     renew_at = self._clock.monotonic() + self._settings.heartbeat
                 await self.holdings.any_left(_LOOK_SECONDS)
         finally:
-            completing.cancel()
-            await asyncio.wait([completing])
+            await _end(writing)
 
     def _served(self) -> list[str]:
         return [task.name for task in self._registry if task.executor in self._executors]
@@ -237,6 +251,7 @@ class Worker:
             lease_seconds=self._settings.lease,
             zone=self._zone,
             max_payload_bytes=self._settings.max_payload_bytes,
+            logs=self._logs,
         )
         if not len(self.holdings):
             self.watch.wake()  # It slept, having nothing to look after.
@@ -248,6 +263,8 @@ class Worker:
 
     def _ended(self, attempt: Attempt) -> None:
         self.holdings.remove(attempt)
+        if attempt.printed is not None:
+            self._logs.forget(attempt.printed)
         self.claim.wake()
 
     async def _beat(self) -> float:

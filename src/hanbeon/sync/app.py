@@ -12,6 +12,7 @@ from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import HanbeonError
 from hanbeon.store.borrow.caller import identify
@@ -246,6 +247,15 @@ class SyncApp:
     def events_after(self, after: int = 0) -> list[Event]:
         """The events there are behind `after`, up to a page of them."""
         return self._background.run(lambda app: app.events_after(after))
+
+    def log(
+        self, job: SyncJob[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
+    ) -> LogPage:
+        """What a job printed, also while it runs: up to `limit` lines, of one attempt or of all.
+
+        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        """
+        return self._background.run(lambda app: app.log(_id(job), attempt=attempt, after=after, limit=limit))
 
     def explain(self, job: SyncJob[Any] | str) -> Explanation:
         """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""

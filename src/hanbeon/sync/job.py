@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.log import LogPage
 from hanbeon.job import Job
 from hanbeon.sync.background import Background
 from hanbeon.tasks.task import Task
@@ -39,6 +40,10 @@ class SyncJob(Generic[R_co]):
     def attempts(self) -> list[AttemptRecord]:
         """The tries that have ended, in order."""
         return self._run(lambda job: job.attempts())
+
+    def log(self, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000) -> LogPage:
+        """What it printed, also while it runs: up to `limit` lines, of one attempt or of all."""
+        return self._run(lambda job: job.log(attempt=attempt, after=after, limit=limit))
 
     def blocked_by(self) -> list[str]:
         """Ids of failed or cancelled jobs it waits for."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import LONGEST_US, Claimed, NewJob
+from hanbeon.domain.log import LogStream
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, TransactionUnsupported
 
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ class Desk(Protocol):
 
     async def write_progress(self, value: Any) -> None: ...
 
+    def log(self, stream: LogStream, data: bytes) -> None:
+        """Take what was printed. Never blocks, never raises, and keeps no more than the limit; from any thread.
+
+        Any chunking will do: a line that is not complete goes on with the next call for that stream.
+        """
+        ...
+
     async def transaction(self) -> LentTransaction: ...
 
     async def enqueue(self, request: JobRequest[Any]) -> str: ...
@@ -55,6 +63,11 @@ def transaction_unsupported(executor: str) -> TransactionUnsupported:
     return TransactionUnsupported(
         f"ctx.transaction() does not reach into the {executor} executor; use executor='async' or 'thread'"
     )
+
+
+def log_lines(text: str) -> bytes:
+    """What a task says, as whole lines."""
+    return f"{text}\n".encode(errors="replace")
 
 
 class _Facts:
@@ -101,6 +114,10 @@ class _Facts:
         End it by raising (`ctx.retry_in(0)` asks for another try): after a shutdown, a body that returns has succeeded.
         """
         return self._desk.stopping
+
+    def log(self, text: str) -> None:
+        """Add a line, or several, to the job's log, which can be read while the job runs. It costs microseconds."""
+        self._desk.log(LogStream.TASK, log_lines(text))
 
     def retry_in(self, seconds: float, message: str = "") -> NoReturn:
         """End this attempt now and run again after `seconds`; not a failure, burns no retry."""

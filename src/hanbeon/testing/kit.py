@@ -190,6 +190,7 @@ class TestKit:
         if not len(holdings):
             return
         await self.worker.renew.run_once()
+        await self.worker.write_logs()
         before = sum(attempt.stopping for attempt in holdings)
         await self.worker.guard.run_once()
         if sum(attempt.stopping for attempt in holdings) > before:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
@@ -13,8 +14,18 @@ from hanbeon import errors
 from hanbeon.domain.job import Claimed, check_size
 from hanbeon.errors import HanbeonError, LeaseLost, PayloadTooLarge
 from hanbeon.executors.guardian.wire import read_frame
-from hanbeon.executors.process.messages import Answer, Child, FromWorker, Progress, encode, for_worker, limit
-from hanbeon.tasks.context import SyncContext, transaction_unsupported
+from hanbeon.executors.process.messages import (
+    SAID_LIMIT,
+    Answer,
+    Child,
+    FromWorker,
+    Progress,
+    Said,
+    encode,
+    for_worker,
+    limit,
+)
+from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import PROCESS
@@ -30,18 +41,25 @@ class Line:
     def __init__(self, connection: socket.socket, zone: ZoneInfo, max_payload_bytes: int) -> None:
         self._connection, self.zone, self.max_payload_bytes = connection, zone, max_payload_bytes
         self._lock = threading.Lock()
+        self._next = threading.Lock()
         self.stopping = False
 
     def say(self, message: FromWorker) -> None:
         """Not between a question of another thread and its answer."""
-        with self._lock:
+        with self._turn():
             self._connection.sendall(encode(message))
+
+    def say_if(self, is_wanted: Callable[[], bool], message: FromWorker) -> None:
+        """The same, unless it is too late by the time that it is its turn."""
+        with self._turn():
+            if is_wanted():
+                self._connection.sendall(encode(message))
 
     def ask(self, message: FromWorker) -> Answer:
         data = encode(message)
         if len(data) > limit(self.max_payload_bytes):
             raise PayloadTooLarge(f"{len(data):,} bytes are too much at once; pass a reference to the data instead")
-        with self._lock:
+        with self._turn():
             self._connection.sendall(data)
             frame = read_frame(self._connection, limit(self.max_payload_bytes))
         if frame is None:
@@ -50,6 +68,16 @@ class Line:
         assert isinstance(answer, Answer)
         return answer
 
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One after the other: whoever waits comes before one that has just been, and talks without a pause."""
+        with self._next:
+            self._lock.acquire()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
 
 class Remote:
     """Stands behind the context in a worker process."""
@@ -57,10 +85,26 @@ class Remote:
     def __init__(self, job: Claimed, line: Line) -> None:
         self.job, self.line = job, line
         self.is_over = False
+        self._pid = os.getpid()
 
     @property
     def stopping(self) -> bool:
         return self.line.stopping
+
+    def say(self, data: bytes) -> None:
+        """Lines for the log, in parts that are no message too long. A body that says more than is read has to wait.
+
+        What comes after the end of the body is dropped, and so is what a fork of this process says: two processes that
+        share the connection would talk at the same time.
+        """
+        if not self._may_speak():
+            return  # Without waiting for a turn: a fork may have taken along a lock that nobody there will release.
+        with contextlib.suppress(OSError):  # The engine is gone, and its guardian is about to end this process too.
+            for start in range(0, len(data), SAID_LIMIT):
+                self.line.say_if(self._may_speak, Said(data[start : start + SAID_LIMIT]))
+
+    def _may_speak(self) -> bool:
+        return not self.is_over and os.getpid() == self._pid
 
     def ask(self, message: FromWorker) -> None:
         """Raises what the engine answers; a thread that outlives its body writes nothing any more."""
@@ -82,6 +126,9 @@ class ProcessContext(SyncContext):
         text = to_json_text(value, "progress", "progress")
         check_size("progress", text, self._remote.line.max_payload_bytes)
         self._remote.ask(Progress(text))
+
+    def log(self, text: str) -> None:
+        self._remote.say(log_lines(text))
 
     def transaction(self) -> NoReturn:
         raise transaction_unsupported(PROCESS)

@@ -12,6 +12,7 @@ CHANNEL = 3
 """The descriptor through which a worker process is told its jobs."""
 SLACK = 1_048_576  # What a message may take beside a payload: names, dependencies, a traceback.
 TRACEBACK_LIMIT = 65_536
+SAID_LIMIT = 65_536
 
 
 class Setup(msgspec.Struct, tag=True):
@@ -53,6 +54,12 @@ class Child(msgspec.Struct, tag=True):
     job: NewJob
 
 
+class Said(msgspec.Struct, tag=True):
+    """Lines for the job's log. Nobody answers."""
+
+    lines: bytes
+
+
 class Ended(msgspec.Struct, tag=True):
     """The body has ended. `leaving`: the process does not wait for another job."""
 
@@ -62,7 +69,7 @@ class Ended(msgspec.Struct, tag=True):
 
 
 ToWorker = Setup | Run | Answer
-FromWorker = Began | Progress | Child | Ended
+FromWorker = Began | Progress | Child | Said | Ended
 _to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
 _from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
 

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import msgspec
 
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError
@@ -18,7 +19,7 @@ from hanbeon.executors.channel import Channel
 from hanbeon.executors.guard import ROOT, Guardian
 from hanbeon.executors.port import Call, Done
 from hanbeon.executors.process import messages
-from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Setup
+from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Said, Setup
 from hanbeon.executors.sessions import End
 from hanbeon.logs import get_logger
 
@@ -130,6 +131,8 @@ class WorkerProcess:
         match message:
             case Began():
                 job.call.desk.body_began(self._owner.now())
+            case Said(lines):
+                job.call.desk.log(LogStream.TASK, lines)
             case Progress() | Child():
                 if job.asking is not None and not job.asking.done():
                     return self._breach("did not wait for an answer")

@@ -1,0 +1,245 @@
+"""What attempts print goes to the database, of all of them together: while they run, and before each one's end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from hanbeon.clock import Clock, micros
+from hanbeon.domain.job import Claimed
+from hanbeon.domain.log import LogStream
+from hanbeon.domain.log_buffer import LogBuffer
+from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.logs import get_logger
+from hanbeon.settings import Settings
+from hanbeon.store.lent import LentTransaction
+from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.port import Store
+
+_log = get_logger("hanbeon.engine")
+_FIRST_SECONDS = 0.05
+_BETWEEN_SECONDS = 0.25
+_FLOODED_SECONDS = 1.0
+_ASLEEP_SECONDS = 3600.0
+_BATCH_BYTES = 1_048_576
+
+
+class Printing(Protocol):
+    """The attempt that a log is of."""
+
+    job: Claimed
+    lease: Lease
+    given_at: float
+    """When the claim was answered: a moment after the database's `started_at`."""
+    lent: LentTransaction | None
+    printed: AttemptLog | None
+
+
+class AttemptLog:
+    """The log of one attempt. Bodies print into it from any thread; only the event loop writes it."""
+
+    def __init__(self, attempt: Printing, logs: Logs, clock: Clock, limit: int) -> None:
+        self.attempt = attempt
+        self.due_at = 0.0
+        self._logs, self._clock = logs, clock
+        self._lock = threading.Lock()
+        self._buffer = LogBuffer(limit)
+        self._is_over = False
+        self._has_called = False
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether there is nothing of it that could still be written."""
+        with self._lock:
+            return self._is_over or self._buffer.is_clean
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is something besides what was offered last."""
+        with self._lock:
+            return self._buffer.has_more
+
+    def take(self, stream: LogStream, data: bytes) -> None:
+        """Keep what was printed. Waits for nothing but another thread that does the same, and never raises."""
+        with self._lock:
+            if self._is_over:
+                return
+            self._buffer.add(stream, data, self._now_us())
+            if self._has_called or not self._buffer.has_news:
+                return
+            self._has_called = True
+        self._logs.call(self)
+
+    def finish(self) -> None:
+        """The body has ended: lines that did not are lines now."""
+        with self._lock:
+            self._buffer.finish(self._now_us())
+
+    async def write_rest(self, lent: LentTransaction | None) -> None:
+        """Returns when the database has all of it, or never will; see `Logs.write_rest`."""
+        await self._logs.write_rest(self, lent)
+
+    def offer(self) -> LogWrite | None:
+        with self._lock:
+            self._has_called = False
+            offer = None if self._is_over else self._buffer.offer()
+        return None if offer is None else LogWrite(self.attempt.lease, offer)
+
+    def taken(self, now: float) -> None:
+        with self._lock:
+            self._buffer.taken()
+            self.due_at = now + (_FLOODED_SECONDS if self._buffer.is_flooded else _BETWEEN_SECONDS)
+
+    def end(self) -> None:
+        """From here on it is nobody's: what is left of it is dropped, and so is what comes."""
+        with self._lock:
+            self._is_over = True
+            self._buffer = LogBuffer(0)
+
+    def _now_us(self) -> int:
+        """By the database's clock, which the claim has told: a moment behind it, and never ahead of it."""
+        return self.attempt.job.started_at + micros(self._clock.monotonic() - self.attempt.given_at)
+
+
+class Logs:
+    """Writes the logs of all attempts of a worker, many in one transaction, one transaction at a time."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock, *, wake: Callable[[], None]) -> None:
+        self._store, self._clock, self._wake = store, clock, wake
+        self._limit = settings.max_log_bytes
+        self._write_seconds, self._patience = settings.heartbeat, settings.lease / 3
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._opening = threading.Lock()
+        self._writing = asyncio.Lock()
+        self._waiting: dict[AttemptLog, None] = {}
+        self._ending: dict[AttemptLog, float] = {}
+
+    def attach(self, loop: asyncio.AbstractEventLoop) -> None:
+        """This is the loop that writes."""
+        self._loop = loop
+
+    def of(self, attempt: Printing) -> AttemptLog | None:
+        """The log of an attempt, made when it is first printed to. From any thread."""
+        with self._opening:
+            if attempt.printed is None and self._limit:
+                attempt.printed = AttemptLog(attempt, self, self._clock, self._limit)
+            return attempt.printed
+
+    def call(self, log: AttemptLog) -> None:
+        """There is something to write. From any thread."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # It is closed: a thread has outlived its worker.
+                self._loop.call_soon_threadsafe(self._called, log)
+
+    def _called(self, log: AttemptLog) -> None:
+        log.due_at = max(log.due_at, _now() + _FIRST_SECONDS)
+        self._waiting[log] = None
+        self._wake()
+
+    async def run_once(self) -> float:
+        """Write what is due."""
+        async with self._writing:
+            now = _now()
+            due = [log for log in self._waiting if log.due_at <= now]
+            for log in due:
+                # Not through the transaction lent to it: that would show at its end only, which writes it anyway.
+                if self._store.is_in_the_way(log.attempt.lent):
+                    log.due_at = now + _BETWEEN_SECONDS
+            await self._write([log for log in due if log.due_at <= now])
+        return max(0.001, min((log.due_at - _now() for log in self._waiting), default=_ASLEEP_SECONDS))
+
+    async def write_now(self, logs: Iterable[AttemptLog]) -> None:
+        """Write these, due or not."""
+        async with self._writing:
+            await self._write([log for log in logs if not self._store.is_in_the_way(log.attempt.lent)])
+
+    async def write_rest(self, log: AttemptLog, lent: LentTransaction | None) -> None:
+        """Write all that is left, before the attempt's end is told: after that it would be refused.
+
+        Raises DatabaseUnavailable or TimeoutError where it is worth another try. That is so for a third of a lease:
+        then the rest of the log is given up, since the end matters more.
+        """
+        log.finish()
+        if lent is not None and self._store.is_in_the_way(lent):
+            return await self._write_lent(log, lent)
+        give_up_at = self._ending.setdefault(log, _now() + self._patience)
+        try:
+            async with asyncio.timeout_at(give_up_at), self._writing:
+                # Whoever comes first writes for all that wait here.
+                while not log.is_clean:
+                    await self._write(list(self._ending))
+        except (DatabaseUnavailable, TimeoutError) as error:
+            if _now() < give_up_at:
+                raise
+            _give_up(log, error)
+        self._ending.pop(log, None)
+        return None
+
+    def forget(self, log: AttemptLog) -> None:
+        """Its attempt is over."""
+        log.end()
+        self._waiting.pop(log, None)
+        self._ending.pop(log, None)
+
+    async def _write_lent(self, log: AttemptLog, lent: LentTransaction) -> None:
+        """Through the transaction that holds the only write lock; it may be undone, so the last part stays offered."""
+        # One that has ended or lasted too long is found out by the attempt's end, which comes next.
+        with contextlib.suppress(DatabaseUnavailable, TransactionTooLong):
+            while (write := log.offer()) is not None:
+                await self._store.write_logs([write], lent)
+                if not log.has_more:
+                    return
+                log.taken(_now())
+
+    async def _write(self, logs: Sequence[AttemptLog]) -> None:
+        batch: list[tuple[AttemptLog, LogWrite]] = []
+        size = 0
+        for log in logs:
+            self._waiting.pop(log, None)
+            write = log.offer()
+            if write is None:
+                continue
+            batch.append((log, write))
+            size += sum(len(chunk.body) for chunk in write.offer.chunks)
+            if size >= _BATCH_BYTES:
+                await self._write_batch(batch)
+                batch, size = [], 0
+        if batch:
+            await self._write_batch(batch)
+
+    async def _write_batch(self, batch: Sequence[tuple[AttemptLog, LogWrite]]) -> None:
+        try:
+            async with asyncio.timeout(self._write_seconds):
+                held = await self._store.write_logs([write for _, write in batch])
+        except (DatabaseUnavailable, TimeoutError, asyncio.CancelledError):
+            self._waiting |= dict.fromkeys(log for log, _ in batch)
+            raise
+        except Exception as error:
+            # One that the database cannot take must not keep the others from it: each goes alone.
+            if len(batch) == 1:
+                return _give_up(batch[0][0], error)
+            for item in batch:
+                await self._write_batch([item])
+            return None
+        now = _now()
+        for log, write in batch:
+            if write.lease in held:
+                log.taken(now)
+            else:
+                _log.warning("log_refused", job=log.attempt.job.id, attempt=log.attempt.job.fence)
+                log.end()
+        return None
+
+
+def _give_up(log: AttemptLog, error: Exception) -> None:
+    _log.warning("log_lost", job=log.attempt.job.id, attempt=log.attempt.job.fence, error=str(error))
+    log.end()
+
+
+def _now() -> float:
+    """Of the event loop: how often is written is no matter of the engine's clock."""
+    return asyncio.get_running_loop().time()
