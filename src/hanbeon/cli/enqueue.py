@@ -33,6 +33,7 @@ def enqueue(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
     ] = False,
+    log: Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")] = False,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Its queue.", show_default=False)] = None,
     retries: Annotated[
         int | None, typer.Option(metavar="N", help="How many attempts may follow a failed one.", show_default=False)
@@ -104,7 +105,7 @@ def enqueue(
         "id": id,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    run(_enqueue(app, database, task, parse_arguments(arguments or []), options, wait=wait, json=json))
+    run(_enqueue(app, database, task, parse_arguments(arguments or []), options, wait=wait, log=log, json=json))
 
 
 def _seconds(text: str | None, field: str) -> float | None:
@@ -134,6 +135,7 @@ async def _enqueue(
     options: Mapping[str, Any],
     *,
     wait: bool,
+    log: bool,
     json: bool,
 ) -> None:
     from hanbeon.cli.loading import load_app
@@ -152,19 +154,19 @@ async def _enqueue(
         if not job.created:
             typer.echo("this job was there already; no other was made", err=True)
         if wait:
-            await _wait(app, job.id, json=json)
+            await _wait(app, job.id, log=log, json=json)
         elif json:
             print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
         else:
             typer.echo(job.id)
 
 
-async def _wait(app: App, job_id: str, *, json: bool) -> None:
+async def _wait(app: App, job_id: str, *, log: bool, json: bool) -> None:
     from hanbeon.cli.following import refuse_unless_succeeded
     from hanbeon.cli.output import print_json
     from hanbeon.cli.shapes import job_shape
 
-    record = await _end_of(app, job_id)
+    record = await _end_of(app, job_id, log=log)
     if json:
         print_json(job_shape(record, app.settings.zone))
     refuse_unless_succeeded(record)
@@ -172,14 +174,15 @@ async def _wait(app: App, job_id: str, *, json: bool) -> None:
         typer.echo(record.result)
 
 
-async def _end_of(app: App, job_id: str) -> JobRecord:
+async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     import asyncio
 
     from hanbeon.cli.following import bar, follow
+    from hanbeon.cli.output import console
 
     try:
-        with bar() as show:
-            return await follow(app, job_id, show)
+        with bar(console(stderr=True) if log else None) as screen:
+            return await follow(app, job_id, screen)
     except asyncio.CancelledError:
         typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
         raise

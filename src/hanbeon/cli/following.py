@@ -1,4 +1,4 @@
-"""Follows a job until it ends: as a bar on a terminal, as lines or JSON elsewhere."""
+"""Follows a job and its log until it ends: with a bar on a terminal, as lines or JSON elsewhere."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import datetime as dt
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -17,12 +17,14 @@ from rich.text import Text
 
 from hanbeon.app import App
 from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line
+from hanbeon.cli.printed import Printer, entry_text, print_log, printer_on
 from hanbeon.cli.progress import percent
-from hanbeon.cli.shapes import job_shape
+from hanbeon.cli.shapes import job_shape, log_shape
 from hanbeon.cli.spans import brief, iso
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
+from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.errors import JobCancelled, JobFailed
 
 _LOOK_SECONDS = 0.2
@@ -30,14 +32,25 @@ _BAR_WIDTH = 30
 Show = Callable[[JobRecord], None]
 
 
-async def follow(app: App, job_id: str, show: Show) -> JobRecord:
-    """Until the job has ended; it is shown at every look. Progress is no event, so it is looked for."""
+class Screen(NamedTuple):
+    """Where a job is shown, and what it prints."""
+
+    show: Show
+    print_log: Printer | None
+
+
+async def follow(app: App, job_id: str, screen: Screen) -> JobRecord:
+    """Until the job has ended; it is shown at every look. Progress and log are no events, so they are looked for."""
     arrived = asyncio.Event()
+    after: str | None = None
     with app.hub.calling(arrived.set, "event"):
         while True:
             arrived.clear()
             record = await app.job(job_id).record()
-            show(record)
+            if screen.print_log is not None:
+                # After the record: all that a job printed is there when it has ended.
+                after = await print_log(app, job_id, screen.print_log, after)
+            screen.show(record)
             if record.state in TERMINAL:
                 return record
             with contextlib.suppress(TimeoutError):
@@ -54,19 +67,24 @@ def refuse_unless_succeeded(record: JobRecord) -> None:
 
 
 @contextlib.contextmanager
-def bar() -> Iterator[Show]:
-    """Shows a job as a bar on stderr, if that is a terminal; it is gone afterwards."""
+def bar(out: Console | None) -> Iterator[Screen]:
+    """Shows a job as a bar on stderr, if that is a terminal; it is gone afterwards. Its log goes to `out`, if any."""
     err = console(stderr=True)
     if not err.is_terminal or err.is_dumb_terminal:
-        yield lambda record: None
+        yield Screen(lambda record: None, None if out is None else printer_on(out))
         return
     with Live(console=err, auto_refresh=False, transient=True) as live:
-        yield lambda record: live.update(Bar(record), refresh=True)
+        # On the same screen it has to go above the bar, which only the bar's own console knows how to do.
+        above = live.console if out is not None and out.is_terminal else out
+        yield Screen(
+            lambda record: live.update(Bar(record), refresh=True), None if above is None else printer_on(above)
+        )
 
 
-def lines(zone: dt.tzinfo, *, json: bool) -> Show:
-    """Prints a job whenever its state, attempt or progress has changed."""
-    out, before = console(), [()]
+def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
+    """Prints a job whenever its state, attempt or progress has changed, and its log."""
+    out = console()
+    before: list[Any] = [()]
 
     def show(record: JobRecord) -> None:
         now: Any = (record.state, record.fence, record.progress, record.stop_requested_at)
@@ -86,7 +104,27 @@ def lines(zone: dt.tzinfo, *, json: bool) -> Show:
                 )
             )
 
-    return show
+    def print_lines(entries: Sequence[LogEntry]) -> None:
+        for entry in entries:
+            out.print(_log_line(entry, zone))
+
+    return Screen(show, json_printer(zone) if json else print_lines)
+
+
+def json_printer(zone: dt.tzinfo) -> Printer:
+    def print_entries(entries: Sequence[LogEntry]) -> None:
+        for entry in entries:
+            print_json_line(log_shape(entry, zone))
+
+    return print_entries
+
+
+def _log_line(entry: LogEntry, zone: dt.tzinfo) -> Text:
+    """In the columns of the lines about the job itself."""
+    if isinstance(entry, LogCut):
+        return entry_text(entry)
+    at = iso(entry.at, zone, "milliseconds") or ""
+    return Text.assemble((f"{at} ", "dim"), (f"{entry.stream:<9} ", "dim"), entry_text(entry))
 
 
 class Bar:

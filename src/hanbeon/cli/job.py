@@ -19,19 +19,35 @@ def job(
     id: JobId,
     database: Database = None,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Show its progress until it ends; exits with 1 unless it succeeds.")
+        bool,
+        typer.Option(
+            "--follow", "-f", help="Show its log and progress until it ends; exits with 1 unless it succeeds."
+        ),
     ] = False,
+    log: Annotated[
+        bool, typer.Option("--log", help="Print what it printed and nothing else; with --follow also what comes.")
+    ] = False,
+    attempt: Annotated[
+        int | None, typer.Option(metavar="N", help="With --log: only that of this attempt.", min=1, show_default=False)
+    ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document; with --follow one on each line, at every change.")
+        bool,
+        typer.Option("--json", help="Print one JSON document; with --log or --follow one on each line, as they come."),
     ] = False,
 ) -> None:
     """Show everything about a job: its record, its attempts, what it waits for."""
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
     from hanbeon.cli.shapes import attempt_shape, job_shape
+    from hanbeon.errors import InvalidInput
 
+    if attempt is not None and (follow or not log):
+        raise InvalidInput("it chooses a part of a log; say --log, without --follow", field="attempt")
     if follow:
-        run(_follow(database, id, json=json))
+        run(_follow(database, id, log=log, json=json))
+        return
+    if log:
+        run(_print_log(database, id, attempt, json=json))
         return
     record, attempts, dependencies, zone = run(_read(database, id))
     if json:
@@ -46,22 +62,37 @@ def job(
         _show(record, attempts, dependencies, zone)
 
 
-async def _follow(database: str | None, job_id: str, *, json: bool) -> None:
-    from hanbeon.cli.following import bar, follow, lines, refuse_unless_succeeded
+async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
+    from hanbeon.cli.following import Screen, bar, follow, json_printer, lines, refuse_unless_succeeded
     from hanbeon.cli.ids import check_ids
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import console
 
     check_ids([job_id])
     async with looking(database) as app:
-        if json or not console(stderr=True).is_terminal:
+        if log and json:
+            record = await follow(app, job_id, Screen(lambda _: None, json_printer(app.settings.zone)))
+        elif json or not (log or console(stderr=True).is_terminal):
             record = await follow(app, job_id, lines(app.settings.zone, json=json))
         else:
-            with bar() as show:
-                record = await follow(app, job_id, show)
+            with bar(console()) as screen:
+                record = await follow(app, job_id, screen)
     refuse_unless_succeeded(record)
-    if not json:
+    if not json and not log:
         typer.echo(record.result)
+
+
+async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
+    from hanbeon.cli.following import json_printer
+    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.opening import looking
+    from hanbeon.cli.output import console
+    from hanbeon.cli.printed import print_log, printer_on
+
+    check_ids([job_id])
+    async with looking(database) as app:
+        printer = json_printer(app.settings.zone) if json else printer_on(console())
+        await print_log(app, job_id, printer, attempt=attempt)
 
 
 async def _read(

@@ -11,6 +11,7 @@ from hanbeon.cli.spans import iso
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.store.operations.instances import InstanceRecord
@@ -46,6 +47,13 @@ def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
     shape = _instants(msgspec.structs.asdict(attempt), zone)
     del shape["job_id"]
     return shape
+
+
+def log_shape(entry: LogEntry, zone: dt.tzinfo) -> dict[str, Any]:
+    """A line, or what was cut, which has a `cut` instead of a text."""
+    if isinstance(entry, LogCut):
+        return {"attempt": entry.attempt, "line": entry.line, "cut": entry.lines}
+    return {**msgspec.structs.asdict(entry), "at": iso(entry.at, zone)}
 
 
 def queue_shape(queue: QueueRecord, numbers: QueueStatistics) -> dict[str, Any]:
