@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hanbeon.app import App
     from hanbeon.domain.lifecycle import State
+    from hanbeon.domain.log import LogCut, LogLine
     from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
     from hanbeon.job import Job
     from hanbeon.sync.app import SyncApp
@@ -24,6 +25,8 @@ __all__ = [
     "JobCancelled",
     "JobFailed",
     "JobRequest",
+    "LogCut",
+    "LogLine",
     "PermanentError",
     "State",
     "SyncApp",
@@ -43,6 +46,8 @@ _HOMES = {
     "JobCancelled": "errors",
     "JobFailed": "errors",
     "JobRequest": "tasks.request",
+    "LogCut": "domain.log",
+    "LogLine": "domain.log",
     "PermanentError": "errors",
     "State": "domain.lifecycle",
     "SyncApp": "sync.app",

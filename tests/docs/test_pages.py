@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hanbeon.clock import MICROS
+from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
 from hanbeon.domain.tally import SLOT_US
@@ -78,6 +79,8 @@ def _whole(name: str) -> str:
         ("engine", f"`{_DEFAULTS['timezone'].default}` by default"),
         ("engine", f"`{TIMEOUT_MESSAGE}`"),
         ("engine", {3600: "an hour at the most"}[MAX_DELAY_US // MICROS]),
+        ("logs", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),
+        ("logs", f"grown to {PIECE // 1024} KiB"),
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),

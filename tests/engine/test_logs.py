@@ -18,6 +18,7 @@ from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.port import Store
 from tests.engine.attempts import new_attempt
+from tests.servers.postgres import PostgresServer
 
 OUT = LogStream.STDOUT
 
@@ -205,3 +206,32 @@ async def test_lines_show_within_a_second_of_being_printed(app: App) -> None:
         assert 0 <= now - entry.at < 5_000_000
         go.set()
         await job.result(10)
+
+
+async def test_a_log_outlasts_an_outage_at_the_end_of_its_attempt(private_postgres: PostgresServer) -> None:
+    url = private_postgres.create_database()
+    app = App(url, lease=30, shutdown_grace=0.2)
+    await app.migrate()
+    go = asyncio.Event()
+
+    @app.task
+    async def work(ctx: Context) -> str:
+        ctx.log("before")
+        await go.wait()
+        ctx.log("during the outage")
+        return "done"
+
+    async with app, app.worker():
+        job = await app.enqueue(work)
+        async with asyncio.timeout(10):
+            while not (await job.log()).entries:  # noqa: ASYNC110 - lines are no events
+                await asyncio.sleep(0.02)
+        await asyncio.to_thread(private_postgres.down)
+        go.set()
+        await asyncio.sleep(0.3)  # It has returned, and tries to write.
+        await asyncio.to_thread(private_postgres.up)
+        record = await job.wait(30)
+        assert record.state is State.SUCCEEDED
+        assert record.fence == 1
+        texts = [entry.text for entry in (await job.log()).entries if isinstance(entry, LogLine)]
+    assert texts == ["before", "during the outage"]

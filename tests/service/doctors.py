@@ -318,6 +318,29 @@ async def a_dependency_is_gone(store: Store, lives: Lives) -> str:
     return lives["blocked"]
 
 
+LOG = "INSERT INTO hanbeon.log (job, attempt, n, first_line, lines, body) VALUES ($1, $2, $3, $4, 2, '[]')"
+
+
+@doctored(Code.LOST_JOB)
+async def a_job_is_gone_and_its_log_is_not(store: Store, lives: Lives) -> None:
+    await run_sql(store, LOG, 10**9, 1, 1, 1)
+
+
+@doctored(Code.BROKEN_LOG)
+async def a_log_is_of_an_attempt_that_nobody_claimed(store: Store, lives: Lives) -> str:
+    job = await store.job(lives["retried"])
+    await run_sql(store, LOG, job.seq, job.fence + 1, 1, 1)
+    return job.id
+
+
+@doctored(Code.BROKEN_LOG)
+async def a_log_has_the_same_lines_twice(store: Store, lives: Lives) -> str:
+    seq = await seq_of(store, lives["retried"])
+    await run_sql(store, LOG, seq, 1, 1, 1)
+    await run_sql(store, LOG, seq, 1, 2, 2)
+    return lives["retried"]
+
+
 @doctored(Code.TALLY_MISMATCH)
 async def a_tally_is_off(store: Store, lives: Lives) -> None:
     await fold(store)

@@ -16,7 +16,7 @@ from hanbeon.store.operations.settle import Report as Settlement
 from hanbeon.store.port import Store, migrate, open_store
 from hanbeon.testing.clock import VirtualClock
 from tests.service.doctoring import age_changes, fold, is_first_limit, run_sql, seq_of
-from tests.service.doctors import DOCTORS
+from tests.service.doctors import DOCTORS, LOG
 from tests.service.lives import HOUR, NOW, SECOND, Lives, live
 from tests.store.world import new_id
 
@@ -38,6 +38,15 @@ async def test_every_move_there_is_verifies_clean(store: Store) -> None:
     assert told >= set(Reason)
     assert report.jobs == sum((await store.counts()).values())
     assert (report.first_event, report.last_event) == (1, report.events)
+
+
+async def test_logs_with_and_without_gaps_verify_clean(store: Store) -> None:
+    lives = await live(store)
+    seq = await seq_of(store, lives["retried"])
+    for n, first_line in ((1, 1), (2, 3), (7, 900)):
+        await run_sql(store, LOG, seq, 1, n, first_line)
+    await run_sql(store, LOG, seq, 2, 1, 1)
+    assert (await verify(store)).findings == ()
 
 
 async def test_limits_held_for_long_verify_clean(store: Store) -> None:

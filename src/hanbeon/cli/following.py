@@ -17,7 +17,7 @@ from rich.text import Text
 
 from hanbeon.app import App
 from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line
-from hanbeon.cli.printed import Printer, entry_text, print_log, printer_on
+from hanbeon.cli.printed import Printer, entry_text, print_as_it_is, print_log, printer_on
 from hanbeon.cli.progress import percent
 from hanbeon.cli.shapes import job_shape, log_shape
 from hanbeon.cli.spans import brief, iso
@@ -106,7 +106,7 @@ def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
 
     def print_lines(entries: Sequence[LogEntry]) -> None:
         for entry in entries:
-            out.print(_log_line(entry, zone))
+            print_as_it_is(out, _log_line(entry, zone))
 
     return Screen(show, json_printer(zone) if json else print_lines)
 

@@ -32,16 +32,16 @@ async def print_log(
 
 
 def printer_on(out: Console) -> Printer:
-    """Prints the text alone. Where nobody sees it as such, tabs and trailing spaces stay what they are."""
+    """Prints the text alone."""
+    return lambda entries: print_as_it_is(out, log_text(entries))
 
-    def print_entries(entries: Sequence[LogEntry]) -> None:
-        text = log_text(entries)
-        if out.is_terminal:
-            out.print(text)
-        else:
-            print(text.plain, file=out.file, flush=True)
 
-    return print_entries
+def print_as_it_is(out: Console, text: Text) -> None:
+    """In colour where that can be seen; elsewhere tabs and trailing spaces, too, are what the job printed."""
+    if out.is_terminal:
+        out.print(text)
+    else:
+        print(text.plain, file=out.file, flush=True)
 
 
 def log_text(entries: Sequence[LogEntry]) -> Text:

@@ -26,7 +26,7 @@ def prune(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete what is old: finished jobs with their attempts, events, and instances that are gone.
+    """Delete what is old: finished jobs with their attempts and logs, events, and instances that are gone.
 
     Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
     stays. With a job its idempotency key is forgotten.
