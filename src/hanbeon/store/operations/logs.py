@@ -56,8 +56,8 @@ async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPlace, li
     if attempt is not None and place.attempt != attempt:
         place = LogPlace(attempt)
     last = _LAST_ATTEMPT if attempt is None else attempt
-    asked = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE)
+    asked = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE + 1)
     rows = await tx.fetch("log_after", *asked) if is_id(job_id) else []
-    chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows]
+    chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows[:_CHUNKS_A_PAGE]]
     entries, place, more = read_page(chunks, place, limit)
-    return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) == _CHUNKS_A_PAGE)
+    return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) > _CHUNKS_A_PAGE)
