@@ -42,7 +42,7 @@ from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.task import PROCESS, Task, TaskOptions
+from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -371,10 +371,14 @@ class App:
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(settings.concurrency)]
         if sys.platform == "linux":
+            from hanbeon.executors.command.executor import CommandExecutor
+            from hanbeon.executors.guard import Guardian
             from hanbeon.executors.process.executor import ProcessExecutor
 
-            executors.append(ProcessExecutor(settings, self.clock))
-        elif killable := [task.name for task in self.tasks if task.executor == PROCESS]:
+            guardian = Guardian()
+            executors.append(ProcessExecutor(settings, self.clock, guardian))
+            executors.append(CommandExecutor(settings, self.clock, guardian))
+        elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
             raise ProcessesUnsupported(
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
                 'work there, or say executor="thread" and look at ctx.stopping'

@@ -12,6 +12,7 @@ import pytest
 from hanbeon import App, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import InvalidInput, ProcessesUnsupported
+from hanbeon.executors.guard import Guardian
 from hanbeon.executors.process.executor import ProcessExecutor
 from hanbeon.settings import load_settings
 from hanbeon.tasks.task import Task
@@ -161,7 +162,7 @@ async def test_elsewhere_than_on_linux_it_is_refused(app: App, monkeypatch: pyte
 async def test_the_grace_fits_into_the_lease(given: dict[str, Any], grace: float, stop_seconds: float) -> None:
     settings = load_settings(**given)
     assert settings.grace == grace
-    assert ProcessExecutor(settings, App().clock).stop_seconds == pytest.approx(stop_seconds)
+    assert ProcessExecutor(settings, App().clock, Guardian()).stop_seconds == pytest.approx(stop_seconds)
 
 
 def test_a_grace_that_does_not_fit_is_refused() -> None:

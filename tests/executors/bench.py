@@ -1,4 +1,4 @@
-"""A process executor without an engine, and what it runs, seen from outside."""
+"""An executor of processes or commands without an engine, and what it runs, seen from outside."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import psutil
 
 from hanbeon.clock import SystemClock
+from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome
 from hanbeon.engine.attempt import Attempt
+from hanbeon.executors.command.executor import CommandExecutor
+from hanbeon.executors.guard import Guardian
+from hanbeon.executors.port import Call
 from hanbeon.executors.process.executor import ProcessExecutor
 from hanbeon.settings import load_settings
+from hanbeon.tasks.context import Desk
 from hanbeon.tasks.task import Task
 from tests.executors.desk import Started, new_call
 from tests.processes.journal import Journal
@@ -22,25 +27,59 @@ from tests.processes.journal import Journal
 GRACE = 0.5
 
 
-class Bench:
+class Overhearing:
+    """An attempt whose body is overheard; what it prints and notes goes no further."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self.printed: list[tuple[LogStream, bytes]] = []
+        self.progress: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._attempt, name)
+
+    def log(self, stream: LogStream, data: bytes) -> None:
+        self.printed.append((stream, data))
+
+    async def write_progress(self, value: Any) -> None:
+        self.progress.append(value)
+
+
+E = TypeVar("E", ProcessExecutor, CommandExecutor)
+
+
+class AnyBench(Generic[E]):
+    kind: type[E]
+
     def __init__(self, **settings: Any) -> None:
-        self.executor = ProcessExecutor(load_settings(**{"stop_grace": GRACE} | settings), SystemClock())
+        self._guardian = Guardian()
+        self.executor: E = self.kind(load_settings(**{"stop_grace": GRACE} | settings), SystemClock(), self._guardian)
         self.attempt: Attempt | None = None
 
-    def start(self, task: Task[..., Any], *, desk: dict[str, Any] | None = None, **arguments: Any) -> Started:
+    def start(
+        self,
+        task: Task[..., Any],
+        *,
+        desk: dict[str, Any] | None = None,
+        result_bytes: int = 1024,
+        **arguments: Any,
+    ) -> Started:
         desk = {"executor": self.executor} | (desk or {})
-        call, self.attempt = new_call(task, clock=SystemClock(), desk=desk, **arguments)
-        started = Started(self.executor, call)
+        call, self.attempt = new_call(task, clock=SystemClock(), desk=desk, max_result_bytes=result_bytes, **arguments)
+        started = Started(self.executor, self.overheard(call, self.attempt))
         self.attempt.begin(started, SystemClock().monotonic())
         return started
+
+    def overheard(self, call: Call, attempt: Attempt) -> Call:
+        return call
 
     async def run(self, task: Task[..., Any], **arguments: Any) -> Outcome | None:
         return await self.start(task, **arguments).within()
 
     @property
     def guardian(self) -> psutil.Process:
-        assert self.executor.guardian is not None
-        return psutil.Process(self.executor.guardian)
+        assert self._guardian.pid is not None
+        return psutil.Process(self._guardian.pid)
 
     @property
     def keepers(self) -> list[psutil.Process]:
@@ -50,6 +89,23 @@ class Bench:
         """Everything below the keepers, dead ones that nobody waited for included."""
         keepers = self.keepers
         return [each for each in self.guardian.children(recursive=True) if each not in keepers]
+
+
+class Bench(AnyBench[ProcessExecutor]):
+    kind = ProcessExecutor
+
+
+class CommandBench(AnyBench[CommandExecutor]):
+    kind = CommandExecutor
+    desk: Overhearing
+
+    def overheard(self, call: Call, attempt: Attempt) -> Call:
+        self.desk = Overhearing(attempt)
+        return call._replace(desk=cast(Desk, self.desk))
+
+    def printed(self, stream: LogStream = LogStream.STDOUT) -> bytes:
+        """What the last command printed there."""
+        return b"".join(data for on, data in self.desk.printed if on is stream)
 
 
 async def until(what: str, ask: Callable[[], Any], seconds: float = 20.0) -> Any:
@@ -77,3 +133,11 @@ def alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except (ProcessLookupError, psutil.NoSuchProcess):
         return False
+
+
+async def watched(started: Started, processes: list[int], seconds: float = GRACE + 1) -> tuple[float, list[int]]:
+    """When its end was told (it was stopped), and which of the processes ran at that very moment."""
+    moment: asyncio.Future[tuple[float, list[int]]] = asyncio.get_running_loop().create_future()
+    started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))
+    assert await started.within(seconds) is None
+    return await moment

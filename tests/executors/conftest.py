@@ -5,13 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.executors.bench import Bench
+from tests.executors.bench import Bench, CommandBench
 from tests.processes.journal import Journal
 
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
     made = Bench()
+    yield made
+    await made.executor.close()
+
+
+@pytest.fixture
+async def commands() -> AsyncIterator[CommandBench]:
+    made = CommandBench()
     yield made
     await made.executor.close()
 

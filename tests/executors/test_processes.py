@@ -72,12 +72,14 @@ async def test_the_context(bench: Bench) -> None:
     assert result(outcome) == [job.id, job.queue, job.fence, job.fence, job.retry_count, job.id, False]
 
 
-async def test_a_body_that_looks_can_end_by_itself(bench: Bench, journal: Journal) -> None:
+async def test_a_body_that_looks_can_end_by_itself(journal: Journal) -> None:
+    bench = Bench(stop_grace=7.0)
     started = bench.start(bodies.cooperative, journal=str(journal))
     (pid,) = await numbers(journal, 1)
     started.stop(StopCause.SHUTDOWN)
-    assert result(await started.within(0.4)) == "in peace", "within the grace"
+    assert result(await started.within(5)) == "in peace", "within the grace"
     assert not alive(pid), "one that was told to stop gets no other job"
+    await bench.executor.close()
 
 
 async def test_a_body_finds_the_process_as_the_first_one_did(bench: Bench, journal: Journal) -> None:
@@ -185,7 +187,52 @@ async def test_a_process_is_replaced_after_so_many_jobs() -> None:
     assert pids[0] == pids[1] != pids[2] == pids[3] != pids[4]
 
 
-async def test_no_job_waits_for_another(bench: Bench, journal: Journal) -> None:
+async def test_short_jobs_share_the_processes_that_are_kept() -> None:
+    bench = Bench(processes=2)
+    try:
+        started = [bench.start(bodies.whoami) for _ in range(60)]
+        assert len({result(await each.within()) for each in started}) <= 2
+        assert len(bench.executor.processes) == 2
+    finally:
+        await bench.executor.close()
+
+
+async def test_a_job_that_waits_for_a_process_can_be_stopped(journal: Journal) -> None:
+    bench = Bench(processes=1)
+    try:
+        first = bench.start(bodies.whoami_at_last, gate=str(journal))
+        second, third = bench.start(bodies.whoami_at_last, gate=str(journal)), bench.start(bodies.whoami)
+        second.stop(StopCause.CANCELLED)
+        assert await second.within(1) is None
+        assert len(bench.executor.processes) <= 1, "for that nothing was started"
+        journal.path.touch()
+        assert isinstance(await first.within(), Returned)
+        assert isinstance(await third.within(), Returned)
+    finally:
+        await bench.executor.close()
+
+
+async def test_one_that_is_replaced_leaves_no_job_waiting() -> None:
+    bench = Bench(processes=1, jobs_per_process=1)
+    try:
+        started = [bench.start(bodies.whoami) for _ in range(4)]
+        assert len({result(await each.within()) for each in started}) == 4
+    finally:
+        await bench.executor.close()
+
+
+async def test_a_limit_of_memory_has_its_own_processes_to_wait_for(journal: Journal) -> None:
+    bench = Bench(processes=1)
+    try:
+        others = [bench.start(bodies.whoami_at_last, gate=str(journal)) for _ in range(3)]
+        assert result(await bench.run(bodies.greedy, megabytes=10)) == 10_000_000
+        journal.path.touch()
+        assert all([isinstance(await each.within(), Returned) for each in others])
+    finally:
+        await bench.executor.close()
+
+
+async def test_no_job_waits_for_a_long_one(bench: Bench, journal: Journal) -> None:
     """However few processes are kept."""
     others = [bench.start(bodies.cooperative, journal=str(journal)) for _ in range(4)]
     assert len(set(await numbers(journal, 4))) == 4
@@ -195,7 +242,7 @@ async def test_no_job_waits_for_another(bench: Bench, journal: Journal) -> None:
 
 
 async def test_idle_processes_are_kept_up_to_a_number(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.executors.process.executor._LINGER_SECONDS", 0.1)
+    monkeypatch.setattr("hanbeon.executors.process.pool._LINGER_SECONDS", 0.1)
     bench = Bench(processes=2)
     try:
         started = [bench.start(bodies.whoami_at_last, gate=str(journal)) for _ in range(4)]

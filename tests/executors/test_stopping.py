@@ -1,6 +1,5 @@
 """Work that really stops: whatever a body does and starts, nothing of it is left when its end is told."""
 
-import asyncio
 import os
 import signal
 import time
@@ -13,8 +12,7 @@ from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.port import StopCause
 from hanbeon.tasks.task import Task
 from tests.executors import bodies, slow_module
-from tests.executors.bench import GRACE, Bench, alive, numbers, until
-from tests.executors.desk import Started
+from tests.executors.bench import GRACE, Bench, alive, numbers, until, watched
 from tests.processes.journal import Journal
 
 KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]
@@ -36,7 +34,7 @@ async def test_nothing_is_left_of_a_body_that_ignores_sigterm_and_of_its_grandch
     processes = await numbers(journal)
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
-    told, seen = await _watched(started, processes)
+    told, seen = await watched(started, processes)
     assert GRACE <= told - asked_at < GRACE + 1
     assert seen == [], "its end was told before all of it was dead"
     assert bench.work() == []
@@ -52,18 +50,9 @@ async def test_what_no_handler_interrupts_is_killed_too(bench: Bench, journal: J
         stopped = psutil.Process(processes[0])
         await until("it is frozen", lambda: stopped.status() == psutil.STATUS_STOPPED)
     started.stop(StopCause.CANCELLED)
-    _, seen = await _watched(started, processes, GRACE + 1)
+    _, seen = await watched(started, processes, GRACE + 1)
     assert seen == []
     assert bench.work() == []
-
-
-async def _watched(started: Started, processes: list[int], seconds: float = GRACE + 1) -> tuple[float, list[int]]:
-    """When its end was told, and which of the processes ran at that very moment."""
-    loop = asyncio.get_running_loop()
-    moment: asyncio.Future[tuple[float, list[int]]] = loop.create_future()
-    started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))
-    assert await started.within(seconds) is None
-    return await moment
 
 
 async def test_what_is_stopped_before_its_body_began_waits_for_no_grace(

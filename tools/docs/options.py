@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.tasks.command import Command
 from hanbeon.tasks.request import JobOptions
 from hanbeon.tasks.task import TaskOptions
 from tools.docs.markdown import table
@@ -45,15 +46,31 @@ _OF_A_JOB = {
     "retries": "Instead of the task's.",
     "work_item": "What it is a part of, to list and cancel by.",
 }
+_OF_A_COMMAND = {
+    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any may be given.",
+    "cwd": "The folder it runs in; by default the worker's. No placeholders: a job cannot choose it.",
+    "env": "Variables that it gets.",
+    "pass_env": "Which variables of the worker it gets, if they are set. No other passes.",
+    "stdin": "Whether the arguments are on stdin as JSON; otherwise it is empty.",
+    "exit_codes": 'What exit codes mean: `"success"`, a failure type, or `{type = …, permanent = true}`.',
+    "protocol": "Where it speaks to the engine: `descriptor` (3), or `stdout` for lines that begin with `::hanbeon `.",
+    "result": "What its result is: what it `said`, or its whole stdout as `text` or `json`.",
+}
 _PAGE = """# Options
 
-Durations are seconds. A name that is none of these, and a value of the wrong kind, is refused.
+Durations are seconds; a task's may be text like `"90s"` and `"1h30m"`. A name that is none of these, and a value of the
+wrong kind, is refused.
 
 ## Of a task
 
 `@app.task(…)` takes these, and `name` (the function's own by default).
 
 {task}
+## Of a command
+
+`app.command(name, argv, …)` takes these and those of a task but `executor`: [how commands run](executors.md#commands).
+
+{command}
 ## Of a job
 
 `task.call(…).set(…)` takes these, and so does `app.enqueue(request, …)`.
@@ -69,9 +86,21 @@ def render() -> str:
     job_rows = (
         (f"`{field.name}`", _job_default(field), _OF_A_JOB[field.name]) for field in msgspec.structs.fields(JobOptions)
     )
-    return _PAGE.format(
-        task=table(("option", "default", "meaning"), task_rows), job=table(("option", "default", "meaning"), job_rows)
+    command_rows = (
+        (f"`{field.name}`", _command_default(field), _OF_A_COMMAND[field.name])
+        for field in msgspec.structs.fields(Command)
+        if field.name != "argv"
     )
+    head = ("option", "default", "meaning")
+    return _PAGE.format(task=table(head, task_rows), command=table(head, command_rows), job=table(head, job_rows))
+
+
+def _command_default(field: msgspec.structs.FieldInfo) -> str:
+    if field.name == "exit_codes":
+        return "those of `sysexits.h`"
+    if field.name == "pass_env":
+        return ", ".join(f"`{name}`" for name in field.default)
+    return "none" if field.default is msgspec.NODEFAULT else _value(field.default)
 
 
 def _task_default(field: msgspec.structs.FieldInfo) -> str:

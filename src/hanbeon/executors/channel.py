@@ -32,6 +32,7 @@ class Channel:
         self._connection, self._heard, self._closed = connection, heard, closed
         self._frames = Frames(limit)
         self._outgoing: deque[tuple[memoryview, Sequence[int]]] = deque()
+        self._is_waiting = False
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(connection.fileno(), self._read)
         self.is_open = True
@@ -90,6 +91,7 @@ class Channel:
                     sent = self._connection.send(data)
             except (BlockingIOError, InterruptedError):
                 self._loop.add_writer(self._connection.fileno(), self._write)
+                self._is_waiting = True
                 return
             except OSError:
                 # The other side is gone. What it said before is still to be read, and the end of it tells.
@@ -100,7 +102,9 @@ class Channel:
                 self._outgoing[0] = (data[sent:], ())
             else:
                 self._outgoing.popleft()
-        self._loop.remove_writer(self._connection.fileno())
+        if self._is_waiting:
+            self._is_waiting = False
+            self._loop.remove_writer(self._connection.fileno())
 
     def _drop_outgoing(self) -> None:
         for _, descriptors in self._outgoing:

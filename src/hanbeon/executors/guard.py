@@ -25,6 +25,10 @@ _START_SECONDS = 30.0
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.guardian.main import main; main()"
 
 
+def _nothing() -> None:
+    pass
+
+
 class Guardian:
     """Starts sessions. Its process starts with the first one, and again if somebody has killed it."""
 
@@ -46,14 +50,17 @@ class Guardian:
         cwd: str | None = None,
         limits: Mapping[str, int] | None = None,
         gone: Callable[[End], None],
+        started: Callable[[], None] = _nothing,
     ) -> Session:
         """Start a program as the leader of a session. `gone` is called once, when no process of it is left.
+
+        `started` is called when it runs.
 
         `descriptors`: which number each has there, and which one it is here; they are closed here. `limits`: by name
         as in `resource.RLIMIT_…`.
         """
         channel = self._channel if self._channel is not None else self._start_process()
-        session = Session(secrets.token_hex(16), gone, self._ended)
+        session = Session(secrets.token_hex(16), started, gone, self._ended)
         self._sessions[session.id] = session
         given = descriptors or {}
         spec = packed(

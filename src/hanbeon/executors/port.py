@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -63,6 +64,19 @@ class Executor(Protocol):
     def start(self, call: Call, done: Done) -> Work: ...
 
     async def close(self) -> None: ...
+
+
+class _Never:
+    """Stands for work that did not begin."""
+
+    def stop(self, cause: StopCause) -> None:
+        pass
+
+
+def never(done: Done, outcome: Outcome) -> Work:
+    """Work that cannot begin: the engine hears of it as of any other end, a moment later."""
+    asyncio.get_running_loop().call_soon(done, outcome)
+    return _Never()
 
 
 def returned(call: Call, value: Any) -> Outcome:

@@ -46,10 +46,16 @@ def _signal_name(number: int) -> str:
 class Session:
     """A leader with everything it starts."""
 
-    def __init__(self, session_id: str, gone: Callable[[End], None], ended: Callable[[Session], None]) -> None:
+    def __init__(
+        self,
+        session_id: str,
+        started: Callable[[], None],
+        gone: Callable[[End], None],
+        ended: Callable[[Session], None],
+    ) -> None:
         self.id = session_id
         self.leader: int | None = None
-        self._gone, self._ended = gone, ended
+        self._started, self._gone, self._ended = started, gone, ended
         self._end: End | None = None
         self._is_over = self._keeper_lost = self._guardian_lost = False
         self._sweep: asyncio.Task[None] | None = None
@@ -94,6 +100,7 @@ class Session:
         said = unpacked(frame)
         if "started" in said:
             self.leader = said["started"]
+            self._started()
         elif "alone" in said:
             answer = self._asked.pop(said["number"])
             answer(said["alone"])

@@ -12,8 +12,8 @@ from hanbeon.tasks.options import did_you_mean
 
 ARGS, JOB = "args", "job"
 JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "session_id")
-# Two braces stand for one; one that stands alone, as in awk's '{print $1}', is itself.
-_PART = re.compile(r"\{\{|\}\}|\{(\w+(?:\.[\w-]+)*)\}")
+# {{a.b}} stands for the text {a.b}. All other braces are themselves, as in awk's '{print $1}', JSON or '{{.Names}}'.
+_PART = re.compile(r"\{(\{\w+(?:\.[\w-]+)*\})\}|\{(\w+(?:\.[\w-]+)*)\}")
 
 
 class Place(NamedTuple):
@@ -36,8 +36,8 @@ class Template:
         last = 0
         for match in _PART.finditer(text):
             self._parts.append(text[last : match.start()])
-            name = match.group(1)
-            self._parts.append(match.group()[0] if name is None else _place(name, field))
+            literal, name = match.groups()
+            self._parts.append(literal if name is None else _place(name, field))
             last = match.end()
         self._parts.append(text[last:])
 

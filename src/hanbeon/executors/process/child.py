@@ -97,6 +97,7 @@ class Child:
 
     def _run(self, order: Run, line: Line) -> Ended:
         remote = Remote(order.job, line)
+        known = (order.module, order.function) in self._known
         try:
             body = self._load(order)
         except BaseException as error:
@@ -106,7 +107,8 @@ class Child:
             return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
         self._doing = Doing.WORK
-        line.say(Began())
+        if not known:
+            line.say(Began())
         try:
             value = body.function(*context, **body.signature.unpack(order.job.args))
             return self._ended(result_of(order.job.task, value, order.max_result_bytes))
@@ -130,11 +132,10 @@ class Child:
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # The body may have closed or replaced them.
                 stream.flush()
-        _reap()
         told = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
         # Who knows what is broken in a process that ran out of memory.
         leaving = leaving or self._line.stopping or isinstance(error, MemoryError)
-        return Ended(_sendable(outcome), told, leaving)
+        return Ended(_sendable(outcome), told, leaving, alone=_is_alone())
 
 
 def _raised(error: BaseException) -> Outcome:
@@ -166,11 +167,20 @@ def _text(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _reap() -> None:
-    """Wait for what the body started, and did not wait for, and has ended."""
-    with contextlib.suppress(ChildProcessError):
+def _is_alone() -> bool:
+    """Whether nothing that the body started is left; if that cannot be told here, the keeper is asked.
+
+    In this order: what loses its parent between the two looks has become the keeper's child by the second. What has
+    ended and was not waited for is waited for.
+    """
+    try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+    except ChildProcessError:
+        keeper = os.getppid()
+        with contextlib.suppress(Exception), open(f"/proc/{keeper}/task/{keeper}/children", "rb") as file:
+            return file.read().split() == [str(os.getpid()).encode()]
+    return False
 
 
 def main() -> None:

@@ -43,7 +43,7 @@ class Answer(msgspec.Struct, tag=True):
 
 
 class Began(msgspec.Struct, tag=True):
-    """The process is there and the function loaded: the body begins now."""
+    """The function is loaded, which it was not before: the body begins now."""
 
 
 class Progress(msgspec.Struct, tag=True):
@@ -61,11 +61,12 @@ class Said(msgspec.Struct, tag=True):
 
 
 class Ended(msgspec.Struct, tag=True):
-    """The body has ended. `leaving`: the process does not wait for another job."""
+    """The body has ended. `leaving`: the process waits for no other job. `alone`: nothing that it started is left."""
 
     outcome: Returned | Raised | PutOff
     traceback: str | None = None
     leaving: bool = False
+    alone: bool = False
 
 
 ToWorker = Setup | Run | Answer

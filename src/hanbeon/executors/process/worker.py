@@ -38,8 +38,8 @@ class Owner(Protocol):
     """What a worker process needs of its executor."""
 
     def now(self) -> float: ...
-    def freed(self, process: WorkerProcess) -> None:
-        """It has no job, and waits for one."""
+    def freed(self, process: WorkerProcess) -> bool:
+        """It has no job and could do another; whether it waits for one."""
         ...
 
     def ended(self, process: WorkerProcess) -> None:
@@ -67,6 +67,9 @@ class WorkerProcess:
         self.idle_since = 0.0
         self._job: _Job | None = None
         self._is_dying = False
+        self.is_starting = True
+        self._loaded: set[tuple[str, str]] = set()
+        self._lives_until: float | None = None
         self._complaint: str | None = None
         ours, theirs = socket.socketpair()
         limit = messages.limit(setup.max_payload_bytes)
@@ -93,13 +96,20 @@ class WorkerProcess:
         """Start the body; `done` is called when it has ended and nothing of it runs."""
         self._job = _Job(call, done)
         self.jobs += 1
-        self.keep_alive()
+        now, until, told = self._owner.now(), call.desk.give_up_at, self._lives_until
+        # What the keeper was told for the job before often holds for this one, and the next tick is soon.
+        if told is None or not now + (until - now) / 2 <= told <= until:
+            self.keep_alive()
         self._channel.send(order)
+        if _function(call) in self._loaded:
+            # Not at once: the engine must have heard first that the work starts.
+            asyncio.get_running_loop().call_soon(call.desk.body_began, now)
 
     def keep_alive(self) -> None:
         """Tell the keeper until when the lease of the job allows it to run; it stops it by itself if we cannot."""
         if self._job is not None:
-            self._session.lives(self._job.call.desk.give_up_at - self._owner.now(), self._grace)
+            self._lives_until = self._job.call.desk.give_up_at
+            self._session.lives(self._lives_until - self._owner.now(), self._grace)
 
     def stop_job(self, call: Call) -> None:
         """Stop this job, if it is not another's turn already."""
@@ -130,6 +140,8 @@ class WorkerProcess:
     def _take(self, job: _Job, message: FromWorker) -> None:
         match message:
             case Began():
+                self.is_starting = False
+                self._loaded.add(_function(job.call))
                 job.call.desk.body_began(self._owner.now())
             case Said(lines):
                 job.call.desk.log(LogStream.TASK, lines)
@@ -137,10 +149,12 @@ class WorkerProcess:
                 if job.asking is not None and not job.asking.done():
                     return self._breach("did not wait for an answer")
                 job.asking = asyncio.get_running_loop().create_task(self._answer(job, message))
-            case Ended(outcome, traceback, leaving):
+            case Ended(outcome, traceback, leaving, alone):
                 self._told_end(job, outcome, traceback)
                 if leaving:
                     self.stop()  # It goes by itself; what it leaves behind goes with it.
+                elif alone:
+                    self._counted(job, alone)
                 elif not self._is_dying:
                     self._session.ask_alone(lambda alone: self._counted(job, alone))
         return None
@@ -174,8 +188,9 @@ class WorkerProcess:
             return
         if alone:
             self._job = None
-            self._session.rests()
-            self._owner.freed(self)
+            if self._owner.freed(self):
+                self._lives_until = None
+                self._session.rests()
             job.done(job.outcome)
         else:
             # What a body leaves running is still its work: no other job beside it, and the slot not free before.
@@ -204,6 +219,11 @@ class WorkerProcess:
         if job.outcome is None and not job.stopped:
             job.outcome = Raised(f"the worker process {self._complaint or end}", FailureType.SESSION_ERROR)
         job.done(job.outcome)
+
+
+def _function(call: Call) -> tuple[str, str]:
+    function = call.task.function
+    return function.__module__, function.__qualname__
 
 
 def _flags() -> list[str]:

@@ -1,0 +1,55 @@
+"""Writes what a command says of its progress: the latest, and no more often than anybody looks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.logs import get_logger
+from hanbeon.tasks.context import Desk
+
+_log = get_logger("hanbeon.tasks")
+_EVERY_SECONDS = 0.25
+_END_SECONDS = 5.0
+_NOTHING: Any = object()
+
+
+class ProgressWriter:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._latest: Any = _NOTHING
+        self._writing: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
+        self.complaint: str | None = None
+
+    def put(self, value: Any) -> None:
+        self._latest = value
+        if self._writing is None:
+            self._writing = asyncio.get_running_loop().create_task(self._write())
+
+    def finish(self, then: Callable[[], None]) -> None:
+        """Call `then` when the last of it is written, or cannot be."""
+        if self._writing is None:
+            return then()
+        self._ending.set()
+        writing = self._writing
+        asyncio.get_running_loop().call_later(_END_SECONDS, writing.cancel)
+        return writing.add_done_callback(lambda _: then())
+
+    async def _write(self) -> None:
+        while self._latest is not _NOTHING:
+            value, self._latest = self._latest, _NOTHING
+            try:
+                await self._desk.write_progress(value)
+            except InvalidInput as error:
+                self.complaint = str(error)
+            except HanbeonError as error:
+                # The lease is lost, or the database away: the engine finds out by itself.
+                _log.info("progress_not_written", job=self._desk.job.id, error=str(error))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_EVERY_SECONDS):
+                    await self._ending.wait()
+        self._writing = None

@@ -1,0 +1,115 @@
+"""Commands as they are written down: what does not fit is refused when the task is registered or the job is made."""
+
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
+from hanbeon.tasks.command import EXIT_CODES, Command, command_task
+from hanbeon.tasks.meaning import Meaning
+
+
+@pytest.mark.parametrize(
+    ("argv", "options", "message"),
+    [
+        ([], {}, "it is empty"),
+        ([""], {}, "it is empty"),
+        ("make all", {}, "use a list of texts"),
+        (["make", 1], {}, "use a list of texts"),
+        (["{args.program}"], {}, "no job may choose the program"),
+        (["make", "{target}"], {}, "command[1]: {target} is no placeholder; did you mean {args.target}"),
+        (["make"], {"retires": 2}, "did you mean 'retries'"),
+        (["make"], {"pass_environment": []}, "a command has no such option"),
+        (["make"], {"executor": "thread"}, "a command has no such option"),
+        (["make"], {"timeout": "soon"}, "timeout: 'soon' is not a duration"),
+        (["make"], {"timeout": -1}, "timeout"),
+        (["make"], {"cwd": 3}, "cwd: 3 is no folder"),
+        (["make"], {"env": {"A": 1}}, "env: "),
+        (["make"], {"env": {"A=B": "x"}}, "env.A=B"),
+        (["make"], {"pass_env": "PATH"}, "pass_env: "),
+        (["make"], {"stdin": "yes"}, "stdin: 'yes' does not fit"),
+        (["make"], {"exit_codes": {256: "temporary"}}, "use a number from 0 to 255"),
+        (["make"], {"exit_codes": {"x": "temporary"}}, "use a number from 0 to 255"),
+        (["make"], {"exit_codes": {3: ""}}, "exit_codes.3: '' is no failure type"),
+        (["make"], {"exit_codes": {3: {"typ": "x"}}}, "did you mean 'type'"),
+        (["make"], {"protocol": "stderr"}, "is not one of descriptor, stdout"),
+        (["make"], {"result": "xml"}, "is not one of said, text, json"),
+        (["make"], {"params": ["a"]}, "use a table of types"),
+        (["make"], {"params": {"a": "str"}}, "did you mean 'string'"),
+        (["make"], {"params": {"a": {"type": "integer", "default": "x"}}}, "params.a: its default does not fit"),
+        (["make", "{args.taget}"], {"params": {"target": "string"}}, "used but not declared; did you mean 'target'"),
+        (["make"], {"roles": "FE"}, "roles: "),
+        (["make"], {"memory": "1kB"}, "memory: "),
+    ],
+)
+def test_what_does_not_fit_is_refused(argv: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TaskDefinitionError) as refused:
+        command_task("build", argv, options)
+    assert message in str(refused.value)
+    assert "'build'" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "argument 'target' is missing"),
+        ({"target": None}, "argument 'target': Expected `str`, got `null`"),
+        ({"target": "a\x00b"}, "text with a NUL"),
+        ({"target": "a", "jobs": "four"}, "argument 'jobs': Expected `int`"),
+        ({"target": "a", "job": 4}, "it has no parameter 'job'; did you mean 'jobs'"),
+    ],
+)
+def test_arguments_are_checked_when_the_job_is_made(arguments: dict[str, Any], message: str) -> None:
+    params = {"target": "string", "jobs": {"type": "integer", "default": 4}}
+    task = command_task("build", ["make", "-j", "{args.jobs}", "{args.target}"], {"params": params})
+    with pytest.raises(ArgumentsDoNotFit) as refused:
+        task.call(**arguments)
+    assert message in str(refused.value)
+    assert "it takes (target: string, jobs: integer = 4)" in str(refused.value)
+
+
+def test_defaults_are_filled_in_where_it_runs() -> None:
+    params = {"target": "string", "jobs": {"type": "integer", "default": 4}}
+    task = command_task("build", ["make"], {"params": params})
+    request = task.call(target="a")
+    assert request.args == '{"target":"a"}', "the default is the task's, also when it changes"
+    assert task.signature.unpack(request.args) == {"target": "a", "jobs": 4}
+
+
+def test_without_params_any_may_be_given_and_placeholders_must() -> None:
+    task = command_task("build", ["make", "{args.target}"], {})
+    assert task.signature.unpack(task.call(target="a", more=[1]).args) == {"target": "a", "more": [1]}
+    assert str(task.signature) == "(target, …)"
+    with pytest.raises(ArgumentsDoNotFit, match="'target' is missing"):
+        task.call(more=1)
+    with pytest.raises(ArgumentsDoNotFit, match="go by name"):
+        task.call("a")
+
+
+def test_the_exit_codes_of_a_task_stand_before_the_usual_ones() -> None:
+    command = command_task("build", ["make"], {"exit_codes": {"75": "mine", 1: "success"}}).spec
+    assert isinstance(command, Command)
+    assert command.meaning(75) == Meaning("mine")
+    assert command.meaning(1).is_success
+    assert command.meaning(77) == EXIT_CODES[77]
+    assert command.meaning(200) == Meaning("error")
+
+
+def test_a_name_belongs_to_one_task() -> None:
+    app = App()
+    app.command("build", ["make", "{args.a}"], retries=1)
+    app.command("build", ["make", "{args.a}"], retries=2)
+    assert app.tasks.get("build").options.retries == 2
+    with pytest.raises(TaskDefinitionError, match=r"registered already, by the command make \S*args.a"):
+        app.command("build", ["cmake"])
+    with pytest.raises(TypeError, match="is run by a worker"):
+        app.tasks.get("build").function()
+
+
+def test_a_role_that_a_task_does_not_serve_is_refused(app: App) -> None:
+    build = app.command("build", ["make"], roles=["FE", "BE"])
+    with pytest.raises(Exception, match="role: task 'build' serves FE, BE, not 'QA'; use one of these"):
+        build.call().set(role="QA").to_new_job(app.settings.zone)
+    assert build.call().set(role="FE").to_new_job(app.settings.zone).role == "FE"
+    assert build.call().to_new_job(app.settings.zone).role == ""
