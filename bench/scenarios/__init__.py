@@ -10,8 +10,9 @@ from bench.scenarios.floor import Floor
 from bench.scenarios.graph import Graph
 from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
+from bench.scenarios.processes import Processes
 from bench.scenarios.soak import Soak
 
-_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle(), Soak())
+_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle(), Processes(), Soak())
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}
