@@ -39,6 +39,7 @@ async def test_a_timeout_is_kept(app_url: str) -> None:
         assert await (await app.enqueue(add.call(1, b=2))).result(30) == 3
         record = await (await app.enqueue(sleep, retries=0)).wait(30)
         assert (record.state, record.failure_type) == (State.FAILED, "timeout")
+        assert (record.finished_at or 0) - (record.started_at or 0) < 2_500_000, "nobody waits for a poll"
         assert record.error_message == "Job execution timed out"
 
 

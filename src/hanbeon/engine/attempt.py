@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -31,6 +32,7 @@ class Attempt:
         "_logs",
         "_margin",
         "_max_payload_bytes",
+        "_sooner",
         "_store",
         "_zone",
         "cause",
@@ -59,7 +61,9 @@ class Attempt:
         zone: ZoneInfo,
         max_payload_bytes: int,
         logs: Logs | None = None,
+        sooner: Callable[[], None] | None = None,
     ) -> None:
+        """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
         self.job = job
         self.lease = Lease(job.seq, job.fence)
         self.executor = executor
@@ -78,18 +82,21 @@ class Attempt:
         self._store = store
         self._zone = zone
         self._max_payload_bytes = max_payload_bytes
-        self._logs = logs
+        self._logs, self._sooner = logs, sooner
         self.printed: AttemptLog | None = None
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""
         self.work = work
-        self.body_began(now + self.executor.start_seconds)
+        if self.job.timeout_us is not None:
+            self.deadline = now + self.executor.start_seconds + self.job.timeout_us / MICROS
 
     def body_began(self, now: float) -> None:
         """The body starts now: its time counts from here."""
         if self.job.timeout_us is not None:
             self.deadline = now + self.job.timeout_us / MICROS
+            if self._sooner is not None:
+                self._sooner()
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds

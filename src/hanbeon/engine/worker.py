@@ -252,6 +252,7 @@ class Worker:
             zone=self._zone,
             max_payload_bytes=self._settings.max_payload_bytes,
             logs=self._logs,
+            sooner=self.guard.wake,
         )
         if not len(self.holdings):
             self.watch.wake()  # It slept, having nothing to look after.
