@@ -6,8 +6,10 @@ import psutil
 import pytest
 
 from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.executors.port import StopCause
+from hanbeon.tasks.command import command_task
 from tests.executors import bodies
-from tests.executors.bench import Bench, until
+from tests.executors.bench import Bench, CommandBench, until
 
 _JOBS = 500
 
@@ -34,8 +36,36 @@ async def test_many_jobs_leave_nothing_behind(bench: Bench) -> None:
     assert zombies == []
 
 
-async def _footprint(bench: Bench) -> tuple[int, int, int, int]:
-    await until("one process is left", lambda: len(bench.work()) == 1)
+@pytest.mark.slow
+async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench) -> None:
+    """Some fail, some leave something running, some are stopped; the same number each round."""
+    work = command_task("work", ["sh", "-c", "echo out; echo err >&2; cat >&3; exit $1", "sh", "{args.code}"], {})
+    left = command_task("work", ["sh", "-c", "sleep 3600 & sleep 3600 & echo"], {})
+
+    async def rounds(count: int) -> None:
+        for number in range(count):
+            failing = number % 10 == 0
+            outcome = await commands.run(work, code=int(failing), result=number)
+            assert isinstance(outcome, Raised), "what it says is not understood: two keys"
+            if number % 20 == 0:
+                assert await commands.run(left) == Returned()
+            if number % 20 == 10:
+                started = commands.start(left)
+                started.stop(StopCause.CANCELLED)
+                await started.within()
+
+    await rounds(100)
+    before = await _footprint(commands, left=0)
+    await rounds(900)
+    after = await _footprint(commands, left=0)
+    assert after[:3] == before[:3], "descriptors here and in the guardian, processes"
+    assert after[3] - before[3] < 4_000_000, "memory of the guardian and of this process"
+    zombies = [each for each in psutil.Process().children(recursive=True) if each.status() == psutil.STATUS_ZOMBIE]
+    assert zombies == []
+
+
+async def _footprint(bench: Bench | CommandBench, left: int = 1) -> tuple[int, int, int, int]:
+    await until("others have ended", lambda: len(bench.work()) == left and len(bench.keepers) == left)
     await asyncio.sleep(0)
     own = psutil.Process()
     memory = own.memory_info().rss + bench.guardian.memory_info().rss

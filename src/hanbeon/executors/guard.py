@@ -72,7 +72,8 @@ class Guardian:
             limits=dict(limits or {}),
         )
         channel.send(spec, [session.give_away(), *given.values()])
-        asyncio.get_running_loop().call_later(_START_SECONDS, self._check_started, session, self._process)
+        loop = asyncio.get_running_loop()
+        session.watchdog = loop.call_later(_START_SECONDS, self._check_started, session, self._process)
         return session
 
     def _check_started(self, session: Session, process: subprocess.Popen[bytes] | None) -> None:

@@ -59,6 +59,7 @@ class Session:
         self._end: End | None = None
         self._is_over = self._keeper_lost = self._guardian_lost = False
         self._sweep: asyncio.Task[None] | None = None
+        self.watchdog: asyncio.TimerHandle | None = None
         self._asked: dict[int, Callable[[bool], None]] = {}
         ours, self._theirs = socket.socketpair()
         self._channel = Channel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
@@ -100,6 +101,7 @@ class Session:
         said = unpacked(frame)
         if "started" in said:
             self.leader = said["started"]
+            self._call_off()
             self._started()
         elif "alone" in said:
             answer = self._asked.pop(said["number"])
@@ -112,6 +114,7 @@ class Session:
         """Nothing of it is left, says its keeper, or the guardian in a dead keeper's place."""
         if not self._is_over:
             self._is_over = True
+            self._call_off()
             self._channel.close()
             self._ended(self)
             self._gone(self._end or End())
@@ -119,7 +122,14 @@ class Session:
     def abandon(self) -> None:
         """Nobody here waits for it any more."""
         self._is_over = True
+        self._call_off()
         self._channel.close()
+
+    def _call_off(self) -> None:
+        """It has started or is gone. Left alone, the timer would hold on to all of it for its whole time."""
+        if self.watchdog is not None:
+            self.watchdog.cancel()
+            self.watchdog = None
 
     def _lost(self) -> None:
         self._keeper_lost = True

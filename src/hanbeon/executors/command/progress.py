@@ -35,9 +35,13 @@ class ProgressWriter:
         if self._writing is None:
             return then()
         self._ending.set()
-        writing = self._writing
-        asyncio.get_running_loop().call_later(_END_SECONDS, writing.cancel)
-        return writing.add_done_callback(lambda _: then())
+        patience = asyncio.get_running_loop().call_later(_END_SECONDS, self._writing.cancel)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            patience.cancel()
+            then()
+
+        return self._writing.add_done_callback(ended)
 
     async def _write(self) -> None:
         while self._latest is not _NOTHING:
