@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from bench.adapters.adapter import Adapter, url
 from bench.adapters.marks import mark
-from hanbeon import App, JobRequest
+from hanbeon import App, JobRequest, Task
 from hanbeon.cli.running import run
 
 _ROOTS, _WIDTH, _DEPENDENCIES = 8, 1000, 4
@@ -20,22 +20,31 @@ async def noop(x: int) -> None:
     mark(x)
 
 
-async def setup() -> None:
-    await app.migrate()
+def adapter(app: App, noop: Task[[int], None]) -> Adapter:
+    """For an App and the task whose jobs are counted."""
 
+    async def setup() -> None:
+        await app.migrate()
 
-@asynccontextmanager
-async def session() -> AsyncIterator[App]:
-    async with app:
-        yield app
+    @asynccontextmanager
+    async def session() -> AsyncIterator[App]:
+        async with app:
+            yield app
 
+    async def one(app: App, x: int) -> None:
+        await app.enqueue(noop.call(x))
 
-async def one(app: App, x: int) -> None:
-    await app.enqueue(noop.call(x))
+    async def bulk(app: App, xs: Sequence[int]) -> None:
+        await app.enqueue_many([noop.call(x) for x in xs])
 
+    def worker(concurrency: int) -> None:
+        async def work() -> None:
+            async with app:
+                await app.worker(concurrency=concurrency).run()
 
-async def bulk(app: App, xs: Sequence[int]) -> None:
-    await app.enqueue_many([noop.call(x) for x in xs])
+        run(work())
+
+    return Adapter(one, bulk, session, setup, worker, graph)
 
 
 def graph(count: int) -> Callable[[App], Awaitable[None]]:
@@ -54,12 +63,4 @@ def graph(count: int) -> Callable[[App], Awaitable[None]]:
     return enqueue
 
 
-def worker(concurrency: int) -> None:
-    async def work() -> None:
-        async with app:
-            await app.worker(concurrency=concurrency).run()
-
-    run(work())
-
-
-ADAPTER = Adapter(one, bulk, session, setup, worker, graph)
+ADAPTER = adapter(app, noop)
