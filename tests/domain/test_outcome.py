@@ -20,7 +20,7 @@ from hanbeon.domain.outcome import (
     TimedOut,
     decide,
 )
-from hanbeon.domain.retry import NEVER_RETRIED, FailureType, OnLost, RetryPolicy
+from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED, FailureType, OnLost, RetryPolicy
 
 BASE = 1_000
 OUTCOMES: list[Outcome] = [
@@ -126,6 +126,20 @@ def test_jitter_lengthens_the_wait_by_the_share_drawn() -> None:
     held = Held(0, RetryPolicy(base_us=1_000, jitter=0.5), False)
     assert decide(held, Raised("boom"), 0.0).delay_us == 1_000
     assert decide(held, Raised("boom"), 0.5).delay_us == 1_250
+
+
+def test_whoever_was_asked_may_say_when_to_ask_again() -> None:
+    held = Held(0, RetryPolicy(base_us=1_000, jitter=1), False)
+    waits = {asked: decide(held, Raised("busy", retry_after_us=asked)) for asked in (0, 999, 1_001, 10**30)}
+    assert [ending.delay_us for ending in waits.values()] == [1_000, 1_000, 1_001, MAX_DELAY_US]
+    assert {(ending.reason, ending.retry_count) for ending in waits.values()} == {(Reason.RETRIED, 1)}
+    assert decide(held, Raised("busy", retry_after_us=1_500), 0.9).delay_us == 1_900, "jitter is for the own delay"
+
+
+def test_asking_again_later_gives_no_retry_that_is_not_left() -> None:
+    for outcome in (Raised("busy", "invalid", retry_after_us=5), Raised("busy", permanent=True, retry_after_us=5)):
+        assert decide(Held(0, RetryPolicy(), False), outcome).delay_us is None
+    assert decide(Held(3, RetryPolicy(), False), Raised("busy", retry_after_us=5)).state is State.FAILED
 
 
 def test_every_ending_has_a_state() -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple, assert_never
 import msgspec
 
 from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State
-from hanbeon.domain.retry import FailureType, OnLost, RetryPolicy
+from hanbeon.domain.retry import MAX_DELAY_US, FailureType, OnLost, RetryPolicy
 
 TIMEOUT_MESSAGE = "Job execution timed out"
 LOST_MESSAGE = "The instance that ran it stopped renewing its lease"
@@ -21,11 +21,12 @@ class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
 
 
 class Raised(msgspec.Struct, frozen=True, tag=True):
-    """The body failed."""
+    """The body failed. If it is tried again, then `retry_after_us` later at the earliest, an hour at the most."""
 
     message: str
     failure_type: str = FailureType.ERROR
     permanent: bool = False
+    retry_after_us: int = 0
 
 
 class TimedOut(msgspec.Struct, frozen=True, tag=True):
@@ -85,8 +86,9 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
     match outcome:
         case Returned(result):
             return Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, job.retry_count, result=result)
-        case Raised(message, failure_type, permanent):
-            return _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
+        case Raised(message, failure_type, permanent, retry_after_us):
+            failed = _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
+            return _not_before(failed, retry_after_us)
         case TimedOut(unseen):
             # Nobody saw the work stop: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
@@ -121,6 +123,14 @@ def _failed(
             message=message,
         )
     return Ending(Reason.FAILED, attempt, job.retry_count, failure_type=failure_type, message=message)
+
+
+def _not_before(failed: Ending, wait_us: int) -> Ending:
+    """Who was asked knows better when to ask again; but nobody may put a job off for ever."""
+    wait_us = min(wait_us, MAX_DELAY_US)
+    if failed.delay_us is None or failed.delay_us >= wait_us:
+        return failed
+    return msgspec.structs.replace(failed, delay_us=wait_us)
 
 
 def _storable(text: str) -> str:

@@ -26,8 +26,8 @@ class Meaning(msgspec.Struct, frozen=True):
     def is_success(self) -> bool:
         return self.type == SUCCESS
 
-    def failure(self, message: str) -> Raised:
-        return Raised(message, self.type, self.permanent)
+    def failure(self, message: str, retry_after_us: int = 0) -> Raised:
+        return Raised(message, self.type, self.permanent, retry_after_us)
 
 
 def meanings(told: Any, field: str, low: int, high: int) -> dict[int, Meaning]:

@@ -15,6 +15,8 @@ from types import FrameType
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.executors.guardian.wire import SMALL, read_frame
@@ -154,8 +156,8 @@ def _traceback(error: BaseException) -> str:
 
 def _sendable(outcome: Returned | Raised | PutOff) -> Returned | Raised | PutOff:
     match outcome:
-        case Raised(message, failure_type, permanent):
-            return Raised(_text(message), _text(failure_type), permanent)
+        case Raised(message, failure_type):
+            return msgspec.structs.replace(outcome, message=_text(message), failure_type=_text(failure_type))
         case PutOff(delay_us, message):
             return PutOff(delay_us, _text(message)[:MESSAGE_LIMIT])
         case Returned():
