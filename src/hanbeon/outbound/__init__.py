@@ -1,0 +1,1 @@
+"""Requests to the outside: to checked addresses only."""

@@ -1,0 +1,71 @@
+"""Which addresses are those of the public internet; everything else may be somebody's inside."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+# The special-purpose registries of IANA, and what clouds answer their own machines on. Written out, because what the
+# standard library calls private or global has changed from one patch release to the next.
+_KINDS_4 = [
+    (IPv4Network(network), kind)
+    for network, kind in (
+        ("0.0.0.0/8", "unspecified"),
+        ("10.0.0.0/8", "private"),
+        ("100.64.0.0/10", "private (shared by a carrier)"),
+        ("127.0.0.0/8", "loopback"),
+        ("168.63.129.16/32", "cloud metadata"),
+        ("169.254.169.254/32", "cloud metadata"),
+        ("169.254.0.0/16", "link-local"),
+        ("172.16.0.0/12", "private"),
+        ("192.0.0.0/24", "reserved"),
+        ("192.0.2.0/24", "reserved"),
+        ("192.88.99.0/24", "reserved"),
+        ("192.168.0.0/16", "private"),
+        ("198.18.0.0/15", "reserved"),
+        ("198.51.100.0/24", "reserved"),
+        ("203.0.113.0/24", "reserved"),
+        ("224.0.0.0/4", "multicast"),
+        ("240.0.0.0/4", "reserved"),
+    )
+]
+_KINDS_6 = [
+    (IPv6Network(network), kind)
+    for network, kind in (
+        ("::/128", "unspecified"),
+        ("::1/128", "loopback"),
+        ("2001::/23", "reserved"),
+        ("2001:db8::/32", "reserved"),
+        ("3fff::/20", "reserved"),
+        ("fc00::/7", "private"),
+        ("fe80::/10", "link-local"),
+        ("fec0::/10", "private"),
+        ("ff00::/8", "multicast"),
+    )
+]
+_GLOBAL_6 = IPv6Network("2000::/3")
+# Where an address of IPv6 holds one of IPv4, and how many bits from the right: what is reached is the latter.
+_EMBEDDED = [
+    (IPv6Network("::ffff:0:0/96"), 0),
+    (IPv6Network("64:ff9b::/96"), 0),
+    (IPv6Network("2002::/16"), 80),
+]
+
+
+def why_not_public(address: str) -> str | None:
+    """What kind of address it is if it is not one of the public internet: loopback, private, link-local …"""
+    ip = ip_address(address.partition("%")[0])
+    return _why_not_4(ip) if isinstance(ip, IPv4Address) else _why_not_6(ip)
+
+
+def _why_not_4(ip: IPv4Address) -> str | None:
+    return next((kind for network, kind in _KINDS_4 if ip in network), None)
+
+
+def _why_not_6(ip: IPv6Address) -> str | None:
+    for network, shift in _EMBEDDED:
+        if ip in network:
+            return _why_not_4(IPv4Address(int(ip) >> shift & 0xFFFF_FFFF))
+    for network, kind in _KINDS_6:
+        if ip in network:
+            return kind
+    return None if ip in _GLOBAL_6 else "reserved"

@@ -1,0 +1,130 @@
+"""A client for HTTP that keeps connections for the next request. The exceptions of its library stop here."""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from typing import NamedTuple
+
+import httpcore2
+
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import PermanentError, TaskError
+from hanbeon.outbound.network import CheckedNetwork
+from hanbeon.outbound.origin import Origin
+from hanbeon.outbound.resolving import Resolve
+
+_KEPT_SECONDS = 10.0
+
+
+class Request(NamedTuple):
+    """What is sent, to the byte."""
+
+    method: str
+    origin: Origin
+    target: str
+    headers: dict[str, str]
+    body: bytes | None = None
+
+
+class Answer:
+    """What came back. Its body is on the wire until somebody reads it."""
+
+    def __init__(self, request: Request, response: httpcore2.Response) -> None:
+        self._origin, self._response = request.origin, response
+        self._has_body = request.method != "HEAD"
+        self.status = response.status
+        self._headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in response.headers}
+
+    def header(self, name: str) -> str:
+        return self._headers.get(name, "")
+
+    async def read(self, limit: int) -> tuple[bytes, bool]:
+        """The body, and whether that is all of it. Takes no more than `limit` bytes and what came with the last one."""
+        length = self.header("content-length") if self._has_body else ""
+        if length.isdecimal() and int(length[:20]) > limit:
+            return b"", False
+        found = bytearray()
+        with _border(self._origin):
+            async with contextlib.aclosing(self._response.aiter_stream()) as chunks:
+                async for chunk in chunks:
+                    found += chunk
+                    if len(found) > limit:
+                        return bytes(found[:limit]), False
+        return bytes(found), True
+
+
+class Client:
+    """Connections by origin, those of tasks that may go to private addresses apart: what was not checked for one task
+    must not be reused for another."""
+
+    def __init__(
+        self,
+        resolve: Resolve,
+        *,
+        keep: int,
+        network: httpcore2.AsyncNetworkBackend | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        """Makes at most `keep` connections last. No proxy of the environment is used: it would do the connecting."""
+        network = network or httpcore2.AnyIOBackend()
+        tls = tls or httpcore2.default_ssl_context()
+        self._pools = {
+            allow_private: httpcore2.AsyncConnectionPool(
+                ssl_context=tls,
+                max_connections=None,
+                max_keepalive_connections=keep,
+                keepalive_expiry=_KEPT_SECONDS,
+                network_backend=CheckedNetwork(resolve, network, allow_private=allow_private),
+            )
+            for allow_private in (False, True)
+        }
+
+    @contextlib.asynccontextmanager
+    async def send(self, request: Request, *, connect_seconds: float, allow_private: bool) -> AsyncIterator[Answer]:
+        """The answer, as soon as its head is there. A body that is not read to its end costs the connection."""
+        with _border(request.origin):
+            response = await self._pools[allow_private].handle_async_request(_core(request, connect_seconds))
+        try:
+            yield Answer(request, response)
+        finally:
+            await response.aclose()
+
+    async def close(self) -> None:
+        for pool in self._pools.values():
+            await pool.aclose()
+
+
+def _core(request: Request, connect_seconds: float) -> httpcore2.Request:
+    scheme, host, port = request.origin
+    headers = {"Host": request.origin.authority, **request.headers}
+    if request.body is not None:
+        headers["Content-Length"] = str(len(request.body))
+    return httpcore2.Request(
+        request.method,
+        httpcore2.URL(scheme=scheme, host=host, port=port, target=request.target),
+        headers=[(name.encode("ascii"), value.encode("ascii")) for name, value in headers.items()],
+        content=request.body,
+        extensions={"timeout": {"connect": connect_seconds}},
+    )
+
+
+@contextlib.contextmanager
+def _border(origin: Origin) -> Iterator[None]:
+    """What the library raises, as what it means for the attempt."""
+    try:
+        yield
+    except httpcore2.ConnectTimeout as error:
+        raise _temporary(f"{origin} did not take the connection in time: {error}") from error
+    except httpcore2.ConnectError as error:
+        raise _temporary(f"no connection to {origin}: {error}") from error
+    except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.RemoteProtocolError) as error:
+        raise _temporary(f"the connection to {origin} broke: {error}") from error
+    except (httpcore2.LocalProtocolError, httpcore2.UnsupportedProtocol):
+        # Its text may show a header, and so a secret.
+        raise PermanentError("the request cannot be sent over HTTP", failure_type=FailureType.INVALID) from None
+
+
+def _temporary(message: str) -> TaskError:
+    return TaskError(message.rstrip(": "), failure_type=FailureType.TEMPORARY)

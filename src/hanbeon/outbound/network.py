@@ -1,0 +1,65 @@
+"""Connections to checked addresses: a name is looked up once, and what was checked is what is connected to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from httpcore2 import (
+    SOCKET_OPTION,
+    AsyncNetworkBackend,
+    AsyncNetworkStream,
+    ConnectError,
+    ConnectTimeout,
+)
+
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import PermanentError
+from hanbeon.outbound.addresses import why_not_public
+from hanbeon.outbound.resolving import Resolve
+
+
+class CheckedNetwork(AsyncNetworkBackend):
+    """Between a client, which verifies certificates against names, and the network, which is told addresses only.
+
+    If any address of a name is not public, the name is refused: which of them is reached must not be left to chance.
+    """
+
+    def __init__(self, resolve: Resolve, network: AsyncNetworkBackend, *, allow_private: bool) -> None:
+        self._resolve, self._network, self._allow_private = resolve, network, allow_private
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> AsyncNetworkStream:
+        loop = asyncio.get_running_loop()
+        ends_at = None if timeout is None else loop.time() + timeout
+        try:
+            async with asyncio.timeout_at(ends_at):
+                addresses = await self._resolve(host, port)
+        except TimeoutError as error:
+            raise ConnectTimeout(f"its name was not found within {timeout:g} s") from error
+        self._check(host, addresses)
+        failure: Exception = ConnectError("its name has no address")
+        for place, address in enumerate(addresses):
+            # The others get their share of the time: an address that is never answered must not take all of it.
+            share = None if ends_at is None else max(0.0, (ends_at - loop.time()) / (len(addresses) - place))
+            try:
+                return await self._network.connect_tcp(address, port, share, local_address, socket_options)
+            except (ConnectError, ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    def _check(self, host: str, addresses: Sequence[str]) -> None:
+        for address in addresses:
+            kind = None if self._allow_private else why_not_public(address)
+            if kind is not None:
+                where = host if host == address else f"{host} ({address})"
+                raise PermanentError(
+                    f"{where} is refused: a {kind} address; say allow_private = true if the task may go there",
+                    failure_type=FailureType.PERMISSION_ERROR,
+                )
