@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.meaning import SUCCESS, Meaning, meanings
-from hanbeon.tasks.options import check_names, named_texts, one_of, texts
+from hanbeon.tasks.options import check_names, named_texts, one_of, switch, texts, types_by_name
 from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.task import COMMAND, Task, TaskOptions, defining
 from hanbeon.tasks.template import Template
@@ -76,12 +76,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return f"the command {line if len(line) <= _SHOWN else line[:_SHOWN] + '…'}"
 
 
-def _params(told: Any, field: str) -> Mapping[str, Any]:
-    if not isinstance(told, Mapping):
-        raise InvalidInput('use a table of types by name, like {target = "string"}', field=field)
-    return told
-
-
 def _env(told: Any, field: str) -> dict[str, str]:
     env = named_texts(told, field)
     for name, value in env.items():
@@ -96,18 +90,12 @@ def _folder(told: Any, field: str) -> str:
     return told
 
 
-def _switch(told: Any, field: str) -> bool:
-    if not isinstance(told, bool):
-        raise InvalidInput(f"{told!r} does not fit; use true or false", field=field)
-    return told
-
-
 _READ: dict[str, Any] = {
-    "params": _params,
+    "params": types_by_name,
     "cwd": _folder,
     "env": _env,
     "pass_env": texts,
-    "stdin": _switch,
+    "stdin": switch,
     "exit_codes": lambda told, field: meanings(told, field, 0, 255),
     "protocol": lambda told, field: one_of(told, (DESCRIPTOR, STDOUT), field),
     "result": lambda told, field: one_of(told, (SAID, TEXT, JSON), field),

@@ -81,6 +81,19 @@ def named_texts(told: Any, field: str) -> dict[str, str]:
     raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a table of texts by name", field=field)
 
 
+def types_by_name(told: Any, field: str) -> Mapping[str, Any]:
+    """What is declared of a task's parameters."""
+    if not isinstance(told, Mapping):
+        raise InvalidInput('use a table of types by name, like {target = "string"}', field=field)
+    return told
+
+
+def switch(told: Any, field: str) -> bool:
+    if not isinstance(told, bool):
+        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use true or false", field=field)
+    return told
+
+
 def one_of(told: Any, choices: Collection[str], field: str) -> str:
     if told in choices:
         return str(told)

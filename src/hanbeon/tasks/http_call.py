@@ -1,0 +1,127 @@
+"""A task that is an HTTP call: method, address and headers, fixed when it is registered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import msgspec
+
+from hanbeon.clock import seconds_of
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.http_headers import headers
+from hanbeon.tasks.http_url import Url
+from hanbeon.tasks.meaning import SUCCESS, Meaning, meanings
+from hanbeon.tasks.options import check_names, one_of, switch, types_by_name
+from hanbeon.tasks.parameters import Parameters
+from hanbeon.tasks.task import HTTP, Task, TaskOptions, defining
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+BODY, QUERY, NOTHING = "body", "query", "nothing"
+_WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
+# Unlike work of one's own, an answer of somebody else may never come.
+TIMEOUT_SECONDS = 60.0
+CONNECT_SECONDS = 10.0
+REDIRECTS, _MOST_REDIRECTS = 5, 20
+_SHOWN = 60
+
+_TEMPORARY = Meaning(FailureType.TEMPORARY)
+_STATUS = {
+    **dict.fromkeys((401, 403, 407), Meaning(FailureType.PERMISSION_ERROR)),
+    **dict.fromkeys((408, 425, 429), _TEMPORARY),
+}
+
+
+class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
+    """What to ask of whom, and how to understand the answer."""
+
+    executor: ClassVar[str] = HTTP
+
+    url: Url
+    method: str = "POST"
+    headers: Mapping[str, str] = {}
+    send: str = BODY
+    keep_answer: bool = True
+    status_codes: Mapping[int, Meaning] = {}
+    redirects: int = REDIRECTS
+    connect_timeout: float = CONNECT_SECONDS
+    allow_private: bool = False
+    params: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, told: Any, params: Mapping[str, Any] | None) -> HttpCall:
+        """As somebody wrote it: a table with the address, and what else is said of the call."""
+        if not isinstance(told, Mapping):
+            raise InvalidInput('use a table like { method = "POST", url = "https://example.org/hook" }', field="http")
+        check_names(told, CALL, "an HTTP call")
+        if "url" not in told:
+            raise InvalidInput("it is missing; use an address like https://example.org/hook", field="url")
+        given = {field: _READ[field](value, field) for field, value in told.items()}
+        given.setdefault("send", BODY if given.get("method", "POST") in _WITH_BODY else QUERY)
+        return cls(**given, params=params)
+
+    def signature(self, task: str) -> Parameters:
+        return Parameters(task, self.params, self.url.arguments)
+
+    def meaning(self, status: int) -> Meaning:
+        if status in self.status_codes:
+            return self.status_codes[status]
+        if 200 <= status < 300:
+            return Meaning(SUCCESS)
+        return _STATUS.get(status) or (_TEMPORARY if status >= 500 else Meaning(FailureType.INVALID))
+
+    @property
+    def line(self) -> str:
+        """As it is told to people: with places, not with arguments."""
+        line = f"{self.method} {self.url}"
+        return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+    def __str__(self) -> str:
+        return f"the HTTP call {self.line}"
+
+
+def _redirects(told: Any, field: str) -> int:
+    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told <= _MOST_REDIRECTS:
+        return told
+    raise InvalidInput(f"{told!r} does not fit; use 0 (follow none) to {_MOST_REDIRECTS}", field=field)
+
+
+def _seconds(told: Any, field: str) -> float:
+    seconds = seconds_of(told, field) if isinstance(told, str) else told
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 3600:
+        return float(seconds)
+    raise InvalidInput(f"{told!r} does not fit; use seconds, or text like 10s, up to an hour", field=field)
+
+
+_READ: dict[str, Any] = {
+    "url": Url.of,
+    "method": lambda told, field: one_of(told.upper() if isinstance(told, str) else told, METHODS, field),
+    "headers": headers,
+    "send": lambda told, field: one_of(told, (BODY, QUERY, NOTHING), field),
+    "keep_answer": switch,
+    "status_codes": lambda told, field: meanings(told, field, 100, 599),
+    "redirects": _redirects,
+    "connect_timeout": _seconds,
+    "allow_private": switch,
+}
+CALL = frozenset(_READ)
+_OF_TASK = frozenset({"params", *TaskOptions.__struct_fields__}) - {"executor", "memory"}
+
+
+def http_task(name: str, told: Any, options: Mapping[str, Any]) -> Task[..., Any]:
+    """A task that is an HTTP call, from what is said of the call and, beside it, of its jobs."""
+    with defining(name):
+        check_names(options, _OF_TASK, "an HTTP task")
+        params = types_by_name(options["params"], "params") if "params" in options else None
+        call = HttpCall.of(told, params)
+    rest = {"timeout": TIMEOUT_SECONDS, **{field: value for field, value in options.items() if field != "params"}}
+    return Task(name, call, TaskOptions.of(name, rest))
+
+
+def http_task_at(name: str, url: str, options: Mapping[str, Any]) -> Task[..., Any]:
+    """The same, with all that is said of call and jobs together."""
+    with defining(name):
+        check_names(options, CALL | _OF_TASK, "an HTTP task")
+    told = {field: value for field, value in options.items() if field in CALL}
+    return http_task(name, {"url": url, **told}, {k: v for k, v in options.items() if k not in CALL})
