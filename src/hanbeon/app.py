@@ -23,6 +23,7 @@ from hanbeon.errors import AppNotOpen, InvalidInput, ProcessesUnsupported, TaskD
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
+from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.port import Executor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
@@ -39,6 +40,7 @@ from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
+from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
@@ -165,6 +167,12 @@ class App:
     def command(self, name: str, argv: Sequence[str], **options: Any) -> Task[..., Any]:
         """Register a program as a task: `app.command("build", ["make", "{args.target}"], timeout="10m")`."""
         task = command_task(name, argv, options)
+        self.tasks.add(task)
+        return task
+
+    def http(self, name: str, url: str, **options: Any) -> Task[..., Any]:
+        """Register an HTTP call as a task: `app.http("ping", "https://example.org/hook", method="POST", retries=5)`."""
+        task = http_task_at(name, url, options)
         self.tasks.add(task)
         return task
 
@@ -369,7 +377,11 @@ class App:
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """A worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
-        executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(settings.concurrency)]
+        executors: list[Executor] = [
+            AsyncExecutor(),
+            ThreadExecutor(settings.concurrency),
+            HttpExecutor(settings, self.clock),
+        ]
         if sys.platform == "linux":
             from hanbeon.executors.command.executor import CommandExecutor
             from hanbeon.executors.guard import Guardian

@@ -50,6 +50,9 @@ class Settings(BaseSettings):
     max_log_bytes: int = Field(
         1_048_576, ge=0, le=67_108_864, description="The most that the log of an attempt may take; 0 keeps none"
     )
+    outbound_allow_private: bool = Field(
+        False, description="Whether every HTTP task may go to private addresses, not only those that say so"
+    )
     pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
 
     @field_validator("timezone")

@@ -10,11 +10,13 @@ from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
 from hanbeon.domain.tally import SLOT_US
+from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
 from hanbeon.store.postgres import _LENT_AT_MOST
 from hanbeon.store.sqlite import BUSY_TIMEOUT_MS, LENT_LIMIT_SECONDS
+from hanbeon.tasks.http_call import CONNECT_SECONDS, REDIRECTS, TIMEOUT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name
 
 _EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name)
@@ -81,6 +83,11 @@ def _whole(name: str) -> str:
         ("engine", {3600: "an hour at the most"}[MAX_DELAY_US // MICROS]),
         ("logs", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),
         ("logs", f"grown to {PIECE // 1024} KiB"),
+        ("executors", f"{TIMEOUT_SECONDS:g} s unless the task says something else"),
+        ("executors", f"`connect_timeout` ({CONNECT_SECONDS:g} s)"),
+        ("executors", f"{REDIRECTS} at the most (`redirects`)"),
+        ("executors", f"kept for {_KEPT_SECONDS:g} s"),
+        ("options", f"its `timeout` is {TIMEOUT_SECONDS:g} unless"),
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),

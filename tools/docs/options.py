@@ -9,6 +9,7 @@ import msgspec
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.request import JobOptions
 from hanbeon.tasks.task import TaskOptions
+from tools.docs.http_options import SECTION, http_rows
 from tools.docs.markdown import table
 
 PATH = "options.md"
@@ -71,6 +72,7 @@ wrong kind, is refused.
 `app.command(name, argv, …)` takes these and those of a task but `executor`: [how commands run](executors.md#commands).
 
 {command}
+{http_section}{http}
 ## Of a job
 
 `task.call(…).set(…)` takes these, and so does `app.enqueue(request, …)`.
@@ -92,7 +94,13 @@ def render() -> str:
         if field.name != "argv"
     )
     head = ("option", "default", "meaning")
-    return _PAGE.format(task=table(head, task_rows), command=table(head, command_rows), job=table(head, job_rows))
+    return _PAGE.format(
+        task=table(head, task_rows),
+        command=table(head, command_rows),
+        http_section=SECTION,
+        http=table(head, http_rows()),
+        job=table(head, job_rows),
+    )
 
 
 def _command_default(field: msgspec.structs.FieldInfo) -> str:

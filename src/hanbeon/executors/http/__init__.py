@@ -1,0 +1,1 @@
+"""Bodies that are calls of somebody else's server."""

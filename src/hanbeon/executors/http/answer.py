@@ -1,0 +1,134 @@
+"""What an answer means for the attempt. Of its body no more is read than may be kept."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import email.utils
+import re
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from hanbeon.clock import MICROS
+from hanbeon.domain.outcome import Outcome, Raised, Returned
+from hanbeon.domain.retry import MAX_DELAY_US, FailureType
+from hanbeon.errors import TaskError
+from hanbeon.executors.port import result_of
+from hanbeon.outbound.client import Answer
+from hanbeon.tasks.http_call import HttpCall
+
+# What is read of a body that nobody keeps: it shows what went wrong, and frees the connection for the next request.
+_GLANCE_BYTES, _GLANCE_SECONDS = 65_536, 2.0
+_EXCERPT = 200
+# Those of today's web. Not every codec that Python has: some of them take minutes for a megabyte.
+_CHARSETS = frozenset(
+    [
+        "utf-8",
+        "us-ascii",
+        "iso-8859-1",
+        "windows-1252",
+        "utf-16",
+        "euc-kr",
+        "cp949",
+        "ks_c_5601-1987",
+        "shift_jis",
+        "euc-jp",
+        "gbk",
+        "gb18030",
+        "big5",
+    ]
+)
+_CHARSET = re.compile(r"charset=\"?([\w-]+)", re.IGNORECASE)
+_JSON = re.compile(r"\s*application/(\S+\+)?json\s*(;|$)", re.IGNORECASE)
+
+
+async def understand(
+    call: HttpCall, answer: Answer, max_bytes: int, *, secrets: Collection[str], now_us: int
+) -> Outcome:
+    """Success with the body as its result, or a failure that says what the server said."""
+    meaning = call.meaning(answer.status)
+    if not meaning.is_success:
+        message = f"{call.line} answered {status_line(answer.status)}"
+        said = await _excerpt(answer, secrets)
+        return meaning.failure(f"{message}: {said}" if said else message, retry_after_us(answer, now_us))
+    if not call.keep_answer:
+        await _glance(answer)
+        return Returned()
+    if answer.header("content-encoding") not in ("", "identity"):
+        return _unkept("the answer is compressed, which was not asked for")
+    body, is_all = await answer.read(max_bytes)
+    if not is_all:
+        return _unkept(f"the answer is over the limit of {max_bytes:,} bytes (HANBEON_MAX_PAYLOAD_BYTES)")
+    return result_of(call.line, _value(body, answer.header("content-type")), max_bytes)
+
+
+def status_line(status: int) -> str:
+    with contextlib.suppress(ValueError):
+        return f"{status} {HTTPStatus(status).phrase}"
+    return str(status)
+
+
+def retry_after_us(answer: Answer, now_us: int) -> int:
+    """How long the server asks to be left alone: seconds, or a date, which is read on the server's own clock."""
+    told = answer.header("retry-after").strip()
+    if told.isascii() and told.isdecimal():
+        return min(int(told[:12]) * MICROS, MAX_DELAY_US)
+    at, now = _instant_us(told), _instant_us(answer.header("date"))
+    return 0 if at is None else max(0, at - (now_us if now is None else now))
+
+
+def _instant_us(text: str) -> int | None:
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+        # Without a zone it is that of the format: GMT.
+        return round((moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)).timestamp() * MICROS)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _unkept(why: str) -> Raised:
+    """The work is done and another try would do it again, so there is none."""
+    message = f"{why}; say keep_answer = false if the answer is not needed"
+    return Raised(message, FailureType.INVALID, permanent=True)
+
+
+def _value(body: bytes, content_type: str) -> Any:
+    """JSON if it says so, or says nothing and is some; otherwise text, whose digits stay digits."""
+    if not body:
+        return None
+    if not content_type.strip() or _JSON.match(content_type):
+        with contextlib.suppress(msgspec.DecodeError, ValueError, RecursionError):
+            return msgspec.json.decode(body)
+    return _text(body, content_type)
+
+
+def _text(body: bytes, content_type: str) -> str:
+    found = _CHARSET.search(content_type)
+    charset = found.group(1).lower() if found else "utf-8"
+    return body.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
+
+
+async def _excerpt(answer: Answer, secrets: Collection[str]) -> str:
+    """A few printable words of the body, without the task's secrets, which some servers repeat."""
+    body = await _glance(answer)
+    if answer.header("content-encoding") not in ("", "identity"):
+        return ""
+    text = _text(body, answer.header("content-type"))
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "***")
+    text = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * _EXCERPT]).split())
+    return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
+
+
+async def _glance(answer: Answer) -> bytes:
+    """The beginning of a body that decides nothing: if it does not come, the status stands all the same."""
+    body = b""
+    with contextlib.suppress(TimeoutError, TaskError):
+        async with asyncio.timeout(_GLANCE_SECONDS):
+            body, _ = await answer.read(_GLANCE_BYTES)
+    return body

@@ -1,0 +1,36 @@
+"""One attempt on the wire: a request, the redirects that it is sent along, and what the last answer means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from hanbeon.clock import Clock
+from hanbeon.domain.outcome import Outcome
+from hanbeon.domain.retry import FailureType
+from hanbeon.errors import PermanentError
+from hanbeon.executors.http.answer import understand
+from hanbeon.executors.http.request import REDIRECTS, prepare, redirected
+from hanbeon.executors.port import Call
+from hanbeon.outbound.client import Client
+from hanbeon.settings import Settings
+from hanbeon.tasks.http_call import HttpCall
+
+
+async def converse(client: Client, call: Call, settings: Settings, clock: Clock, environ: Mapping[str, str]) -> Outcome:
+    """How the attempt ended. Every address on the way is checked as the first one is."""
+    told = cast(HttpCall, call.task.spec)
+    request, own, secrets = prepare(told, call.desk.job, call.arguments, environ)
+    allow_private = told.allow_private or settings.outbound_allow_private
+    left = told.redirects
+    while True:
+        async with client.send(request, connect_seconds=told.connect_timeout, allow_private=allow_private) as answer:
+            if not (told.redirects and answer.status in REDIRECTS and answer.status not in told.status_codes):
+                return await understand(told, answer, call.max_result_bytes, secrets=secrets, now_us=clock.now_us())
+            if not left:
+                raise PermanentError(
+                    f"{told.line} was sent on more than {told.redirects} times; is that a circle?",
+                    failure_type=FailureType.INVALID,
+                )
+            request = redirected(request, answer.status, answer.header("location"), own)
+            left -= 1
