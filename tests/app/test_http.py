@@ -108,6 +108,7 @@ async def test_a_timeout_closes_the_connection(kit: TestKit) -> None:
         await kit.advance(1)
         async with asyncio.timeout(5):
             await web.left.wait()
+        await kit.settle()
         record = await job.record()
         assert (record.state, record.failure_type) == (State.FAILED, "timeout")
 

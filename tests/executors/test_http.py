@@ -283,10 +283,11 @@ async def test_nobody_there(caller: Caller) -> None:
     assert outcome.message.startswith(f"no connection to {url}")
 
 
-async def test_a_name_that_is_none(caller: Caller) -> None:
-    outcome = failure(await caller.call("http://no-such-name.invalid/"))
+@pytest.mark.parametrize("host", ["no-such-name.invalid", "a..b", "x" * 70 + ".test"])
+async def test_a_name_that_is_none(caller: Caller, host: str) -> None:
+    outcome = failure(await caller.call(f"http://{host}/"))
     assert outcome.failure_type == "temporary"
-    assert outcome.message.startswith("no address of no-such-name.invalid can be found")
+    assert outcome.message.startswith(f"no address of {host} can be found")
 
 
 async def test_a_server_that_speaks_no_tls(caller: Caller) -> None:
