@@ -16,6 +16,7 @@ import pytest
 from hanbeon.domain.job import session_id
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.executors.port import StopCause
+from tests.executors.bench import until
 from tests.executors.http_desk import Caller, calling
 from tests.outbound.web import Reply, Web, begun, broken, endless, json_reply, reply, silence, told
 
@@ -349,6 +350,21 @@ async def test_a_call_that_is_stopped_before_its_first_step_is_never_made(caller
         assert await running.within() is None
         assert await caller.call(web.url) == Returned("null")
         assert len(web.seen) == 1
+
+
+@pytest.mark.parametrize("said", [silence, begun(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), endless()])
+async def test_calls_that_are_stopped_at_any_moment_leave_nothing_open(caller: Caller, said: Reply) -> None:
+    await outcome_of(caller, reply())
+    async with Web(said) as web:
+        for steps in range(80):
+            running = caller.start(web.url, max_bytes=10**9)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            running.stop(StopCause.CANCELLED)
+            assert await running.within(10) is None
+        await until("no connection is left", lambda: web.open == 0)
+    async with Web(json_reply("1")) as web:
+        assert await caller.call(web.url) == Returned("1")
 
 
 async def test_closing_stops_what_runs() -> None:

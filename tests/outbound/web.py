@@ -94,6 +94,11 @@ class Web:
     def url(self) -> str:
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
+    @property
+    def open(self) -> int:
+        """How many connections there are."""
+        return len(self._serving)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
