@@ -2,8 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from hanbeon import App, State
 from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.domain.log import LogLine
 from hanbeon.testing import TestKit
 from tests.outbound.web import Web, begun, endless, json_reply, reply, silence, told
 
@@ -62,6 +65,27 @@ async def test_nobody_can_put_a_job_off_for_ever(kit: TestKit) -> None:
         began = kit.clock.now_us()
         await kit.tick()
         assert (await job.record()).run_at == began + 3_600_000_000
+
+
+async def test_the_log_of_a_job_has_what_the_server_said_and_the_way_there(
+    kit: TestKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOOK_TOKEN", "t0k3n")
+    said = "line 1\nline 2 for t0k3n\n" + "x" * 20_000
+    async with Web(reply(307, headers={"Location": "/b"}), reply(500, said), json_reply("1")) as web:
+        own = {"X-Token": "${HOOK_TOKEN}"}
+        job = await kit.app.enqueue(kit.app.http("ping", web.url, headers=own, allow_private=True, retries=1))
+        await kit.run_all()
+        assert await job.result(1) == 1
+    lines = [entry for entry in (await job.log()).entries if isinstance(entry, LogLine)]
+    assert [(line.attempt, line.stream.value, line.text[:40]) for line in lines] == [
+        (1, "engine", f"POST {web.url}/ answered 307 Temporary Redirect; sent on to {web.url}"[:40]),
+        (1, "engine", f"POST {web.url}/ answered 500 Internal Server Error:"[:40]),
+        (1, "engine", "line 1"),
+        (1, "engine", "line 2 for ***"),
+        (1, "engine", "x" * 40),
+    ]
+    assert len(lines[-1].text) < 8_192
 
 
 async def test_what_is_wrong_for_good_is_not_tried_again(kit: TestKit) -> None:

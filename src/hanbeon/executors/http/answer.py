@@ -7,7 +7,7 @@ import contextlib
 import datetime as dt
 import email.utils
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from http import HTTPStatus
 from typing import Any
 
@@ -23,7 +23,7 @@ from hanbeon.tasks.http_call import HttpCall
 
 # What is read of a body that nobody keeps: it shows what went wrong, and frees the connection for the next request.
 _GLANCE_BYTES, _GLANCE_SECONDS = 65_536, 2.0
-_EXCERPT = 200
+_EXCERPT, _LOGGED = 200, 8_192
 # Those of today's web. Not every codec that Python has: some of them take minutes for a megabyte.
 _CHARSETS = frozenset(
     [
@@ -47,14 +47,16 @@ _JSON = re.compile(r"\s*application/(\S+\+)?json\s*(;|$)", re.IGNORECASE)
 
 
 async def understand(
-    call: HttpCall, answer: Answer, max_bytes: int, *, secrets: Collection[str], now_us: int
+    call: HttpCall, answer: Answer, max_bytes: int, *, secrets: Collection[str], now_us: int, log: Callable[[str], None]
 ) -> Outcome:
-    """Success with the body as its result, or a failure that says what the server said."""
+    """Success with the body as its result, or a failure that says what the server said, and more of it in the log."""
     meaning = call.meaning(answer.status)
     if not meaning.is_success:
         message = f"{call.line} answered {status_line(answer.status)}"
-        said = await _excerpt(answer, secrets)
-        return meaning.failure(f"{message}: {said}" if said else message, retry_after_us(answer, now_us))
+        if said := await _said(answer, secrets):
+            log(f"{message}:\n{said[:_LOGGED]}")
+            message = f"{message}: {_excerpt(said)}"
+        return meaning.failure(message, retry_after_us(answer, now_us))
     if not call.keep_answer:
         await _glance(answer)
         return Returned()
@@ -112,15 +114,19 @@ def _text(body: bytes, content_type: str) -> str:
     return body.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
 
 
-async def _excerpt(answer: Answer, secrets: Collection[str]) -> str:
-    """A few printable words of the body, without the task's secrets, which some servers repeat."""
+async def _said(answer: Answer, secrets: Collection[str]) -> str:
+    """The beginning of the body, without the task's secrets, which some servers repeat."""
     body = await _glance(answer)
     if answer.header("content-encoding") not in ("", "identity"):
         return ""
-    text = _text(body, answer.header("content-type"))
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "***")
+    text = _text(body, answer.header("content-type")).strip()
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _excerpt(text: str) -> str:
+    """A few words of it that can be printed anywhere."""
     text = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * _EXCERPT]).split())
     return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
 
