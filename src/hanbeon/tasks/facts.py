@@ -8,7 +8,7 @@ from hanbeon.domain.job import Claimed, session_id
 
 
 def job_facts(job: Claimed) -> dict[str, Any]:
-    """What `{job.…}` stands for."""
+    """What `{job.…}` stands for, and `HANBEON_…` of a command."""
     return {
         "id": job.id,
         "task": job.task,

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hanbeon.domain.job import Claimed, session_id
+from hanbeon.domain.job import Claimed
 from hanbeon.tasks.command import Command
+from hanbeon.tasks.facts import job_facts
 from hanbeon.tasks.template import ARGS, JOB, as_text
 
 # The kernel takes 128 KiB for one variable. What is longer is on stdin all the same.
@@ -17,22 +18,8 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9]")
 SAID_DESCRIPTOR = 3
 
 
-def facts(job: Claimed) -> dict[str, Any]:
-    """What `{job.…}` and `HANBEON_…` say of the attempt."""
-    return {
-        "id": job.id,
-        "task": job.task,
-        "queue": job.queue,
-        "role": job.role,
-        "attempt": job.fence,
-        "fence": job.fence,
-        "retry_count": job.retry_count,
-        "session_id": session_id(job.id, job.fence),
-    }
-
-
 def command_line(command: Command, job: Claimed, arguments: Mapping[str, Any]) -> list[str]:
-    values = {ARGS: arguments, JOB: facts(job)}
+    values = {ARGS: arguments, JOB: job_facts(job)}
     return [part.fill(values) for part in command.argv]
 
 
@@ -40,7 +27,7 @@ def environment(command: Command, job: Claimed, arguments: Mapping[str, Any]) ->
     """What the task lets through of the worker's, what it sets, and what there is to know of the job."""
     found = {name: os.environ[name] for name in command.pass_env if name in os.environ}
     found |= command.env
-    of_job = {f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in facts(job).items()}
+    of_job = {f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in job_facts(job).items()}
     of_job |= {f"HANBEON_ARG_{_NO_NAME.sub('_', name).upper()}": value for name, value in arguments.items()}
     of_job |= {"HANBEON_ARGS": job.args, "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": SAID_DESCRIPTOR}
     for name, value in of_job.items():
