@@ -23,6 +23,8 @@ def test_the_public_names_are_these() -> None:
         "JobCancelled",
         "JobFailed",
         "JobRequest",
+        "LogCut",
+        "LogLine",
         "PermanentError",
         "State",
         "SyncApp",

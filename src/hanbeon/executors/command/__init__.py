@@ -1,0 +1,1 @@
+"""The command executor: programs, each in a session of its own."""
