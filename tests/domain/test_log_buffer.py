@@ -200,6 +200,18 @@ def test_rows_are_few_and_of_a_bounded_size() -> None:
     assert len(texts(read(rows))) == 5_000
 
 
+def test_the_beginning_takes_no_more_than_its_half() -> None:
+    """Also where its last row was not full: what comes later is not for good, and goes into another."""
+    limit = 16_384
+    buffer, rows = LogBuffer(limit), nothing()
+    for number in range(2_000):
+        buffer.add(OUT, b"some words\n", number * 1_000_000)
+        write(buffer, rows)
+    (mark,) = [each for each in read(rows) if isinstance(each, LogCut)]
+    head = {n: row for n, row in rows.items() if row.first_line < mark.line}
+    assert limit * 0.4 < size(head) <= limit // 2
+
+
 def test_what_was_offered_is_offered_again_until_it_is_taken() -> None:
     buffer = LogBuffer(4_096)
     buffer.add(OUT, b"one\n", 0)

@@ -144,6 +144,17 @@ async def test_a_database_that_hangs_is_not_waited_for_longer(caplog: pytest.Log
     assert "log_lost" in caplog.text
 
 
+async def test_what_the_loop_could_not_write_it_writes_later() -> None:
+    world = World(DatabaseUnavailable("away"))
+    log = world.said()
+    await asyncio.sleep(0.06)
+    with pytest.raises(DatabaseUnavailable):
+        await world.logs.run_once()
+    await world.logs.run_once()
+    assert world.rows.told == [[1], [1]]
+    assert log.is_clean
+
+
 async def test_a_refused_log_takes_nothing_more(caplog: pytest.LogCaptureFixture) -> None:
     world = World([2])
     kept, refused = world.said(1), world.said(2)
@@ -174,6 +185,18 @@ async def test_what_is_printed_after_the_end_is_dropped() -> None:
     world.logs.forget(log)
     log.take(OUT, b"too late\n")
     assert log.offer() is None
+
+
+async def test_a_thread_that_talks_on_does_not_hold_the_end_up() -> None:
+    world = World()
+    world.rows.gate.clear()
+    log = world.said(1, b"begun")
+    ending = asyncio.create_task(log.write_rest(None))
+    await asyncio.sleep(0)
+    log.take(OUT, b"and on and on")
+    world.rows.gate.set()
+    await asyncio.wait_for(ending, 5)
+    assert log.is_clean
 
 
 async def test_batches_are_bounded() -> None:

@@ -242,16 +242,17 @@ def flooding(ctx: SyncContext, lines: int) -> None:
 
 
 @app.task(executor="process")
-def gossiping(ctx: SyncContext) -> str:
-    """Leaves a thread that goes on talking, and a fork that tries to."""
+def gossiping(ctx: SyncContext) -> int:
+    """Leaves threads that go on talking, and has a fork that tries to."""
 
     def talk() -> None:
-        while True:
+        while not ctx.stopping:
             ctx.log("and another thing")
 
-    threading.Thread(target=talk, daemon=True).start()
+    for _ in range(3):
+        threading.Thread(target=talk, daemon=True).start()
     if os.fork() == 0:
         ctx.log("from a fork")
         os._exit(0)
     os.wait()
-    return "said"
+    return os.getpid()

@@ -48,7 +48,7 @@ class AttemptLog:
         self._logs, self._clock = logs, clock
         self._lock = threading.Lock()
         self._buffer = LogBuffer(limit)
-        self._is_over = False
+        self._is_closed = self._is_over = False
         self._has_called = False
 
     @property
@@ -66,7 +66,7 @@ class AttemptLog:
     def take(self, stream: LogStream, data: bytes) -> None:
         """Keep what was printed. Waits for nothing but another thread that does the same, and never raises."""
         with self._lock:
-            if self._is_over:
+            if self._is_closed:
                 return
             self._buffer.add(stream, data, self._now_us())
             if self._has_called or not self._buffer.has_news:
@@ -75,8 +75,9 @@ class AttemptLog:
         self._logs.call(self)
 
     def finish(self) -> None:
-        """The body has ended: lines that did not are lines now."""
+        """The body has ended: lines that did not are lines now, and what a thread of it still says is not heard."""
         with self._lock:
+            self._is_closed = True
             self._buffer.finish(self._now_us())
 
     async def write_rest(self, lent: LentTransaction | None) -> None:
@@ -97,7 +98,7 @@ class AttemptLog:
     def end(self) -> None:
         """From here on it is nobody's: what is left of it is dropped, and so is what comes."""
         with self._lock:
-            self._is_over = True
+            self._is_closed = self._is_over = True
             self._buffer = LogBuffer(0)
 
     def _now_us(self) -> int:
