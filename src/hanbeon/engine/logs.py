@@ -95,6 +95,12 @@ class AttemptLog:
             self._buffer.taken()
             self.due_at = now + (_FLOODED_SECONDS if self._buffer.is_flooded else _BETWEEN_SECONDS)
 
+    def refuse(self) -> None:
+        """Another has the job. Behind the body's end that is nothing to tell: all may be written by then."""
+        if not self._is_closed:
+            _log.warning("log_refused", job=self.attempt.job.id, attempt=self.attempt.job.fence)
+        self.end()
+
     def end(self) -> None:
         """From here on it is nobody's: what is left of it is dropped, and so is what comes."""
         with self._lock:
@@ -231,8 +237,7 @@ class Logs:
             if write.lease in held:
                 log.taken(now)
             else:
-                _log.warning("log_refused", job=log.attempt.job.id, attempt=log.attempt.job.fence)
-                log.end()
+                log.refuse()
         return None
 
 
