@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hanbeon import App, JobFailed, State, SyncApp, Task
+from hanbeon import App, Context, JobFailed, State, SyncApp, Task
 from hanbeon.errors import AppNotOpen, DatabaseUnavailable, InsideEventLoop, JobNotFound, WaitTimeout
 from tests.sync.workers import working
 
@@ -49,6 +49,20 @@ def test_make_a_job_and_wait_for_its_result(app: App, jobs: SyncApp, shout: Shou
             jobs.enqueue(shout.call("")).result(timeout=20)
     assert jobs.counts()[State.SUCCEEDED] == 2
     assert [event.type for event in jobs.events_after()][:1] == ["enqueued"]
+
+
+def test_read_a_log(app: App, jobs: SyncApp) -> None:
+    @app.task
+    async def talk(ctx: Context) -> None:
+        ctx.log("one\ntwo")
+
+    with working(app):
+        job = jobs.enqueue(talk)
+        job.result(timeout=20)
+    page = jobs.log(job, limit=1)
+    assert ([entry.line for entry in page.entries], page.more) == ([1], True)
+    assert [entry.line for entry in job.log(after=page.after).entries] == [2]
+    assert jobs.log(job.id, attempt=2).entries == ()
 
 
 def test_all_the_rest(jobs: SyncApp, shout: Shout) -> None:
