@@ -8,18 +8,23 @@ import inspect
 import reprlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, overload
 
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
+from hanbeon.config import file as config
+from hanbeon.config.file import ConfigFile
+from hanbeon.config.importing import find_app
+from hanbeon.config.source import FileSource
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
-from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name, check_whole
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.limits import NO_LIMIT
+from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, ProcessesUnsupported, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, ProcessesUnsupported, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
@@ -28,7 +33,7 @@ from hanbeon.executors.port import Executor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
 from hanbeon.service.explain import explain_job
-from hanbeon.settings import Settings, load_settings
+from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
@@ -49,7 +54,6 @@ from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
-_LIMIT_MAX = 2**31 - 1
 _WINDOW_MAX = TIMINGS_KEPT_US // MICROS
 
 
@@ -58,11 +62,41 @@ class App:
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
-        self.settings = load_settings(database_url=url, **settings)
+        self.given = {name: value for name, value in {"database_url": url, **settings}.items() if value is not None}
+        self.file: ConfigFile | None = None
+        self.settings = load_settings(**self.given)
         self.tasks = Registry()
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
+
+    @classmethod
+    def from_file(cls, path: str | Path | None = None, **settings: Any) -> App:
+        """The App of a `hanbeon.toml`: this one, or the one that HANBEON_CONFIG names, or that of the current folder.
+
+        Where the file names an App of Python's, it is that one, with the file's tasks added. Settings that are given
+        here win over the file's and the environment's.
+        """
+        check_names(settings, Settings.model_fields, "an App")
+        found = config.find(path)
+        if found is None:
+            raise NotFound(f"there is no {config.NAME} here; give its path, or set {config.VARIABLE}")
+        file = config.load(found)
+        app = cls() if file.app is None else find_app(file.app, App, file.folder)
+        return app.use(file, **settings)
+
+    def use(self, file: ConfigFile | None, **settings: Any) -> App:
+        """Go by this file and no other, if there is one; settings are added to those that the App was given."""
+        given = self.given | {name: value for name, value in settings.items() if value is not None}
+        before, after = self.file, self.file if file is None else file
+        if after is not before or given != self.given:
+            self.settings = load_settings(None if after is None else after.settings, **given)
+        if before is not None and after is not None and before.origin != after.origin:
+            self.tasks.replace(before.origin, ())
+        if after is not None:
+            self.tasks.replace(after.origin, after.tasks)
+        self.file, self.given = after, given
+        return self
 
     # Life
 
@@ -252,8 +286,8 @@ class App:
         limit: int = 100,
     ) -> list[JobRecord]:
         """Jobs in creation order; go on behind the `seq` of the last one."""
-        _check_whole("after", after, 0)
-        _check_whole("limit", limit, 1, _PAGE_LIMIT)
+        check_whole("after", after, 0)
+        check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item)
         return await self.store.list_jobs(filter, after, limit)
@@ -288,7 +322,7 @@ class App:
         if priority is None and urgent is None:
             raise InvalidInput("give a priority, urgent, or both", field="priority")
         if priority is not None:
-            _check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
+            check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
             raise InvalidInput(f"{reprlib.repr(urgent)} does not fit; use True or False", field="urgent")
         await self.store.reprioritise(_id(job), priority, urgent)
@@ -306,15 +340,9 @@ class App:
     ) -> QueueRecord:
         """Change limits of a queue; 0 means no limit. In force at the next claim, on every instance."""
         check_name("queue", name, required=True)
-        changes: dict[str, Any] = {}
-        for field, number in (("max_concurrent", max_concurrent), ("max_per_key", max_per_key)):
-            if number is not None:
-                _check_whole(field, number, NO_LIMIT, _LIMIT_MAX)
-                changes[field] = number
-        for field, limits in (("roles", roles), ("keys", keys)):
-            if limits is not None:
-                changes[field] = _limits(field, limits)
-        return await self.store.change_queue(name, changes)
+        given = {"max_concurrent": max_concurrent, "max_per_key": max_per_key, "roles": roles, "keys": keys}
+        changes = {field: limit for field, limit in given.items() if limit is not None}
+        return await self.store.change_queue(name, check_limits(changes))
 
     async def pause(self, queue: str) -> QueueRecord:
         """Start nothing more of a queue; what runs finishes."""
@@ -342,13 +370,13 @@ class App:
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event behind `after` in the order of commits, for ever; resume with the last id seen."""
-        _check_whole("after", after, 0)
+        check_whole("after", after, 0)
         async for event in Feed(self.store, self.hub).follow(after):
             yield event
 
     async def events_after(self, after: int = 0) -> list[Event]:
         """The events there are behind `after`, up to a page of them."""
-        _check_whole("after", after, 0)
+        check_whole("after", after, 0)
         return await Feed(self.store, self.hub).read(after)
 
     async def log(
@@ -377,11 +405,11 @@ class App:
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """A worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
-        executors: list[Executor] = [
-            AsyncExecutor(),
-            ThreadExecutor(settings.concurrency),
-            HttpExecutor(settings, self.clock),
-        ]
+        given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
+        source = None if self.file is None else FileSource(self.file, self.tasks, given)
+        # A file may ask for more at once later. Threads are made as they are needed.
+        threads = settings.concurrency if source is None else CONCURRENCY_MAX
+        executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(threads), HttpExecutor(settings, self.clock)]
         if sys.platform == "linux":
             from hanbeon.executors.command.executor import CommandExecutor
             from hanbeon.executors.guard import Guardian
@@ -395,7 +423,7 @@ class App:
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
                 'work there, or say executor="thread" and look at ctx.stopping'
             )
-        return Worker(self.store, self.hub, self.tasks, settings, self.clock, executors, name=name)
+        return Worker(self.store, self.hub, self.tasks, settings, self.clock, executors, name=name, source=source)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes
@@ -421,20 +449,6 @@ def _id(job: Any) -> str:
     if isinstance(job, Job):
         return job.id
     raise InvalidInput(f"{reprlib.repr(job)} is no job; give a job, or its id as text", field="job")
-
-
-def _limits(field: str, limits: Any) -> dict[str, int]:
-    if not isinstance(limits, Mapping):
-        raise InvalidInput(f"{reprlib.repr(limits)} does not fit; use a dict of numbers by name", field=field)
-    for name, number in limits.items():
-        check_name(field, name, required=True)
-        _check_whole(field, number, NO_LIMIT, _LIMIT_MAX)
-    return dict(limits)
-
-
-def _check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidInput(f"{reprlib.repr(value)} does not fit; use a whole number, {low} to {high}", field=field)
 
 
 def _check_window(value: Any) -> None:

@@ -56,6 +56,17 @@ class TaskDefinitionError(InvalidInput):
     code = "task_definition"
 
 
+class ConfigInvalid(InvalidInput):
+    """A configuration file does not fit; nothing of it is in force."""
+
+    code = "config_invalid"
+
+    def __init__(self, file: str, place: str, message: str, line: int | None = None) -> None:
+        where = f" (line {line})" if line is not None else ""
+        super().__init__(f"{file}: {place}: {message}{where}" if place else f"{file}: {message}{where}")
+        self.file, self.field, self.line = file, place or None, line
+
+
 class ArgumentsDoNotFit(InvalidInput):
     """The arguments do not fit the task's signature."""
 

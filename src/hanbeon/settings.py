@@ -1,11 +1,13 @@
-"""Every setting, declared once: the environment (`HANBEON_…`), the App's arguments and the docs come from here."""
+"""Every setting, declared once: environment (`HANBEON_…`), file, the App's arguments and the docs come from here."""
 
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -16,6 +18,9 @@ from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.settings")
 
+SECRET = "_url"
+"""How the names of those end that may hold a password."""
+CONCURRENCY_MAX = 10_000
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
@@ -30,7 +35,7 @@ class Settings(BaseSettings):
     listen_url: str | None = Field(None, description="A direct PostgreSQL address for wake-ups, past a pooler")
     timezone: str = Field("Asia/Seoul", description="The zone naive times are read in and people are shown")
     lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
-    concurrency: int = Field(20, ge=1, le=10_000, description="How many jobs one worker runs at once")
+    concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs at once")
     processes: int | None = Field(
         None, ge=1, le=10_000, description="How many idle worker processes are kept warm; by default one for each CPU"
     )
@@ -90,14 +95,26 @@ class Settings(BaseSettings):
         return self.lease / 3
 
 
-def load_settings(**given: object) -> Settings:
-    """The settings from the environment, with what is given on top; a bad value is refused by its name."""
+def load_settings(said: Mapping[str, Any] | None = None, /, **given: object) -> Settings:
+    """What is given, else the environment's, else what a file has `said`, else the default.
+
+    A value that does not fit is refused by its name.
+    """
     for name, near in misspelt_names().items():
-        _log.warning("unknown_setting", name=name, did_you_mean=near)
+        _warn_of(name, near)
+    chosen = {name: value for name, value in given.items() if value is not None}
+    below = {name: value for name, value in (said or {}).items() if name not in chosen and variable_of(name) is None}
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        return Settings(**{**below, **chosen})
     except ValidationError as error:
-        raise _refusals(error)[0] from error
+        field, message = misfits(error)[0]
+        raise _refusal(field, message, "the file" if field in below else None) from error
+
+
+@functools.cache
+def _warn_of(name: str, near: str) -> None:
+    """Once: settings are loaded more often than that."""
+    _log.warning("unknown_setting", name=name, did_you_mean=near)
 
 
 def settings_refused() -> list[InvalidInput]:
@@ -105,13 +122,23 @@ def settings_refused() -> list[InvalidInput]:
     try:
         Settings()
     except ValidationError as error:
-        return _refusals(error)
+        return [_refusal(field, message) for field, message in misfits(error)]
     return []
 
 
-def _refusals(error: ValidationError) -> list[InvalidInput]:
-    fields = [(".".join(str(part) for part in each["loc"]), each["msg"]) for each in error.errors()]
-    return [InvalidInput(f"{message} (HANBEON_{field.upper()})", field=field) for field, message in fields]
+def misfits(error: ValidationError) -> list[tuple[str, str]]:
+    """Which settings do not fit, and why."""
+    return [(".".join(str(part) for part in each["loc"]), each["msg"]) for each in error.errors()]
+
+
+def _refusal(field: str, message: str, origin: str | None = None) -> InvalidInput:
+    return InvalidInput(f"{message} ({origin or f'HANBEON_{field.upper()}'})", field=field)
+
+
+def variable_of(name: str) -> str | None:
+    """The variable of the environment that sets it; upper and lower case are the same to the settings."""
+    wanted = f"{Settings.model_config['env_prefix']}{name}".upper()
+    return next((variable for variable in os.environ if variable.upper() == wanted), None)
 
 
 def misspelt_names() -> dict[str, str]:

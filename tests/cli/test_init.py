@@ -1,12 +1,15 @@
 """`hanbeon init`: a file to begin with, and words that are true."""
 
 import asyncio
+import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.hanbeon import call, hanbeon, start
+from tests.cli.workers import Running
 
 
 def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
@@ -27,12 +30,45 @@ def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
             worker.communicate(timeout=30)
 
 
-async def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
+@pytest.mark.parametrize("name", ["hanbeon.toml", "shop.toml"])
+def test_what_it_says_comes_next_works_without_python(tmp_path: Path, name: str) -> None:
+    done = hanbeon("init", name, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = [line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")]
+    assert [words[0] for words in lines] == ["worker", "enqueue", "config", "jobs", "top", "--help"]
+    assert len({line.index("#") for line in done.stdout.splitlines() if "#" in line}) == 1
+    assert all((f"--config {name}" in " ".join(words)) == (name != "hanbeon.toml") for words in lines[:-1])
+    with Running(*lines[0], cwd=tmp_path) as worker:
+        assert worker.until("worker_started")["tasks"] == ["greet"]
+        made = hanbeon(*lines[1], cwd=tmp_path)
+        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!\\n"\n', "")
+        for command in lines[2:]:
+            shown = hanbeon(*command, cwd=tmp_path)
+            assert (shown.returncode, shown.stderr) == (0, ""), command
+    assert (tmp_path / "hanbeon.db").exists()
+
+
+def test_what_is_commented_out_in_the_starter_is_right_as_well(tmp_path: Path) -> None:
+    hanbeon("init", "hanbeon.toml", cwd=tmp_path)
+    path = tmp_path / "hanbeon.toml"
+    text = re.sub(r"(?m)^# (\[|http = |timeout = |python = )", r"\1", path.read_text())
+    (tmp_path / "tasks.py").write_text("def report() -> None: ...\n")
+    path.write_text(text)
+    done = hanbeon("tasks", "--json", cwd=tmp_path)
+    if "makes no HTTP calls yet" in done.stderr:
+        path.write_text(re.sub(r"(?s)\[tasks.ping\].*?(?=#)", "", text))
+        done = hanbeon("tasks", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {"greet", "report"} <= {task["name"] for task in json.loads(done.stdout)["tasks"]}
+
+
+@pytest.mark.parametrize("name", ["mine.py", "mine.toml"])
+async def test_nothing_is_overwritten(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
     path.write_text("precious")
     answer = await call("init", str(path))
     assert (answer.code, answer.out) == (4, "")
-    assert "is there already" in answer.err
+    assert f"is there already; name another file: hanbeon init other{path.suffix}" in answer.err
     assert path.read_text() == "precious"
 
 
@@ -43,6 +79,7 @@ async def test_nothing_is_overwritten(tmp_path: Path) -> None:
         ("jobs.txt", 2, "is not the name of a Python module"),
         ("hanbeon.py", 2, "Python has a module 'hanbeon' already"),
         ("nowhere/my_jobs.py", 3, "there is no folder"),
+        ("nowhere/hanbeon.toml", 3, "there is no folder"),
     ],
 )
 def test_a_name_that_does_not_work_is_refused(tmp_path: Path, name: str, code: int, words: str) -> None:

@@ -1,47 +1,17 @@
 """`hanbeon worker`: runs the jobs of an App that it finds by name, and stops cleanly."""
 
-import json
 import os
 import pty
 import signal
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from examples import quickstart
-from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment, hanbeon
+from tests.cli.hanbeon import EXAMPLES, hanbeon
+from tests.cli.workers import Running
 
 _TARGET = ("worker", "--app", "quickstart:app")
-
-
-class Running:
-    """A worker in a process of its own, and the lines it logs."""
-
-    def __init__(self, *arguments: str, **options: Any) -> None:
-        self.process = subprocess.Popen(
-            [SCRIPT, *arguments], text=True, cwd=EXAMPLES, env=environment(), **{"stderr": subprocess.PIPE, **options}
-        )
-
-    def lines(self) -> Iterator[dict[str, Any]]:
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            yield json.loads(line)
-
-    def until(self, event: str) -> dict[str, Any]:
-        for line in self.lines():
-            if line["event"] == event:
-                return line
-        raise AssertionError(f"it ended without {event}")
-
-    def __enter__(self) -> "Running":
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.process.kill()
-        self.process.communicate()
 
 
 async def test_a_worker_runs_what_another_process_enqueued_and_stops_on_sigterm(database_url: str) -> None:

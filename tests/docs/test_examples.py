@@ -1,5 +1,6 @@
 """The examples run as written, and what the pages show of them is what they are."""
 
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hanbeon import EXAMPLES, environment
+from tests.cli.hanbeon import EXAMPLES, environment, hanbeon
+from tests.cli.workers import Running
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, name
 
 _SAYS = {
@@ -35,6 +37,23 @@ def test_the_example_runs(example: Path, tmp_path: Path) -> None:
     assert set(_SAYS[example.name].splitlines()) <= set(done.stdout.splitlines())
 
 
+def test_the_example_without_python_is_right(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "without_python" / "hanbeon.toml", tmp_path)
+    for command in (("migrate",), ("config", "check"), ("tasks",)):
+        done = hanbeon(*command, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+    with Running("worker", cwd=tmp_path) as worker:
+        worker.until("worker_started")
+        made = hanbeon("enqueue", "--wait", "greet", "name=Ada", cwd=tmp_path)
+        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!\\n"\n', "")
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.ko.md"])
+def test_the_readme_shows_the_whole_example_without_python(readme: str) -> None:
+    (shown,) = [block.text for block in blocks(ROOT / readme) if block.language == "toml"]
+    assert shown == (EXAMPLES / "without_python" / "hanbeon.toml").read_text()
+
+
 @pytest.mark.parametrize("block", _TAKEN, ids=lambda block: f"{name(block.page)}:{block.source}")
 def test_a_block_that_names_its_file_is_taken_from_it(block: Block) -> None:
     text = (ROOT / str(block.source)).read_text()
@@ -51,7 +70,7 @@ def test_the_readme_shows_the_whole_quickstart_and_what_it_says(readme: str) -> 
 
 def test_both_readmes_show_the_same_code() -> None:
     english, korean = (
-        [block.text for block in blocks(ROOT / readme) if block.language == "python"]
+        [block.text for block in blocks(ROOT / readme) if block.language in ("python", "toml")]
         for readme in ("README.md", "README.ko.md")
     )
     assert english == korean

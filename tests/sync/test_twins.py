@@ -9,7 +9,7 @@ import pytest
 from hanbeon import App, Job, SyncApp, SyncJob
 
 # What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
-NOT_FOR_CALLERS = {"command", "http", "task", "worker", "store", "hub", "twin"}
+NOT_FOR_CALLERS = {"command", "from_file", "http", "hub", "store", "task", "twin", "use", "worker"}
 PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob)]
 
 

@@ -25,7 +25,7 @@ from hanbeon.tasks.meaning import Meaning
         (["make"], {"timeout": "soon"}, "timeout: 'soon' is not a duration"),
         (["make"], {"timeout": -1}, "timeout"),
         (["make"], {"cwd": 3}, "cwd: 3 is no folder"),
-        (["make"], {"env": {"A": 1}}, "env: "),
+        (["make"], {"env": {"A": 1}}, "env.A: use text"),
         (["make"], {"env": {"A=B": "x"}}, "env.A=B"),
         (["make"], {"pass_env": "PATH"}, "pass_env: "),
         (["make"], {"stdin": "yes"}, "stdin: 'yes' does not fit"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.docs import commands, errors, lifecycle, options, settings
+from tools.docs import commands, configuration, errors, lifecycle, options, settings
 
 ROOT = Path(__file__).parents[2]
 NOTE = "<!-- Made by `make docs` from the code; edit {source} instead. -->\n\n"
-_PAGES = (commands, errors, lifecycle, options, settings)
+_PAGES = (commands, configuration, errors, lifecycle, options, settings)
 
 
 def pages() -> dict[Path, str]:

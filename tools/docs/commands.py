@@ -17,7 +17,7 @@ _PAGE = """# Commands
 
 `hanbeon --help` lists them, `hanbeon COMMAND --help` explains one, `hanbeon --version` says which release this is. Exit
 codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings come from the environment
-([settings.md](settings.md)); an option wins over them.
+([settings.md](settings.md)) and from [hanbeon.toml](configuration.md); an option wins over both.
 {sections}"""
 
 

@@ -13,7 +13,8 @@ SOURCE = "src/hanbeon/settings.py"
 
 _PAGE = """# Settings
 
-Each setting is an argument of `App` and an environment variable; the argument wins. A value that does not fit is
+Each setting is an argument of `App`, an environment variable, and a key of `[settings]` in
+[hanbeon.toml](configuration.md#settings); the first of these that is there wins. A value that does not fit is
 refused by its name, and so is an argument that is none of these. A variable that is nearly one of these is warned of.
 Durations are seconds, and may be fractions. `hanbeon config show --origin` says what is in force and whence,
 `hanbeon config check` finds what is wrong with it.

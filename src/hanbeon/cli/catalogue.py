@@ -10,9 +10,9 @@ TITLE = "A durable job scheduler on SQLite or PostgreSQL."
 
 COMMANDS: dict[str, dict[str, str]] = {
     "To begin with": {
-        "init": "Write a starter App and say what to do next.",
+        "init": "Write a starter App, or a starter hanbeon.toml, and say what to do next.",
         "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
-        "tasks": "List the tasks of an App: where each runs, its queue and its options.",
+        "tasks": "List the tasks of an App or of hanbeon.toml: where each runs, its queue and its options.",
     },
     "Jobs": {
         "enqueue": "Make a job of a task and print its id.",

@@ -12,6 +12,7 @@ from hanbeon.cli.opening import looking
 from hanbeon.cli.output import plain, print_json
 from hanbeon.cli.queues import limits_text
 from hanbeon.cli.running import run
+from hanbeon.cli.shapes import limits_shape
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.operations.queues import QueueRecord
 
@@ -22,7 +23,7 @@ def change_each(database: str | None, names: Sequence[str], change: Change, *, c
     """Change all of these queues or, if one is not there, none; say how each stands then."""
     changed = run(_change_each(database, names, change, create))
     if json:
-        print_json({"queues": [{"name": each.name, "paused": each.paused, "limits": each.limits} for each in changed]})
+        print_json({"queues": [limits_shape(each) for each in changed]})
         return
     for each in changed:
         typer.echo(f"{plain(each.name)}: {plain(limits_text(each.limits, paused=each.paused)) or 'no limits'}")

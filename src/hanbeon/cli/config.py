@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import Database, Json, MaybeAppName
+from hanbeon.cli.options import AppName, Database, Json
 
 config = typer.Typer(
     help="Show the settings, and whether they work.",
@@ -20,7 +20,7 @@ config = typer.Typer(
 @config.command()
 def show(
     origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False,
-    app: MaybeAppName = None,
+    app: AppName = None,
     database: Database = None,
     json: Json = False,
 ) -> None:
@@ -38,15 +38,19 @@ def show(
 
 
 @config.command()
-def check(database: Database = None, json: Json = False) -> None:
-    """Check the environment and the database: values, misspelt names, the connection, the schema."""
+def check(app: AppName = None, database: Database = None, json: Json = False) -> None:
+    """Check the environment, hanbeon.toml and the database.
+
+    That is values and misspelt names, tasks, queues, programs, folders and functions, the connection, the schema.
+    """
     from hanbeon.cli import exits
+    from hanbeon.cli.configuring import settings_here
     from hanbeon.cli.origins import problems
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
-    from hanbeon.settings import load_settings, masked
+    from hanbeon.settings import masked
 
-    found = run(problems(database))
+    found = run(problems(app, database))
     if json:
         shapes: list[dict[str, Any]] = [{"code": each.code, "message": str(each)} for each in found]
         print_json({"ok": not found, "problems": shapes})
@@ -56,4 +60,4 @@ def check(database: Database = None, json: Json = False) -> None:
     if found:
         raise typer.Exit(exits.EXIT_CODES[found[0].kind])
     if not json:
-        typer.echo(f"all is well with {masked(load_settings(database_url=database).database_url)}")
+        typer.echo(f"all is well with {masked(settings_here(database_url=database).database_url)}")

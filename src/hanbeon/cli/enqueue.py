@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import Database, Json, MaybeAppName
+from hanbeon.cli.options import AppName, Database, Json
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def enqueue(
             show_default=False,
         ),
     ] = None,
-    app: MaybeAppName = None,
+    app: AppName = None,
     database: Database = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
@@ -79,9 +79,10 @@ def enqueue(
 ) -> None:
     """Make a job of a task and print its id.
 
-    With --app the arguments are checked against the task's signature, and its options are the task's where none is
-    given. Without, the task must be one that a worker of the database has registered; of its options nothing is known
-    then, so --queue and --retries must be given. With --wait it exits with 1 if the job does not succeed.
+    With --app or hanbeon.toml the arguments are checked against the task's signature, and its options are the task's
+    where none is given. Without, the task must be one that a worker of the database has registered; of its options
+    nothing is known then, so --queue and --retries must be given. With --wait it exits with 1 if the job does not
+    succeed.
     """
     from hanbeon.cli.arguments import parse_arguments
     from hanbeon.cli.running import run
@@ -138,18 +139,19 @@ async def _enqueue(
     log: bool,
     json: bool,
 ) -> None:
-    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.loading import maybe_app
     from hanbeon.cli.making import make_checked, make_unchecked
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import print_json
     from hanbeon.cli.shapes import job_shape
 
     async with contextlib.AsyncExitStack() as stack:
-        if app_name is None:
+        known = maybe_app(app_name, database)
+        if known is None:
             app = await stack.enter_async_context(looking(database))
             job = await make_unchecked(app, task, args, options)
         else:
-            app = await stack.enter_async_context(load_app(app_name, database))
+            app = await stack.enter_async_context(known)
             job = await make_checked(app, task, args, options)
         if not job.created:
             typer.echo("this job was there already; no other was made", err=True)

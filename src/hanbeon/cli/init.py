@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-_NEXT = """wrote {path}: an App with one task
+_PYTHON = """wrote {path}: an App with one task
 
 Next, in two terminals{where}:
   hanbeon worker --app {target}
@@ -18,26 +18,46 @@ and then:
   hanbeon top       # what happens; q ends it
   hanbeon --help    # the rest"""
 
+_TOML = """wrote {path}: settings, one task and one queue
+
+Next, in two terminals{where}:
+  hanbeon worker{option}
+  hanbeon enqueue{option} --wait greet name=Ada
+
+and then:
+  hanbeon config check{option}    # after you have changed the file
+  hanbeon jobs{option}            # what there is
+  hanbeon top{option}             # what happens; q ends it
+  hanbeon --help{pad}          # the rest"""
+
 
 def init(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("jobs.py"),
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write: a Python module, or a .toml without Python.")
+    ] = Path("jobs.py"),
 ) -> None:
-    """Write a starter App and say what to do next. A file that is there is never overwritten."""
+    """Write a starter App, or a starter hanbeon.toml, and say what to do next. No file is ever overwritten."""
     from hanbeon.errors import Conflict, InvalidInput, NotFound
 
-    _check_name(path)
-    text = Path(__file__).with_name("starter.py").read_text()
+    is_toml = path.suffix == ".toml"
+    if not is_toml:
+        _check_name(path)
+    text = Path(__file__).with_name("starter.toml" if is_toml else "starter.py").read_text()
     try:
         with path.open("x") as file:
             file.write(text)
     except FileExistsError as error:
-        raise Conflict(f"{path} is there already; name another file: hanbeon init other.py") from error
+        raise Conflict(f"{path} is there already; name another file: hanbeon init other{path.suffix}") from error
     except FileNotFoundError as error:
         raise NotFound(f"there is no folder {path.parent}; make it first") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}", field="file") from error
     where = "" if path.parent == Path() else f", in {path.parent}"
-    typer.echo(_NEXT.format(path=path, target=f"{path.stem}:app", where=where))
+    option = "" if path.name == "hanbeon.toml" else f" --config {path.name}"
+    words = (_TOML if is_toml else _PYTHON).format(
+        path=path, target=f"{path.stem}:app", where=where, option=option, pad=" " * len(option)
+    )
+    typer.echo(words)
 
 
 def _check_name(path: Path) -> None:
@@ -47,6 +67,8 @@ def _check_name(path: Path) -> None:
     from hanbeon.errors import InvalidInput
 
     if path.suffix != ".py" or not path.stem.isidentifier():
-        raise InvalidInput(f"{path.name!r} is not the name of a Python module; use one like jobs.py", field="file")
+        raise InvalidInput(
+            f"{path.name!r} is not the name of a Python module; use one like jobs.py, or hanbeon.toml", field="file"
+        )
     if not path.exists() and importlib.util.find_spec(path.stem) is not None:
         raise InvalidInput(f"Python has a module {path.stem!r} already; use another name", field="file")

@@ -1,39 +1,43 @@
-"""Finds the App that `--app module:name` means."""
+"""Finds the App of a command: the one that `--app module:name` means, with what `hanbeon.toml` adds to it."""
 
 from __future__ import annotations
 
-import importlib
-import os
-import sys
+from pathlib import Path
 
 from hanbeon.app import App
+from hanbeon.cli.configuring import named_file
+from hanbeon.config.file import NAME, ConfigFile, find, load
+from hanbeon.config.importing import find_app
 from hanbeon.errors import InvalidInput
-from hanbeon.settings import load_settings
 
 
-def load_app(target: str, database: str | None = None) -> App:
+def load_app(target: str | None, database: str | None = None) -> App:
     """The App, on another database if one is given. What its module raises while it is imported is left as it is."""
-    module_name, colon, name = target.partition(":")
-    if not (module_name and colon and name):
+    app = maybe_app(target, database)
+    if app is None:
         raise InvalidInput(
-            f"{target!r} does not name an App; write module:name, for example shop.jobs:app", field="app"
+            f"there are no tasks: say --app module:name, or write a {NAME} (`hanbeon init {NAME}`)", field="app"
         )
-    # A console script does not search the folder it is started in, as `python -m` does.
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise  # The module is there; something that it imports is not.
-        raise InvalidInput(
-            f"there is no module {error.name!r}; start in the folder that holds it, or set PYTHONPATH", field="app"
-        ) from error
-    app = getattr(module, name, None)
-    if not isinstance(app, App):
-        apps = sorted(key for key, value in vars(module).items() if isinstance(value, App))
-        hint = f"it has {', '.join(apps)}" if apps else "it has no App at all"
-        raise InvalidInput(f"{name!r} in {module_name} is not an App; {hint}", field="app")
-    if database is not None:
-        app.settings = load_settings(**app.settings.model_dump() | {"database_url": database})
     return app
+
+
+def maybe_app(target: str | None, database: str | None = None) -> App | None:
+    """The same; None where neither an option nor a file says what tasks there are."""
+    path = find(named_file())
+    file = None if path is None else load(path)
+    if target is None and (file is None or not file.has_tasks):
+        return None
+    return combined(target, file, database)
+
+
+def combined(target: str | None, file: ConfigFile | None, database: str | None = None) -> App:
+    """An App by an option, or by its name in the file, or a new one; and the file's tasks and settings."""
+    if target is not None:
+        app = find_app(target, App, Path.cwd())
+    elif file is not None and file.app is not None:
+        app = find_app(file.app, App, file.folder)
+    else:
+        app = App()
+    if app.file is not None and named_file() is None:
+        file = None  # It has one of its own choice, and this one only happens to be here.
+    return app.use(file, database_url=database)

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from hanbeon.app import App
+from hanbeon.cli.configuring import settings_here
 from hanbeon.clock import SystemClock
 from hanbeon.errors import NotFound
 from hanbeon.store.port import open_store
@@ -17,7 +18,8 @@ _FEW_CONNECTIONS = 2
 @contextlib.asynccontextmanager
 async def looking(database: str | None) -> AsyncIterator[App]:
     """An open App without tasks, on a database that exists already."""
-    app = App(database, pool_size=_FEW_CONNECTIONS)
+    app = App()
+    app.settings = settings_here(database_url=database, pool_size=_FEW_CONNECTIONS)
     refuse_missing_file(app.settings.database_url)
     async with app:
         yield app
@@ -27,4 +29,4 @@ def refuse_missing_file(url: str) -> None:
     """Opened by a mistyped name, SQLite's file would be a new one, empty and sound."""
     database = open_store(url, SystemClock()).database
     if isinstance(database, SqliteDatabase) and not database.path.exists():
-        raise NotFound(f"there is no file {database.path}; check --database or HANBEON_DATABASE_URL")
+        raise NotFound(f"there is no file {database.path}; check --database, HANBEON_DATABASE_URL or hanbeon.toml")

@@ -13,27 +13,17 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="URL",
-        help="sqlite:///file or postgresql://…; by default what HANBEON_DATABASE_URL says.",
+        help="sqlite:///file or postgresql://…; by default what HANBEON_DATABASE_URL or hanbeon.toml says.",
         show_default=False,
     ),
 ]
 AppName = Annotated[
-    str,
-    typer.Option(
-        "--app",
-        metavar="MODULE:NAME",
-        envvar="HANBEON_APP",
-        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP says.",
-        show_envvar=False,
-    ),
-]
-MaybeAppName = Annotated[
     str | None,
     typer.Option(
         "--app",
         metavar="MODULE:NAME",
         envvar="HANBEON_APP",
-        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP says.",
+        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP or hanbeon.toml says.",
         show_default=False,
         show_envvar=False,
     ),

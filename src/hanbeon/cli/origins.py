@@ -1,22 +1,23 @@
-"""Where each setting comes from, and what is wrong with any."""
+"""Where each setting comes from, and what is wrong with any, or with the rest of a file."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
 
-from hanbeon.cli.loading import load_app
+from hanbeon.app import App
+from hanbeon.cli.configuring import named_file
+from hanbeon.cli.loading import combined
 from hanbeon.cli.opening import looking
-from hanbeon.errors import HanbeonError, InvalidInput
-from hanbeon.settings import Settings, load_settings, masked, misspelt_names, settings_refused
-
-_SECRET = "_url"
+from hanbeon.config.examining import missing
+from hanbeon.config.file import examine, find, load
+from hanbeon.errors import HanbeonError, InvalidInput, NotFound
+from hanbeon.settings import SECRET, Settings, load_settings, masked, misspelt_names, settings_refused, variable_of
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """A setting in force. `origin` is the default, a variable of the environment, the App, or an option."""
+    """A setting in force. `origin` is an option, the App, a variable of the environment, a file, or the default."""
 
     name: str
     value: Any
@@ -29,41 +30,55 @@ class Setting(msgspec.Struct, frozen=True):
         return f"{self.value:.12g}" if isinstance(self.value, float) else str(self.value)
 
 
-def settings_in_force(app: str | None, database: str | None) -> list[Setting]:
+def settings_in_force(target: str | None, database: str | None) -> list[Setting]:
     """Every setting of an App, or of whatever runs in this environment."""
-    here = load_settings()
-    used = load_settings(database_url=database) if app is None else load_app(app, database).settings
-    return [_setting(name, used, here, database) for name in Settings.model_fields]
+    path = find(named_file())
+    app = combined(target, None if path is None else load(path), database)
+    said = {} if app.file is None else app.file.settings
+    here = load_settings(said, **app.given)
+    return [_setting(name, app, here, database) for name in Settings.model_fields]
 
 
-def _setting(name: str, used: Settings, here: Settings, database: str | None) -> Setting:
-    value = getattr(used, name)
+def _setting(name: str, app: App, here: Settings, database: str | None) -> Setting:
+    value = getattr(app.settings, name)
     if name == "database_url" and database is not None:
         origin = "--database"
-    elif value != getattr(here, name):
+    elif name in app.given or value != getattr(here, name):
         origin = "the App"
+    elif variable := variable_of(name):
+        origin = variable
+    elif app.file is not None and name in app.file.settings:
+        origin = str(app.file.path)
     else:
-        origin = _variable(name) or "default"
-    return Setting(name, masked(value) if name.endswith(_SECRET) and value else value, origin)
+        origin = "default"
+    return Setting(name, masked(value) if name.endswith(SECRET) and value else value, origin)
 
 
-def _variable(name: str) -> str | None:
-    """The variable that sets it; upper and lower case are the same to the settings."""
-    wanted = f"{Settings.model_config['env_prefix']}{name}".upper()
-    return next((variable for variable in os.environ if variable.upper() == wanted), None)
-
-
-async def problems(database: str | None) -> list[HanbeonError]:
-    """All that is wrong with the environment; if nothing is, what is wrong with the database."""
+async def problems(target: str | None, database: str | None) -> list[HanbeonError]:
+    """All that is wrong with the environment and the file; if nothing is, what is wrong with the database."""
     found: list[HanbeonError] = [*settings_refused()]
     found += [
         InvalidInput(f"there is no such setting; did you mean {near}?", field=name)
         for name, near in misspelt_names().items()
     ]
+    found += _problems_of_the_file()
     if not found:
         try:
+            path = find(named_file())
+            combined(target, None if path is None else load(path))
             async with looking(database):
                 pass
         except HanbeonError as error:
             found.append(error)
     return found
+
+
+def _problems_of_the_file() -> list[HanbeonError]:
+    path = find(named_file())
+    if path is None:
+        return []
+    try:
+        file, problems = examine(path)
+    except (InvalidInput, NotFound) as error:
+        return [error]
+    return [*problems, *missing(file)]

@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, TITLE, front_page
+from hanbeon.cli.configuring import with_config
 from hanbeon.errors import HanbeonError
 
 # Plain help: rich would take longer to load than most commands take to run.
@@ -56,10 +57,10 @@ def _load(name: str) -> Any:
     if isinstance(found, typer.Typer):
         group = get_command(found)
         group.name = name
-        return group
+        return with_config(group)
     alone = typer.Typer(add_completion=False, **STYLE)
     alone.command(name)(found)
-    return get_command(alone)
+    return with_config(get_command(alone))
 
 
 class Front(TyperGroup):

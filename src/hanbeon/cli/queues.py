@@ -59,7 +59,7 @@ def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
         brief(numbers.oldest_ready),
         *_percentiles(numbers.wait),
         *_percentiles(numbers.run),
-        limits_text(queue.limits, paused=queue.paused),
+        " ".join(filter(None, [limits_text(queue.limits, paused=queue.paused), _declared(queue)])),
     ]
 
 
@@ -67,6 +67,18 @@ def _percentiles(spans: Spans | None) -> tuple[str, str]:
     from hanbeon.cli.spans import brief
 
     return (brief(spans.p50), brief(spans.p95)) if spans else ("", "")
+
+
+def _declared(queue: QueueRecord) -> str:
+    """What the file says, where somebody has said otherwise since."""
+    if not queue.differs:
+        return ""
+    import msgspec
+
+    from hanbeon.domain.limits import QueueLimits
+
+    declared = msgspec.convert(queue.declared, QueueLimits)
+    return f"(declared: {limits_text(declared, paused=False) or 'no limits'})"
 
 
 def limits_text(limits: QueueLimits, *, paused: bool) -> str:

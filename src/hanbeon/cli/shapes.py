@@ -57,7 +57,11 @@ def log_shape(entry: LogEntry, zone: dt.tzinfo) -> dict[str, Any]:
 
 
 def queue_shape(queue: QueueRecord, numbers: QueueStatistics) -> dict[str, Any]:
-    return {"name": queue.name, "paused": queue.paused, "limits": queue.limits, **msgspec.to_builtins(numbers)}
+    return {**limits_shape(queue), **msgspec.to_builtins(numbers)}
+
+
+def limits_shape(queue: QueueRecord) -> dict[str, Any]:
+    return {"name": queue.name, "paused": queue.paused, "limits": queue.limits, "declared": queue.declared}
 
 
 def task_shape(task: Task[..., Any]) -> dict[str, Any]:

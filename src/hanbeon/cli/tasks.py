@@ -5,8 +5,8 @@ from __future__ import annotations
 from hanbeon.cli.options import AppName, Json
 
 
-def tasks(app: AppName, json: Json = False) -> None:
-    """List the tasks of an App: where each runs, its queue and its options."""
+def tasks(app: AppName = None, json: Json = False) -> None:
+    """List the tasks of an App or of hanbeon.toml: where each runs, its queue and its options."""
     from hanbeon.cli.loading import load_app
     from hanbeon.cli.output import print_json, print_table
     from hanbeon.cli.shapes import task_shape

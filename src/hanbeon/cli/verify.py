@@ -20,11 +20,11 @@ def verify(
     """Audit a database: every move legal, no claim doubled, no event missing. Exits with 1 if it is not sound."""
     import msgspec
 
+    from hanbeon.cli.configuring import settings_here
     from hanbeon.cli.running import run
     from hanbeon.service.verify import render
-    from hanbeon.settings import load_settings
 
-    settings = load_settings(database_url=database)
+    settings = settings_here(database_url=database)
     report = run(audit(settings.database_url))
     if json:
         typer.echo(msgspec.json.encode({"sound": report.sound, **msgspec.to_builtins(report)}).decode())

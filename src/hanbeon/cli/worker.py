@@ -19,20 +19,30 @@ THREAD_NAMES = "hanbeon-task"
 
 
 def worker(
-    app: AppName,
+    app: AppName = None,
     database: Annotated[
-        str | None, typer.Option(metavar="URL", help="Work on this database instead of the App's.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="URL", help="Work on this database instead of the App's or the file's.", show_default=False
+        ),
     ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(metavar="N", help="How many jobs to run at once; by default the App's setting.", min=1),
     ] = None,
 ) -> None:
-    """Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs."""
+    """Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.
+
+    Its tasks are those of --app, of hanbeon.toml, or of both. SIGHUP reads hanbeon.toml again.
+    """
+    import signal
+
     from hanbeon.cli.loading import load_app
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.cli.running import run
 
+    # Until the worker listens: to die of it, or not to hear it, would both be wrong.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
     run(_work(load_app(app, database), concurrency))
     _leave_threads_behind()

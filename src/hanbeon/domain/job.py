@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import re
+import reprlib
 import uuid
 from functools import lru_cache
 from typing import Any
@@ -227,6 +228,11 @@ def check_name(field: str, name: str, *, required: bool) -> None:
     if len(name) > NAME_LIMIT:
         raise InvalidInput(f"{len(name)} characters are too long; use at most {NAME_LIMIT}", field=field)
     _storable(field, name)
+
+
+def check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise InvalidInput(f"{reprlib.repr(value)} does not fit; use a whole number, {low} to {high}", field=field)
 
 
 def _storable(field: str, text: str) -> bytes:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from hanbeon.domain.job import check_name, check_whole
+from hanbeon.errors import InvalidInput
+
 NO_LIMIT = 0
+_MOST = 2**31 - 1
 
 
 class QueueLimits(msgspec.Struct, frozen=True):
@@ -28,6 +33,20 @@ class QueueLimits(msgspec.Struct, frozen=True):
 
     def for_key(self, key: str) -> int:
         return self.keys.get(key, self.max_per_key) if key else NO_LIMIT
+
+
+def check_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
+    """Limits as somebody wrote them, by the names of `QueueLimits`; the first that does not fit is refused."""
+    for field, limit in limits.items():
+        if field in ("max_concurrent", "max_per_key"):
+            check_whole(field, limit, NO_LIMIT, _MOST)
+            continue
+        if not isinstance(limit, Mapping):
+            raise InvalidInput(f"{reprlib.repr(limit)} does not fit; use a dict of numbers by name", field=field)
+        for name, number in limit.items():
+            check_name(field, name, required=True)
+            check_whole(field, number, NO_LIMIT, _MOST)
+    return {field: dict(limit) if isinstance(limit, Mapping) else limit for field, limit in limits.items()}
 
 
 class Usage:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
@@ -31,7 +32,7 @@ class Claimer:
         running: Callable[[], int],
         start: Callable[[Claimed, float], None],
     ) -> None:
-        self._store, self._settings, self._clock = store, settings, clock
+        self._store, self.settings, self._clock = store, settings, clock
         self._tasks, self._running, self._start = tasks, running, start
         self._cursor = 0
         self._place: Place | None = None
@@ -70,20 +71,32 @@ class Claimer:
         async with self._asking:
             return
 
+    @contextlib.asynccontextmanager
+    async def at_rest(self) -> AsyncIterator[None]:
+        """While it lasts no claim is under way, and none that follows goes by what was known before.
+
+        So the tasks may change meanwhile: a lane that is remembered may be one of a task that is gone.
+        """
+        async with self._asking:
+            try:
+                yield
+            finally:
+                self._place = self._home = None
+
     async def run_once(self) -> float:
         async with self._asking:
             return await self._ask()
 
     async def _ask(self) -> float:
-        want = min(_BATCH, self._settings.concurrency - self._running())
+        want = min(_BATCH, self.settings.concurrency - self._running())
         tasks = self._tasks()
         if not self.is_open or want <= 0 or not tasks:
-            return self._settings.poll
+            return self.settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor
         behind, guessed = self._next_place(sent_at)
         answer = await self._store.claim(
-            ClaimRequest(self.instance, tasks, want, micros(self._settings.lease), self._cursor, behind)
+            ClaimRequest(self.instance, tasks, want, micros(self.settings.lease), self._cursor, behind)
         )
         self._cursor = answer.cursor
         if answer.place is not None:
@@ -94,4 +107,4 @@ class Claimer:
             self._start(job, sent_at)
         if answer.jobs or answer.cursor or began_at:
             return AGAIN
-        return self._settings.poll * random.uniform(0.8, 1.2)
+        return self.settings.poll * random.uniform(0.8, 1.2)

@@ -12,7 +12,7 @@ from hanbeon.store.port import Store
 
 class Renewer:
     def __init__(self, store: Store, holdings: Holdings, settings: Settings, clock: Clock) -> None:
-        self._store, self._holdings, self._settings, self._clock = store, holdings, settings, clock
+        self._store, self._holdings, self.settings, self._clock = store, holdings, settings, clock
 
     async def renew(self) -> float:
         """Extend every lease held."""
@@ -20,21 +20,21 @@ class Renewer:
         if held:
             leases = [attempt.lease for attempt in held.values()]
             sent_at = self._clock.monotonic()
-            async with asyncio.timeout(self._settings.heartbeat):
-                facts = await self._store.renew(leases, micros(self._settings.lease))
+            async with asyncio.timeout(self.settings.heartbeat):
+                facts = await self._store.renew(leases, micros(self.settings.lease))
             for seq in facts.renewed:
-                held[seq].renewed(sent_at, self._settings.lease)
+                held[seq].renewed(sent_at, self.settings.lease)
             self._holdings.learn(held, facts)
             if len(facts.renewed | facts.lost) < len(held):
                 # Some were locked, by their own writes perhaps: a job that writes much must not lose its lease.
-                return self._settings.heartbeat / 10
-        return self._settings.heartbeat
+                return self.settings.heartbeat / 10
+        return self.settings.heartbeat
 
     async def watch(self) -> float:
         """Look for cancelled and lost jobs between two renewals; an idle instance does not ask."""
         held = self._holdings.held()
         if not held:
-            return self._settings.poll
-        async with asyncio.timeout(self._settings.heartbeat):
+            return self.settings.poll
+        async with asyncio.timeout(self.settings.heartbeat):
             self._holdings.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
-        return self._settings.watch
+        return self.settings.watch

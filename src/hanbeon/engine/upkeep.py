@@ -22,7 +22,7 @@ _BETWEEN_PRUNINGS = 0.05
 
 class Upkeep:
     def __init__(self, store: Store, settings: Settings) -> None:
-        self._store, self._settings = store, settings
+        self._store, self.settings = store, settings
 
     async def recover(self) -> float:
         """Take over what others, or an earlier life of this one, left behind."""
@@ -31,15 +31,15 @@ class Upkeep:
             _log.warning("recovered", seq=item.seq, attempt=item.fence, became=item.state.value)
         if len(recovered) == _BATCH:
             return AGAIN
-        return min(self._settings.poll, self._settings.lease / 6) * random.uniform(0.8, 1.2)
+        return min(self.settings.poll, self.settings.lease / 6) * random.uniform(0.8, 1.2)
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
         wait_us = await self._store.next_due_us()
         if wait_us is None:
-            return self._settings.poll
+            return self.settings.poll
         if wait_us > 0:
-            return min(self._settings.poll, max(0.001, wait_us / MICROS))
+            return min(self.settings.poll, max(0.001, wait_us / MICROS))
         # None promoted: another instance is at it just now.
         return AGAIN if await self._store.promote(_BATCH) else _BETWEEN_TRIES
 
@@ -50,7 +50,7 @@ class Upkeep:
         """
         await asyncio.sleep(_BETWEEN_NUMBERINGS)
         await self._store.number_events()
-        return self._settings.poll * 6
+        return self.settings.poll * 6
 
     async def fold(self) -> float:
         """Add the deltas of events to the tallies, every other second between all instances while there are any.
@@ -60,10 +60,10 @@ class Upkeep:
         await asyncio.sleep(_BETWEEN_FOLDINGS)
         # A little less than the pause, or an instance alone would find its own last time too near.
         folded = await self._store.fold(_FOLDED_AT_ONCE, micros(0.8 * _BETWEEN_FOLDINGS))
-        return AGAIN if folded == _FOLDED_AT_ONCE else self._settings.poll * 12
+        return AGAIN if folded == _FOLDED_AT_ONCE else self.settings.poll * 12
 
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""
-        if await self._store.prune(micros(self._settings.retention), _BATCH) >= _BATCH:
+        if await self._store.prune(micros(self.settings.retention), _BATCH) >= _BATCH:
             return _BETWEEN_PRUNINGS
-        return self._settings.prune_every * random.uniform(0.8, 1.2)
+        return self.settings.prune_every * random.uniform(0.8, 1.2)

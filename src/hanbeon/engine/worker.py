@@ -19,8 +19,11 @@ from hanbeon.engine.completion import Completion
 from hanbeon.engine.holdings import Holdings
 from hanbeon.engine.logs import Logs
 from hanbeon.engine.loop import Loop
+from hanbeon.engine.reload import AT_ONCE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running import Runner
+from hanbeon.engine.source import Change, Source
+from hanbeon.engine.terminal import Terminal
 from hanbeon.engine.upkeep import Upkeep
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
@@ -50,6 +53,7 @@ class Worker:
         executors: Iterable[Executor],
         *,
         name: str | None = None,
+        source: Source | None = None,
     ) -> None:
         self._store, self._hub, self._registry = store, hub, registry
         self._settings, self._clock = settings, clock
@@ -65,6 +69,7 @@ class Worker:
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
         self._upkeep = Upkeep(store, settings)
+        self._reloader = Reloader(source, store, self._change)
         self._looping: list[asyncio.Task[None]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
@@ -81,6 +86,7 @@ class Worker:
         self.fold = Loop("fold", self._upkeep.fold)
         self.prune = Loop("prune", self._upkeep.prune)
         self.beat = Loop("beat", self._beat)
+        self.reload = Loop("reload", self._reloader.run_once)
 
     @property
     def instance(self) -> int:
@@ -95,8 +101,9 @@ class Worker:
         await self.stop()
 
     async def register(self) -> None:
-        """Show up among the instances."""
+        """Declare the queues, and show up among the instances."""
         self._logs.attach(asyncio.get_running_loop())
+        await self._reloader.declare()
         self._claimer.instance = await self._store.register(
             NewInstance(
                 self.name,
@@ -128,21 +135,48 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
-        return [*working, self.recover, self.promote, self.number, self.fold, self.prune, self.beat]
+        return [*working, self.recover, self.promote, self.number, self.fold, self.prune, self.beat, self.reload]
 
     async def run(self) -> None:
-        """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once."""
+        """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once.
+
+        SIGHUP reads the file that the App came from again, unless it says that the terminal is gone: then it stops.
+        """
         _calm_the_collector()
         loop = asyncio.get_running_loop()
-        signals = (signal.SIGTERM, signal.SIGINT)
-        for number in signals:
-            loop.add_signal_handler(number, self._signalled)
+        terminal = Terminal()
+        signals = {
+            signal.SIGTERM: self._signalled,
+            signal.SIGINT: self._signalled,
+            signal.SIGHUP: lambda: self._signalled() if terminal.is_gone else self.reload_soon(),
+        }
+        for number, handler in signals.items():
+            loop.add_signal_handler(number, handler)
+        # Whoever runs a worker may have held it back until there is somebody to hear it.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
         try:
             async with self:
                 await self._stop_requested.wait()
         finally:
             for number in signals:
                 loop.remove_signal_handler(number)
+
+    def reload_soon(self) -> None:
+        """Read the App's file again: what SIGHUP asks for."""
+        self._reloader.ask()
+        self.reload.wake()
+
+    async def _change(self, change: Change) -> None:
+        """Work by what a source says now. What runs goes on with the task that it began with."""
+        changes = {name: value for name, value in change.settings.items() if name in AT_ONCE}
+        async with self._claimer.at_rest():
+            change.put_in_force()
+            self._settings = self._settings.model_copy(update=changes)
+            self._claimer.settings = self._renewer.settings = self._upkeep.settings = self._settings
+        await self.beat.run_once()
+        self._work_came()
+        self.watch.wake()
+        self.prune.wake()
 
     def _signalled(self) -> None:
         if self._stop_requested.is_set():
@@ -269,7 +303,7 @@ class Worker:
         self.claim.wake()
 
     async def _beat(self) -> float:
-        if not await self._store.beat(self.instance, len(self.holdings), self._served()):
+        if not await self._store.beat(self.instance, len(self.holdings), self._served(), self._settings.concurrency):
             await self.register()
         return self._settings.heartbeat
 

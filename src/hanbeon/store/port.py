@@ -371,6 +371,10 @@ class Store:
         await self.transact(lambda tx: queues.add_queue(tx, name))
         return await self.transact(lambda tx: queues.change_queue(tx, name, limits, paused))
 
+    async def declare_queues(self, declared: Mapping[str, Mapping[str, Any]]) -> list[queues.QueueRecord]:
+        """Put in force what is declared otherwise than last, all of it or nothing; the queues that this changed."""
+        return await self.transact(lambda tx: queues.declare_queues(tx, declared))
+
     # Looking
 
     async def job(self, job_id: str) -> JobRecord:
@@ -464,8 +468,8 @@ class Store:
     async def register(self, new: instances.NewInstance) -> int:
         return await self.transact(lambda tx: instances.register(tx, new))
 
-    async def beat(self, instance: int, running: int, tasks: Sequence[str]) -> bool:
-        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks))
+    async def beat(self, instance: int, running: int, tasks: Sequence[str], capacity: int | None = None) -> bool:
+        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks, capacity))
 
     async def leave(self, instance: int) -> None:
         await self.transact(lambda tx: instances.leave(tx, instance))

@@ -75,10 +75,13 @@ def texts(told: Any, field: str) -> tuple[str, ...]:
 
 
 def named_texts(told: Any, field: str) -> dict[str, str]:
-    """A table of texts by name."""
-    if isinstance(told, Mapping) and all(isinstance(name, str) and isinstance(it, str) for name, it in told.items()):
-        return dict(told)
-    raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a table of texts by name", field=field)
+    """A table of texts by name. What is in it may be secret: a refusal names names only."""
+    if not isinstance(told, Mapping):
+        raise InvalidInput("use a table of texts by name", field=field)
+    for name, it in told.items():
+        if not isinstance(name, str) or not isinstance(it, str):
+            raise InvalidInput("use text", field=f"{field}.{name}")
+    return dict(told)
 
 
 def types_by_name(told: Any, field: str) -> Mapping[str, Any]:

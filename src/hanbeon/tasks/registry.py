@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hanbeon.errors import TaskDefinitionError, UnknownTask
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task import Task
 
+Tasks = Mapping[str, Task[..., Any]]
+
 
 class Registry:
+    """Tasks that code registers one by one, and whole sets that come from elsewhere and can be replaced."""
+
     def __init__(self) -> None:
-        self._tasks: dict[str, Task[..., Any]] = {}
+        self._own: dict[str, Task[..., Any]] = {}
+        self._sets: dict[str, Tasks] = {}
+        self._tasks: Tasks = {}
 
     def add(self, task: Task[..., Any]) -> None:
         """A name belongs to one function; two modules that claim it are a mistake, not an override."""
-        known = self._tasks.get(task.name)
-        if known is not None and not known.is_same(task):
-            raise TaskDefinitionError(
-                f"task {task.name!r} is registered already, by {known.where}; give {task.where} a name of its own"
-            )
-        self._tasks[task.name] = task
+        _refuse_another(self._tasks, task)
+        self._own[task.name] = task
+        self._put_in_force()
+
+    def check(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
+        """Refuse a set in which a name belongs to something else already."""
+        others = self._without(origin)
+        for task in tasks:
+            _refuse_another(others, task)
+
+    def replace(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
+        """Put all the tasks of an origin in force instead of its last ones, or none of them.
+
+        Of a task that code has registered too, the set has the word: its options are those in force.
+        """
+        tasks = list(tasks)
+        self.check(origin, tasks)
+        self._sets[origin] = {task.name: task for task in tasks}
+        self._put_in_force()
 
     def get(self, name: str) -> Task[..., Any]:
         task = self._tasks.get(name)
@@ -35,3 +54,21 @@ class Registry:
 
     def __iter__(self) -> Iterator[Task[..., Any]]:
         return iter(self._tasks.values())
+
+    def _without(self, origin: str) -> Tasks:
+        tasks = dict(self._own)
+        for each, more in self._sets.items():
+            tasks |= more if each != origin else {}
+        return tasks
+
+    def _put_in_force(self) -> None:
+        # Another mapping, never a changed one: who goes through the old one goes on.
+        self._tasks = self._without("")
+
+
+def _refuse_another(known: Tasks, task: Task[..., Any]) -> None:
+    other = known.get(task.name)
+    if other is not None and not other.is_same(task):
+        raise TaskDefinitionError(
+            f"task {task.name!r} is registered already, by {other.where}; give {task.where} a name of its own"
+        )

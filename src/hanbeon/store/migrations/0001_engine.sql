@@ -7,6 +7,8 @@ CREATE TABLE hanbeon.queue (
   paused boolean NOT NULL DEFAULT false,
   limited boolean NOT NULL DEFAULT false,
   limits text NOT NULL DEFAULT '{}',
+  -- What a configuration file said last of its limits. They are set when that changes, and are an operator's until then.
+  declared text,
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );

@@ -42,9 +42,9 @@ async def register(tx: Tx, new: NewInstance) -> int:
     return int(rows[0]["id"])
 
 
-async def beat(tx: Tx, instance: int, running: int, tasks: Sequence[str]) -> bool:
+async def beat(tx: Tx, instance: int, running: int, tasks: Sequence[str], capacity: int | None) -> bool:
     """Show that the instance lives; False if its row was pruned while it slept."""
-    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks)))
+    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity))
 
 
 async def leave(tx: Tx, instance: int) -> None:

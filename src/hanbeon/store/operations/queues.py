@@ -21,6 +21,13 @@ class QueueRecord(msgspec.Struct, frozen=True):
     name: str
     paused: bool
     limits: QueueLimits
+    # What a configuration file said last of these limits, and no more than it said.
+    declared: Mapping[str, Any] | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether somebody has changed since what was declared."""
+        return self.declared is not None and _merged(self.limits, self.declared) != self.limits
 
 
 async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paused: bool | None) -> QueueRecord:
@@ -29,23 +36,49 @@ async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paus
     if not rows:
         raise NotFound(f"there is no queue {name!r}; a queue exists from its first job or configuration on")
     before = _record(rows[0])
-    after = QueueRecord(
-        before.id,
-        name,
-        before.paused if paused is None else paused,
-        _merged(before.limits, limits or {}),
+    after = msgspec.structs.replace(
+        before, paused=before.paused if paused is None else paused, limits=_merged(before.limits, limits or {})
     )
-    changed = await tx.fetch(
-        "change_queue",
-        before.id,
-        after.paused,
-        after.limits.limited,
-        msgspec.json.encode(after.limits).decode(),
-    )
-    details = {"paused": after.paused, "limits": msgspec.to_builtins(after.limits)}
-    tx.emit(Event(type=QUEUE_CHANGED, at=changed[0]["changed_at"], queue=name, details=details))
-    tx.wake("work")
+    await _write(tx, after)
     return after
+
+
+async def declare_queues(tx: Tx, declared: Mapping[str, Mapping[str, Any]]) -> list[QueueRecord]:
+    """Put declared limits in force where they are declared otherwise than last; the queues that this changed.
+
+    Whoever declares the same again changes nothing, so what an operator changed since stays. What the last declaration
+    named and this one does not is lifted; what neither names is left alone.
+    """
+    if not declared:
+        return []
+    for name in declared:
+        check_name("queue", name, required=True)
+    await tx.fetch("add_queues", to_json([{"name": name} for name in declared]))
+    changed = []
+    for row in await tx.fetch("lock_queues_named", to_json(list(declared))):
+        before = _record(row)
+        said = declared[before.name]
+        if before.declared == said:
+            continue
+        lifted = {field: getattr(QueueLimits(), field) for field in before.declared or {}}
+        after = msgspec.structs.replace(before, limits=_merged(before.limits, {**lifted, **said}), declared=said)
+        await _write(tx, after)
+        changed.append(after)
+    return changed
+
+
+async def _write(tx: Tx, queue: QueueRecord) -> None:
+    written = await tx.fetch(
+        "change_queue",
+        queue.id,
+        queue.paused,
+        queue.limits.limited,
+        to_json(queue.limits),
+        None if queue.declared is None else to_json(queue.declared),
+    )
+    details = {"paused": queue.paused, "limits": msgspec.to_builtins(queue.limits)}
+    tx.emit(Event(type=QUEUE_CHANGED, at=written[0]["changed_at"], queue=queue.name, details=details))
+    tx.wake("work")
 
 
 async def queues(tx: Tx) -> list[QueueRecord]:
@@ -76,4 +109,5 @@ def _merged(limits: QueueLimits, changes: Mapping[str, Any]) -> QueueLimits:
 
 
 def _record(row: Any) -> QueueRecord:
-    return QueueRecord(row["id"], row["name"], bool(row["paused"]), _limits.decode(row["limits"]))
+    declared = None if row["declared"] is None else msgspec.json.decode(row["declared"])
+    return QueueRecord(row["id"], row["name"], bool(row["paused"]), _limits.decode(row["limits"]), declared)

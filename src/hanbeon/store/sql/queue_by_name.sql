@@ -1,1 +1,1 @@
-SELECT q.id, q.name, q.paused, q.limits FROM hanbeon.queue AS q WHERE q.name = $1 @lock
+SELECT q.id, q.name, q.paused, q.limits, q.declared FROM hanbeon.queue AS q WHERE q.name = $1 @lock

@@ -1,1 +1,1 @@
-SELECT q.id, q.name, q.paused, q.limits FROM hanbeon.queue AS q ORDER BY q.name
+SELECT q.id, q.name, q.paused, q.limits, q.declared FROM hanbeon.queue AS q ORDER BY q.name

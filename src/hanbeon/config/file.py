@@ -1,0 +1,110 @@
+"""The sections of `hanbeon.toml`, and the file as a whole. A new section is a reader and a field, both here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hanbeon.config.document import Document
+from hanbeon.config.importing import split_target
+from hanbeon.config.queues import Declared, read_queues
+from hanbeon.config.reading import Reading
+from hanbeon.config.settings import read_settings
+from hanbeon.config.tasks import AnyTask, read_tasks
+from hanbeon.errors import ConfigInvalid, InvalidInput
+from hanbeon.tasks.options import check_names, did_you_mean, texts
+
+NAME = "hanbeon.toml"
+VARIABLE = "HANBEON_CONFIG"
+
+
+def _read_app(told: Any, reading: Reading) -> str | None:
+    with reading.at():
+        split_target(told, "app", "shop.jobs:app")
+        return str(told)
+    return None
+
+
+def _read_chains(told: Any, reading: Reading) -> tuple[str, ...]:
+    table = reading.table(told, "chains")
+    with reading.at("chains"):
+        check_names(table, ["libraries"], "[chains]")
+        return texts(table.get("libraries", []), "libraries")
+    return ()
+
+
+SECTIONS: Mapping[str, Callable[[Any, Reading], Any]] = {
+    "app": _read_app,
+    "settings": read_settings,
+    "tasks": read_tasks,
+    "queues": read_queues,
+    "chains": _read_chains,
+}
+
+
+class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file says: a field for each section. `chains` are the modules that chains may import; none uses it yet."""
+
+    path: Path
+    folder: Path
+    app: str | None = None
+    settings: Mapping[str, Any] = {}
+    tasks: tuple[AnyTask, ...] = ()
+    queues: Declared = {}
+    chains: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """What its tasks are known by."""
+        return str(self.folder / self.path.name)
+
+    @property
+    def has_tasks(self) -> bool:
+        return bool(self.tasks) or self.app is not None
+
+
+def load(path: Path, folder: Path | None = None) -> ConfigFile:
+    """What a file says; the first problem of a file that does not fit is raised."""
+    file, problems = examine(path, folder)
+    if problems:
+        raise problems[0]
+    return file
+
+
+def load_settings_of(path: Path) -> dict[str, Any]:
+    """Its settings alone: who only looks at a database need not import what its tasks run."""
+    reading = Reading(Document.read(path))
+    values = read_settings(reading.document.said.get("settings", {}), reading)
+    if reading.problems:
+        raise reading.problems[0]
+    return values
+
+
+def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[ConfigInvalid]]:
+    """What of a file can be read, and every problem of the rest."""
+    document = Document.read(path, folder)
+    reading = Reading(document)
+    found: dict[str, Any] = {}
+    for name, told in document.said.items():
+        if name in SECTIONS:
+            found[name] = SECTIONS[name](told, reading)
+            continue
+        hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
+        what = "section" if isinstance(told, Mapping) else "key"
+        reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
+    return ConfigFile(path=path, folder=document.folder, **found), reading.problems
+
+
+def find(path: str | Path | None = None) -> Path | None:
+    """The file to read: this one, or the one that HANBEON_CONFIG names, or `hanbeon.toml` in the current folder."""
+    if path is not None:
+        return Path(path)
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return Path(named) if named else None
+    here = Path(NAME)
+    return here if here.exists() else None

@@ -1,0 +1,81 @@
+"""Finds what `module:name` means, in Python's path or beside the file that names it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import did_you_mean
+
+T = TypeVar("T")
+
+
+def split_target(target: Any, field: str, example: str) -> tuple[str, str]:
+    """The module and the name in it."""
+    module, colon, name = target.partition(":") if isinstance(target, str) else ("", "", "")
+    if not (module and colon and name):
+        raise InvalidInput(f"{target!r} is incomplete; write module:name, for example {example}", field=field)
+    return module, name
+
+
+def import_module(name: str, folder: Path, field: str) -> ModuleType:
+    """The module. What it raises while it is imported is left as it is."""
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise InvalidInput(f"{name!r} is no module; write its name in full, like shop.jobs", field=field)
+    # A console script does not search the folder it is started in, as `python -m` does.
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # The module is there; something that it imports is not.
+        raise InvalidInput(
+            f"there is no module {error.name!r}; start in the folder that holds it, or set PYTHONPATH", field=field
+        ) from error
+
+
+def find_app(target: str, kind: type[T], folder: Path, field: str = "app") -> T:
+    """The App that `module:name` means."""
+    module_name, name = split_target(target, field, "shop.jobs:app")
+    module = import_module(module_name, folder, field)
+    app = getattr(module, name, None)
+    if not isinstance(app, kind):
+        apps = sorted(key for key, value in vars(module).items() if isinstance(value, kind))
+        hint = f"it has {', '.join(apps)}" if apps else "it has no App at all"
+        raise InvalidInput(f"{name!r} in {module_name} is not an App; {hint}", field=field)
+    return app
+
+
+def find_function(target: Any, folder: Path, field: str) -> Any:
+    """What a module has under that name; a module that cannot be imported is refused with where it failed."""
+    module_name, name = split_target(target, field, "shop.tasks:report")
+    try:
+        module = import_module(module_name, folder, field)
+    except InvalidInput:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InvalidInput(
+            f"{module_name} cannot be imported: {type(error).__name__}: {error}{_where(error)}", field=field
+        ) from error
+    if not hasattr(module, name):
+        known = [key for key, value in vars(module).items() if callable(value) or hasattr(value, "function")]
+        hint = did_you_mean(name, known) or "; check the name"
+        raise InvalidInput(f"{module_name} has no {name!r}{hint}", field=field)
+    return getattr(module, name)
+
+
+def _where(error: BaseException) -> str:
+    """The last line of Python that it came from."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith("<") and "importlib" not in file:
+            place = f" ({file}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return place

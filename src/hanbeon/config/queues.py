@@ -1,0 +1,24 @@
+"""`[queues.NAME]`: how much of a queue may run at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hanbeon.config.reading import Reading
+from hanbeon.domain.job import check_name
+from hanbeon.domain.limits import QueueLimits, check_limits
+from hanbeon.tasks.options import check_names
+
+Declared = dict[str, dict[str, Any]]
+
+
+def read_queues(told: Any, reading: Reading) -> Declared:
+    """The limits that each table names, and no others."""
+    queues: Declared = {}
+    for name, table in reading.table(told, "queues").items():
+        limits = reading.table(table, "queues", name)
+        with reading.at("queues", name):
+            check_name("name", name, required=True)
+            check_names(limits, QueueLimits.__struct_fields__, "a queue")
+            queues[name] = check_limits(limits)
+    return queues

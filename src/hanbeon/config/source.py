@@ -1,0 +1,42 @@
+"""A file that a worker can read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hanbeon.config.file import ConfigFile, load
+from hanbeon.config.queues import Declared
+from hanbeon.engine.source import Change
+from hanbeon.settings import Settings, load_settings
+from hanbeon.tasks.registry import Registry
+
+
+class FileSource:
+    """The file of an App, whose tasks are in its registry. `given` are the settings that win over the file's."""
+
+    def __init__(self, file: ConfigFile, registry: Registry, given: Mapping[str, Any]) -> None:
+        self._file, self._registry, self._given = file, registry, given
+
+    @property
+    def name(self) -> str:
+        return str(self._file.path)
+
+    @property
+    def queues(self) -> Declared:
+        return self._file.queues
+
+    def read(self) -> Change:
+        before, file = self._file, load(self._file.path, self._file.folder)
+        self._registry.check(file.origin, file.tasks)
+        old, new = load_settings(before.settings, **self._given), load_settings(file.settings, **self._given)
+        settings = {
+            name: getattr(new, name) for name in Settings.model_fields if getattr(new, name) != getattr(old, name)
+        }
+
+        def put_in_force() -> None:
+            self._registry.replace(file.origin, file.tasks)
+            self._file = file
+
+        also = ("app",) if file.app != before.app else ()
+        return Change(file.queues, settings, also, put_in_force)

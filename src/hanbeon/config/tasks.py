@@ -1,0 +1,102 @@
+"""`[tasks.NAME]`: what a task runs is one of `KINDS`; the rest of its table are options."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import shlex
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hanbeon.config.importing import find_function
+from hanbeon.config.reading import Reading, field_and_message, parts
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.command import command_task
+from hanbeon.tasks.options import did_you_mean
+from hanbeon.tasks.task import Task, TaskOptions
+
+AnyTask = Task[..., Any]
+Factory = Callable[[str, Any, Mapping[str, Any], Path], AnyTask]
+_HTTP = "hanbeon.tasks.http_call"
+
+
+def read_tasks(told: Any, reading: Reading) -> tuple[AnyTask, ...]:
+    """Every task that can be made; of each of the others, the first thing that is wrong with it."""
+    tasks = []
+    for name, table in reading.table(told, "tasks").items():
+        with reading.at("tasks", name):
+            tasks.append(_task(name, table, reading.folder))
+    return tuple(tasks)
+
+
+def _task(name: str, table: Any, folder: Path) -> AnyTask:
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f'it is no table; write [tasks.{name}] and, below it, command = ["program"]')
+    kinds = [kind for kind in KINDS if kind in table]
+    if len(kinds) != 1:
+        raise InvalidInput(_choose(kinds, table))
+    kind = kinds[0]
+    options = {field: value for field, value in table.items() if field != kind}
+    return KINDS[kind](name, table[kind], options, folder)
+
+
+def _choose(kinds: list[str], table: Mapping[str, Any]) -> str:
+    if kinds:
+        return f"it has {' and '.join(kinds)}; a task is one of them"
+    near = next((hint for field in table if (hint := did_you_mean(field, KINDS))), "")
+    *most, last = KINDS
+    return f"it does not say what to run; give it {', '.join(most)} or {last}{near}"
+
+
+def _command(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """A program. It runs in the file's folder, and a relative `cwd` is one of that: not where a worker was started."""
+    if isinstance(told, str):
+        raise InvalidInput(f"no shell reads it; write a list: {_as_list(told)}", field="command")
+    cwd = options.get("cwd", ".")
+    if isinstance(cwd, str) and cwd:
+        options = {**options, "cwd": str(folder / cwd)}
+    return command_task(name, told, options)
+
+
+def _as_list(line: str) -> str:
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    return msgspec.json.encode(words).decode().replace('","', '", "')
+
+
+def _http(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """A call. Its module brings an HTTP client, so that only those pay for it who make calls."""
+    try:
+        module = importlib.import_module(_HTTP)
+    except ModuleNotFoundError as error:
+        if error.name != _HTTP:
+            raise
+        raise InvalidInput("this release makes no HTTP calls yet; use a command", field="http") from error
+    try:
+        task: AnyTask = module.http_task(name, told, options)
+    except InvalidInput as error:
+        field, message = field_and_message(error)
+        of_the_task = {"http", *options, *TaskOptions.__struct_fields__}
+        if not field or parts(field)[0] in of_the_task:
+            raise
+        raise InvalidInput(message, field=f"http.{field}") from error
+    return task
+
+
+def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """A function. One that is a task of some App already keeps the options that it has there and not here."""
+    found = find_function(told, folder, "python")
+    if isinstance(found, Task) and found.spec is None:
+        options = {**msgspec.structs.asdict(found.options), **options}
+        found = found.function
+    if not inspect.isfunction(found):
+        raise InvalidInput(f"{told} is {type(found).__name__}; name a function or a task", field="python")
+    return Task(name, found, TaskOptions.of(name, options))
+
+
+KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _python}

@@ -1,0 +1,64 @@
+"""Reads a worker's source again when somebody asks for it: all of it is in force afterwards, or nothing new is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from hanbeon.engine.source import Change, Source
+from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.logs import get_logger
+from hanbeon.store.port import Store
+
+_log = get_logger("hanbeon.engine")
+_UNTIL_ASKED = 86_400.0
+AT_ONCE = frozenset({"concurrency", "watch", "shutdown_grace", "retention", "prune_every"})
+"""The settings that a running worker can change. The others are built into what it holds."""
+
+
+class Reloader:
+    """`put_in_force` is given what has changed, once the database has the queues."""
+
+    def __init__(self, source: Source | None, store: Store, put_in_force: Callable[[Change], Awaitable[None]]) -> None:
+        self._source, self._store, self._put_in_force = source, store, put_in_force
+        self._asked = False
+
+    def ask(self) -> None:
+        self._asked = True
+
+    async def declare(self) -> None:
+        """Put the queues' limits in force, where they are declared otherwise than last."""
+        if self._source is not None:
+            for queue in await self._store.declare_queues(self._source.queues):
+                _log.info("queue_declared", queue=queue.name, declared=queue.declared)
+
+    async def run_once(self) -> float:
+        if self._asked:
+            self._asked = False
+            await self._reload()
+        return _UNTIL_ASKED
+
+    async def _reload(self) -> None:
+        if self._source is None:
+            _log.warning("reload_ignored", reason="this worker has no hanbeon.toml; restart it to load changed code")
+            return
+        try:
+            change = await asyncio.to_thread(self._source.read)
+        except HanbeonError as error:
+            _log.error("reload_refused", error=str(error), in_force="all as before")
+            return
+        try:
+            declared = await self._store.declare_queues(change.queues)
+            await self._put_in_force(change)
+        except (DatabaseUnavailable, TimeoutError):
+            self._asked = True
+            raise
+        waiting = sorted([*(name for name in change.settings if name not in AT_ONCE), *change.also])
+        if waiting:
+            _log.warning("restart_needed", settings=waiting, reason="they cannot change while a worker runs")
+        _log.info(
+            "reloaded",
+            source=self._source.name,
+            queues=[queue.name for queue in declared],
+            settings=sorted(AT_ONCE & change.settings.keys()),
+        )

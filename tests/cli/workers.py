@@ -1,0 +1,40 @@
+"""Workers in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment
+
+
+class Running:
+    """A worker in a process of its own, and the lines it logs."""
+
+    def __init__(self, *arguments: str, **options: Any) -> None:
+        self.process = subprocess.Popen(
+            [SCRIPT, *arguments],
+            text=True,
+            env=environment(),
+            **{"stderr": subprocess.PIPE, "cwd": EXAMPLES, **options},
+        )
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            yield json.loads(line)
+
+    def until(self, event: str) -> dict[str, Any]:
+        for line in self.lines():
+            if line["event"] == event:
+                return line
+        raise AssertionError(f"it ended without {event}")
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.process.kill()
+        self.process.communicate()

@@ -1,0 +1,428 @@
+"""`hanbeon.toml`: what it says becomes tasks, limits and settings, and what it cannot say is refused with its place."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hanbeon import App
+from hanbeon.config.document import Document
+from hanbeon.config.examining import missing
+from hanbeon.config.file import SECTIONS, ConfigFile, examine, find, load, load_settings_of
+from hanbeon.config.reading import Reading
+from hanbeon.errors import HanbeonError, InvalidInput, NotFound, TaskDefinitionError
+from hanbeon.settings import Settings, load_settings
+from hanbeon.tasks.command import Command
+from hanbeon.tasks.task import Task, TaskOptions, defining
+from tests.config.files import read, refused, write
+
+_MODULE = """
+from hanbeon import App, Context
+
+other = App()
+number = 7
+
+@other.task(retries=7, queue="slow", retry_delay=9)
+async def report(ctx: Context, month: str) -> str:
+    return month
+
+def plain(month: str) -> str:
+    return month
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a module, of which nothing is left in Python afterwards."""
+    path, modules = list(sys.path), set(sys.modules)
+    (tmp_path / "config_tasks.py").write_text(_MODULE)
+    yield tmp_path
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name.startswith("config_"):
+            del sys.modules[name]
+
+
+def test_the_contracts_example_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: Task[[], None] = Task("ping", _unused, TaskOptions())
+    calls: list[Any] = []
+
+    def http_task(name: str, told: Any, options: Any) -> Task[[], None]:
+        calls.append((name, told, options))
+        return made
+
+    module: Any = ModuleType("hanbeon.tasks.http_call")
+    module.http_task = http_task
+    monkeypatch.setitem(sys.modules, "hanbeon.tasks.http_call", module)
+    file = read(
+        folder,
+        """
+        [tasks.build]
+        command = ["python3", "build.py", "--target", "{args.target}"]
+        timeout = "30m"
+        retries = 2
+        roles = ["FE", "BE"]
+        [tasks.ping]
+        http = { method = "POST", url = "https://example.org/hook" }
+        timeout = 10
+        [tasks.report]
+        python = "config_tasks:plain"
+        [queues.default]
+        max_concurrent = 0
+        [chains]
+        libraries = ["mypkg.operations"]
+        """,
+    )
+    build, ping, report = file.tasks
+    assert isinstance(build.spec, Command)
+    assert [each.text for each in build.spec.argv] == ["python3", "build.py", "--target", "{args.target}"]
+    assert build.spec.cwd == str(folder)
+    assert (build.options.timeout, build.options.retries, build.options.roles) == (1800.0, 2, ("FE", "BE"))
+    assert ping is made
+    assert calls == [("ping", {"method": "POST", "url": "https://example.org/hook"}, {"timeout": 10})]
+    assert (report.name, report.function.__name__, report.options) == ("report", "plain", TaskOptions())
+    assert (file.queues, file.chains) == ({"default": {"max_concurrent": 0}}, ("mypkg.operations",))
+
+
+@pytest.mark.parametrize(
+    ("field", "place"),
+    [
+        ("url", "http.url: no (line 3)"),
+        ("headers.A", "http.headers.A: no (line 3)"),
+        ("retries", "retries: no (line 1)"),
+        ("http", "http: no (line 3)"),
+        ("params.x", "params.x: no (line 2)"),
+    ],
+)
+def test_what_does_not_fit_in_a_call_is_in_its_inner_table(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, field: str, place: str
+) -> None:
+    def http_task(name: str, told: Any, options: Any) -> None:
+        with defining(name):
+            raise InvalidInput("no", field=field)
+
+    module: Any = ModuleType("hanbeon.tasks.http_call")
+    module.http_task = http_task
+    monkeypatch.setitem(sys.modules, "hanbeon.tasks.http_call", module)
+    text = "[tasks.ping]\nparams = {}\nhttp = {url = 'x'}\n"
+    assert refused(folder, text) == [f"tasks.ping.{place}"]
+
+
+def _unused() -> None:
+    return
+
+
+def test_every_section_has_its_field() -> None:
+    assert set(SECTIONS) == set(ConfigFile.__struct_fields__) - {"path", "folder"}
+
+
+def test_a_task_of_another_app_keeps_its_options_where_the_table_says_nothing(folder: Path) -> None:
+    (task,) = read(folder, '[tasks.monthly]\npython = "config_tasks:report"\nretries = 1\nretry_delay = "2m"').tasks
+    assert task.name == "monthly"
+    assert (task.options.retries, task.options.queue, task.options.retry_delay) == (1, "slow", 120.0)
+    assert task.function.__name__ == "report"
+
+
+@pytest.mark.parametrize(("cwd", "expected"), [("", "."), ('cwd = "sub/x"', "sub/x"), ('cwd = "/srv"', "/srv")])
+def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, expected: str) -> None:
+    (task,) = read(folder, f'[tasks.a]\ncommand = ["true"]\n{cwd}').tasks
+    assert isinstance(task.spec, Command)
+    assert task.spec.cwd == str(folder / expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[task.build]", "task: there is no such section; did you mean 'tasks'? (line 1)"),
+        ("colour = 1", "colour: there is no such key. There are app, settings, tasks, queues, chains (line 1)"),
+        ("tasks = 1", "tasks: it is no table; write [tasks]"),
+        ("[tasks]\nbuild = 1", "tasks.build: it is no table; write [tasks.build]"),
+        ("[tasks.build]", "tasks.build: it does not say what to run; give it command, http or python (line 1)"),
+        (
+            "[tasks.build]\ncomand = ['a']",
+            "tasks.build: it does not say what to run; give it command, http or python; did",
+        ),
+        (
+            "[tasks.x]\ncommand=['a']\npython='a:b'",
+            "tasks.x: it has command and python; a task is one of them (line 1)",
+        ),
+        (
+            "[tasks.x]\n\ncommand = 'make all'",
+            'tasks.x.command: no shell reads it; write a list: ["make", "all"] (line 3)',
+        ),
+        ("[tasks.x]\ncommand = []", "tasks.x.command: it is empty"),
+        ("[tasks.x]\ncommand = [1]", "tasks.x.command: [1] does not fit; use a list of texts (line 2)"),
+        ("[tasks.x]\ncommand = ['{args.a}']", "tasks.x.command[0]: no job may choose the program"),
+        ("[tasks.x]\ncommand = ['a', '{arg.a}']", "tasks.x.command[1]: {arg.a} is no placeholder"),
+        (
+            "[tasks.x]\ncommand = ['a']\ntimeuot = 1",
+            "tasks.x.timeuot: a command has no such option; did you mean 'timeout'?",
+        ),
+        ("[tasks.x]\ncommand = ['a']\ntimeout = '30x'", "tasks.x.timeout: '30x' is not a duration; write 90s"),
+        ("[tasks.x]\ncommand = ['a']\ntimeout = nan", "tasks.x.timeout: nan seconds are no duration"),
+        (
+            "[tasks.x]\ncommand = ['a']\ntimeout = 1979-05-27",
+            "tasks.x.timeout: datetime.date(1979, 5, 27) does not fit",
+        ),
+        ("[tasks.x]\ncommand = ['a']\nretries = -1", "tasks.x.retries: the number of retries must be 0 (for none)"),
+        (
+            "[tasks.x]\ncommand = ['a']\nretries = true",
+            "tasks.x.retries: True does not fit; use a whole number (line 3)",
+        ),
+        ("[tasks.x]\ncommand = ['a']\nbackoff = 'no'", "tasks.x.backoff: 'no' is not one of exponential, linear"),
+        ("[tasks.x]\ncommand = ['a']\ncwd = 1", "tasks.x.cwd: 1 is no folder; use its path (line 3)"),
+        ("[tasks.x]\ncommand = ['a']\nparams = {a = 'txt'}", "tasks.x.params.a: 'txt' is no type"),
+        ("[tasks.x]\ncommand = ['a']\nexecutor = 'thread'", "tasks.x.executor: a command has no such option"),
+        ("[tasks.x]\ncommand = ['a']\nenv = {A = 's3cr3t', B = 1}", "tasks.x.env.B: use text (line 3)"),
+        (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: 201 characters are too long"),
+        ("[tasks.\"a.b\"]\ncommand = ['a']\nretries = 1.5", 'tasks."a.b".retries: 1.5 does not fit'),
+        ("[tasks.x]\npython = 'config_tasks'", "tasks.x.python: 'config_tasks' is incomplete; write module:name"),
+        ("[tasks.x]\npython = 1", "tasks.x.python: 1 is incomplete"),
+        ("[tasks.x]\npython = 'config_nothing:a'", "tasks.x.python: there is no module 'config_nothing'"),
+        ("[tasks.x]\npython = '.config_tasks:a'", "tasks.x.python: '.config_tasks' is no module"),
+        (
+            "[tasks.x]\npython = 'config_tasks:repotr'",
+            "tasks.x.python: config_tasks has no 'repotr'; did you mean 'report'?",
+        ),
+        ("[tasks.x]\npython = 'config_tasks:number'", "tasks.x.python: config_tasks:number is int; name a function"),
+        ("[tasks.x]\npython = 'config_tasks:other'", "tasks.x.python: config_tasks:other is App; name a function"),
+        (
+            "[tasks.x]\npython = 'config_tasks:plain'\nexecutor = 'async'",
+            "tasks.x.executor: task 'x' is a plain function",
+        ),
+        ("[queues]\nmail = 3", "queues.mail: it is no table; write [queues.mail]"),
+        ("[queues.mail]\nmax_concurent = 3", "queues.mail.max_concurent: a queue has no such option; did you mean"),
+        ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: -1 does not fit; use a whole number, 0 to"),
+        ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: '3' does not fit"),
+        ("[queues.mail]\nroles = 3", "queues.mail.roles: 3 does not fit"),
+        ("[queues.mail]\nroles = {FE = 1.5}", "queues.mail.roles: 1.5 does not fit; use a whole number"),
+        ("[queues.mail]\npaused = true", "queues.mail.paused: a queue has no such option"),
+        ('[queues.""]', 'queues."".name: it must not be empty'),
+        (
+            "[settings]\nconcurency = 3",
+            "settings.concurency: [settings] has no such option; did you mean 'concurrency'?",
+        ),
+        ("[settings]\nlease = 'soon'", "settings.lease: 'soon' is not a duration"),
+        ("[settings]\nlease = -1", "settings.lease: Input should be greater than 0 (line 2)"),
+        ("[settings]\nlease = inf", "settings.lease: Input should be"),
+        ("[settings]\nconcurrency = 'many'", "settings.concurrency: 'many' does not fit; use a whole number"),
+        ("[settings]\nconcurrency = true", "settings.concurrency: True does not fit"),
+        ("[settings]\ntimezone = 'Mars'", "settings.timezone: Value error, 'Mars' is not a time zone"),
+        (
+            "[settings]\nlease = 8\nstop_grace = '5s'",
+            "settings.stop_grace: Value error, 5 s do not fit into a lease of 8 s",
+        ),
+        ("[settings]\ndatabase_url = ['postgresql://a:s3cr3t@h']", "settings.database_url: it does not fit; use text"),
+        ("app = 1", "app: 1 is incomplete; write module:name, for example shop.jobs:app (line 1)"),
+        ("[chains]\nlibrary = []", "chains.library: [chains] has no such option; did you mean 'libraries'?"),
+        ("[chains]\nlibraries = 'a'", "chains.libraries: 'a' does not fit; use a list of texts"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
+    (problem,) = refused(folder, text)
+    assert said in problem
+    assert problem.startswith(said[:12]) or "task: 201" in said
+    assert "s3cr3t" not in problem
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("1 / 0", "config_broken cannot be imported: ZeroDivisionError: division by zero ("),
+        ("import config_gone", "config_broken cannot be imported: ModuleNotFoundError: No module named 'config_gone'"),
+        ("raise SystemExit(3)", "config_broken cannot be imported: SystemExit: 3"),
+        ("def f(:", "config_broken cannot be imported: SyntaxError"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_refused_with_the_reason(folder: Path, body: str, said: str) -> None:
+    (folder / "config_broken.py").write_text(f"\n{body}\n")
+    (problem,) = refused(folder, "[tasks.x]\npython = 'config_broken:f'")
+    assert problem.startswith(f"tasks.x.python: {said}")
+    assert "config_broken.py, line 2" in problem
+
+
+def test_all_problems_of_a_file_are_found_in_its_order(folder: Path) -> None:
+    text = """
+    [settings]
+    lease = 0
+    poll = "x"
+    [tasks.a]
+    command = "x"
+    [tasks.b]
+    [tasks.good]
+    command = ["true"]
+    [queues.q]
+    max_per_key = "a"
+    [schedule]
+    """
+    places = [problem.split(": ")[0] for problem in refused(folder, text)]
+    assert places == [
+        "settings.poll",
+        "settings.lease",
+        "tasks.a.command",
+        "tasks.b",
+        "queues.q.max_per_key",
+        "schedule",
+    ]
+    file, _ = examine(folder / "hanbeon.toml")
+    assert [task.name for task in file.tasks] == ["good"]
+    with pytest.raises(HanbeonError, match=r"settings\.poll"):
+        load(folder / "hanbeon.toml")
+
+
+_SCALARS = st.one_of(
+    st.integers(), st.floats(), st.booleans(), st.text(max_size=5), st.lists(st.text(max_size=3), max_size=2)
+)
+_VALUES = st.one_of(_SCALARS, st.dictionaries(st.text(max_size=3), _SCALARS, max_size=2))
+_FIELDS = st.sampled_from(
+    [
+        *("command", "python", "http", "cwd", "env", "params", "exit_codes", "stdin", "pass_env", "result", "protocol"),
+        *TaskOptions.__struct_fields__,
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "tasks": st.one_of(
+                _VALUES, st.dictionaries(st.text(max_size=3), st.dictionaries(_FIELDS, _VALUES), max_size=2)
+            ),
+            "queues": st.one_of(
+                _VALUES,
+                st.dictionaries(
+                    st.text(max_size=3),
+                    st.dictionaries(st.sampled_from(["max_concurrent", "max_per_key", "roles", "keys"]), _VALUES),
+                ),
+            ),
+            "settings": st.one_of(_VALUES, st.dictionaries(st.sampled_from(list(Settings.model_fields)), _VALUES)),
+            "app": _VALUES,
+            "chains": _VALUES,
+        },
+    )
+)
+def test_whatever_it_says_is_taken_or_refused(folder: Path, said: dict[str, Any]) -> None:
+    path = write(folder, "")
+    for name, told in said.items():
+        reading = Reading(_Document(path, {name: told}))
+        SECTIONS[name](told, reading)
+        for problem in reading.problems:
+            assert str(problem).startswith(f"{path}: {name}")
+
+
+class _Document(Document):
+    """Stands for a file that says this; hypothesis writes no TOML."""
+
+    def __init__(self, path: Path, said: dict[str, Any]) -> None:
+        super().__init__(path, "")
+        self.said = said
+
+    def line_of(self, place: Sequence[str]) -> None:
+        return None
+
+
+# Settings
+
+
+def test_settings_are_the_apps_else_the_environments_else_the_files_else_the_default(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(folder, "[settings]\nlease = 61\npoll = '1m2s'\nwatch = 0.3\nretention = '7d'\n")
+    monkeypatch.setenv("HANBEON_LEASE", "62")
+    monkeypatch.setenv("hanbeon_poll", "63")
+    app = App(lease=64).use(load(path))
+    assert (app.settings.lease, app.settings.poll, app.settings.watch) == (64, 63, 0.3)
+    assert (app.settings.retention, app.settings.prune_every) == (7 * 86_400, 60)
+    assert load_settings(load_settings_of(path)).lease == 62
+    assert App.from_file(path, watch=0.4).settings.watch == 0.4
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("sqlite:///jobs.db", "sqlite:///{}/jobs.db"),
+        ("sqlite:///../x/jobs.db", "sqlite:///{parent}/x/jobs.db"),
+        ("sqlite:////var/jobs.db", "sqlite:////var/jobs.db"),
+        ("postgresql://host/shop", "postgresql://host/shop"),
+    ],
+)
+def test_the_database_of_a_file_is_the_same_from_everywhere(folder: Path, url: str, expected: str) -> None:
+    file = read(folder, f"[settings]\ndatabase_url = '{url}'")
+    assert file.settings["database_url"] == expected.format(folder, parent=folder.parent)
+
+
+def test_who_only_looks_imports_nothing(folder: Path) -> None:
+    path = write(folder, "[settings]\nlease = 5\n[tasks.x]\npython = 'config_nothing:f'\n")
+    assert load_settings_of(path) == {"lease": 5}
+
+
+# Apps
+
+
+def test_a_file_is_found_by_name_by_the_environment_or_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("HANBEON_CONFIG", raising=False)
+    assert find() is None
+    with pytest.raises(NotFound, match=r"there is no hanbeon\.toml here; give its path, or set HANBEON_CONFIG"):
+        App.from_file()
+    write(folder, "")
+    assert find() == Path("hanbeon.toml")
+    monkeypatch.setenv("HANBEON_CONFIG", "other.toml")
+    assert find() == Path("other.toml")
+    assert find("third.toml") == Path("third.toml")
+    monkeypatch.setenv("HANBEON_CONFIG", "")
+    assert find() is None
+
+
+def test_a_file_can_take_an_app_along(folder: Path) -> None:
+    (folder / "config_app.py").write_text(
+        "from hanbeon import App\napp = App(lease=44)\n@app.task\ndef own() -> None: ...\n"
+    )
+    app = App.from_file(write(folder, "app = 'config_app:app'\n[tasks.more]\ncommand = ['true']\n"))
+    assert (app.tasks.names(), app.settings.lease) == (["more", "own"], 44)
+    assert app is sys.modules["config_app"].app
+    with pytest.raises(TaskDefinitionError, match=r"'own' is registered already, by config_app\.own"):
+        App.from_file(write(folder, "app = 'config_app:app'\n[tasks.own]\ncommand = ['true']\n"))
+    assert app.tasks.names() == ["more", "own"]
+    app = App.from_file(write(folder, "app = 'config_app:app'\n[tasks.own]\npython='config_app:own'\nretries = 9\n"))
+    assert (app.tasks.names(), app.tasks.get("own").options.retries) == (["own"], 9)
+
+
+def test_another_file_takes_the_place_of_the_first(folder: Path) -> None:
+    app = App.from_file(write(folder, "[tasks.a]\ncommand = ['true']", "a.toml"))
+    app.use(load(write(folder, "[tasks.b]\ncommand = ['true']", "b.toml")))
+    assert app.tasks.names() == ["b"]
+    app.use(None, lease=33)
+    assert (app.tasks.names(), app.settings.lease) == (["b"], 33)
+
+
+# What only a machine can know
+
+
+def test_programs_and_folders_that_are_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = folder / "run.sh"
+    program.write_text("#!/bin/sh\n")
+    tables = {
+        "a": "command = ['sh']",
+        "b": "command = ['no-such-program']",
+        "c": "command = ['sh']\ncwd = 'nowhere'",
+        "d": "command = ['./run.sh']",
+        "e": "command = ['sh']\nenv = {PATH = '/nowhere'}",
+    }
+    file = read(folder, "\n".join(f"[tasks.{name}]\n{text}" for name, text in tables.items()))
+    found = [str(each).removeprefix(f"{file.path}: ") for each in missing(file)]
+    assert found == [
+        "tasks.b.command: 'no-such-program' is not on the PATH; install it, or write its whole path",
+        f"tasks.c.cwd: there is no folder {folder}/nowhere; make it, or name another",
+        "tasks.d.command: './run.sh' is not there, or may not be run; install it, or write its whole path",
+        "tasks.e.command: 'sh' is not on the PATH; install it, or write its whole path",
+    ]
+    program.chmod(0o755)
+    assert len(list(missing(file))) == 3
