@@ -103,3 +103,14 @@ def test_an_error_about_an_address_does_not_tell_its_password(url: str) -> None:
         assert _SECRET not in answer.out + answer.err
         assert answer.err.startswith("error: ")
         assert answer.err.count("\n") == 1
+
+
+def test_a_file_of_sqlite_that_the_first_worker_makes_is_no_problem(tmp_path: Path) -> None:
+    assert hanbeon("init", "hanbeon.toml", cwd=tmp_path).returncode == 0
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "all is well" in done.stdout
+    done = hanbeon("config", "check", "--database", "sqlite:///typo.db", cwd=tmp_path)
+    assert (done.returncode, "there is no file" in done.stderr) == (3, True)
+    done = hanbeon("config", "check", cwd=tmp_path, HANBEON_DATABASE_URL="sqlite:///nowhere/jobs.db")
+    assert done.returncode == 3

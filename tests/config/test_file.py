@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,10 +14,11 @@ from hanbeon.config.document import Document
 from hanbeon.config.examining import missing
 from hanbeon.config.file import SECTIONS, ConfigFile, examine, find, load, load_settings_of
 from hanbeon.config.reading import Reading
-from hanbeon.errors import HanbeonError, InvalidInput, NotFound, TaskDefinitionError
+from hanbeon.errors import HanbeonError, NotFound, TaskDefinitionError
 from hanbeon.settings import Settings, load_settings
 from hanbeon.tasks.command import Command
-from hanbeon.tasks.task import Task, TaskOptions, defining
+from hanbeon.tasks.http_call import HttpCall
+from hanbeon.tasks.task import TaskOptions
 from tests.config.files import read, refused, write
 
 _MODULE = """
@@ -48,17 +48,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
             del sys.modules[name]
 
 
-def test_the_contracts_example_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: Task[[], None] = Task("ping", _unused, TaskOptions())
-    calls: list[Any] = []
-
-    def http_task(name: str, told: Any, options: Any) -> Task[[], None]:
-        calls.append((name, told, options))
-        return made
-
-    module: Any = ModuleType("hanbeon.tasks.http_call")
-    module.http_task = http_task
-    monkeypatch.setitem(sys.modules, "hanbeon.tasks.http_call", module)
+def test_the_contracts_example_is_read(folder: Path) -> None:
     file = read(
         folder,
         """
@@ -83,38 +73,26 @@ def test_the_contracts_example_is_read(folder: Path, monkeypatch: pytest.MonkeyP
     assert [each.text for each in build.spec.argv] == ["python3", "build.py", "--target", "{args.target}"]
     assert build.spec.cwd == str(folder)
     assert (build.options.timeout, build.options.retries, build.options.roles) == (1800.0, 2, ("FE", "BE"))
-    assert ping is made
-    assert calls == [("ping", {"method": "POST", "url": "https://example.org/hook"}, {"timeout": 10})]
+    assert isinstance(ping.spec, HttpCall)
+    assert (ping.spec.line, ping.options.timeout) == ("POST https://example.org/hook", 10)
     assert (report.name, report.function.__name__, report.options) == ("report", "plain", TaskOptions())
     assert (file.queues, file.chains) == ({"default": {"max_concurrent": 0}}, ("mypkg.operations",))
 
 
 @pytest.mark.parametrize(
-    ("field", "place"),
+    ("text", "said"),
     [
-        ("url", "http.url: no (line 3)"),
-        ("headers.A", "http.headers.A: no (line 3)"),
-        ("retries", "retries: no (line 1)"),
-        ("http", "http: no (line 3)"),
-        ("params.x", "params.x: no (line 2)"),
+        ("http = {ur = 'x'}", "http.ur: an HTTP call has no such option; did you mean 'url'?"),
+        ("http = {method = 'POST'}", "http.url: it is missing"),
+        ("http = {url = 'https://h/', headers = {A = 5}}", "http.headers.A: use text (line 2)"),
+        ("http = 'x'", "http: use a table like"),
+        ("http = {url = 'https://h/'}\nretries = -1", "retries: the number of retries must be 0"),
+        ("http = {url = 'https://h/'}\nparams = {x = 'txt'}", "params.x: 'txt' is no type"),
     ],
 )
-def test_what_does_not_fit_in_a_call_is_in_its_inner_table(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, field: str, place: str
-) -> None:
-    def http_task(name: str, told: Any, options: Any) -> None:
-        with defining(name):
-            raise InvalidInput("no", field=field)
-
-    module: Any = ModuleType("hanbeon.tasks.http_call")
-    module.http_task = http_task
-    monkeypatch.setitem(sys.modules, "hanbeon.tasks.http_call", module)
-    text = "[tasks.ping]\nparams = {}\nhttp = {url = 'x'}\n"
-    assert refused(folder, text) == [f"tasks.ping.{place}"]
-
-
-def _unused() -> None:
-    return
+def test_what_does_not_fit_in_a_call_is_in_its_inner_table(folder: Path, text: str, said: str) -> None:
+    (problem,) = refused(folder, f"[tasks.ping]\n{text}\n")
+    assert problem.startswith(f"tasks.ping.{said}")
 
 
 def test_every_section_has_its_field() -> None:
@@ -139,7 +117,10 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
     ("text", "said"),
     [
         ("[task.build]", "task: there is no such section; did you mean 'tasks'? (line 1)"),
-        ("colour = 1", "colour: there is no such key. There are app, settings, tasks, queues, chains (line 1)"),
+        (
+            "colour = 1",
+            "colour: there is no such key. There are app, settings, tasks, queues, outbound, chains (line 1)",
+        ),
         ("tasks = 1", "tasks: it is no table; write [tasks]"),
         ("[tasks]\nbuild = 1", "tasks.build: it is no table; write [tasks.build]"),
         ("[tasks.build]", "tasks.build: it does not say what to run; give it command, http or python (line 1)"),
@@ -220,6 +201,8 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[settings]\ndatabase_url = ['postgresql://a:s3cr3t@h']", "settings.database_url: it does not fit; use text"),
         ("app = 1", "app: 1 is incomplete; write module:name, for example shop.jobs:app (line 1)"),
         ("[chains]\nlibrary = []", "chains.library: [chains] has no such option; did you mean 'libraries'?"),
+        ("[outbound]\nallow_privat = true", "outbound.allow_privat: [outbound] has no such option; did you mean"),
+        ("[outbound]\nallow_private = 1", "outbound.allow_private: 1 does not fit; use true or false (line 2)"),
         ("[chains]\nlibraries = 'a'", "chains.libraries: 'a' does not fit; use a list of texts"),
     ],
 )
@@ -426,3 +409,9 @@ def test_programs_and_folders_that_are_not_there(folder: Path, monkeypatch: pyte
     ]
     program.chmod(0o755)
     assert len(list(missing(file))) == 3
+
+
+def test_outbound_is_a_setting_by_another_name(folder: Path) -> None:
+    file = read(folder, "[outbound]\nallow_private = true\n")
+    assert file.settings == {"outbound_allow_private": True}
+    assert load_settings_of(file.path) == {"outbound_allow_private": True}

@@ -29,7 +29,7 @@ from hanbeon.tasks.http_headers import fill_headers, headers
         ({"X-Y": "1", "x-y": "2"}, "twice"),
         ({"X-Y": "{args.token}"}, "takes no arguments"),
         ({"X-Y": "${NOT A NAME}"}, "no variable"),
-        ({"X-Y": 1}, "X-Y: use text"),
+        ({"X-Y": 1}, r"headers\.X-Y: use text"),
         ("X-Y: 1", "table of texts"),
     ],
 )

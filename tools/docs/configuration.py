@@ -21,6 +21,8 @@ _SECTIONS = {
     '`"30s"`, `"1h30m"` or `"30d"`.',
     "tasks": "A table for each task: what it runs, and its [options](options.md#of-a-task).",
     "queues": "A table for each queue: its limits.",
+    "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task may say so "
+    "for itself.",
     "chains": "`libraries`: the modules that chains may import. Nothing uses it yet.",
 }
 _KINDS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from hanbeon.app import App
 from hanbeon.cli.configuring import settings_here
@@ -27,6 +28,16 @@ async def looking(database: str | None) -> AsyncIterator[App]:
 
 def refuse_missing_file(url: str) -> None:
     """Opened by a mistyped name, SQLite's file would be a new one, empty and sound."""
+    if (path := _missing_file(url)) is not None:
+        raise NotFound(f"there is no file {path}; check --database, HANBEON_DATABASE_URL or hanbeon.toml")
+
+
+def will_be_made(url: str) -> bool:
+    """Whether it is a file of SQLite's that is not there yet and that the first worker can make."""
+    path = _missing_file(url)
+    return path is not None and path.parent.is_dir()
+
+
+def _missing_file(url: str) -> Path | None:
     database = open_store(url, SystemClock()).database
-    if isinstance(database, SqliteDatabase) and not database.path.exists():
-        raise NotFound(f"there is no file {database.path}; check --database, HANBEON_DATABASE_URL or hanbeon.toml")
+    return database.path if isinstance(database, SqliteDatabase) and not database.path.exists() else None

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from hanbeon.app import App
-from hanbeon.cli.configuring import named_file
+from hanbeon.cli.configuring import named_file, settings_here
 from hanbeon.cli.loading import combined
-from hanbeon.cli.opening import looking
+from hanbeon.cli.opening import looking, will_be_made
 from hanbeon.config.examining import missing
 from hanbeon.config.file import examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput, NotFound
@@ -66,8 +66,9 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
         try:
             path = find(named_file())
             combined(target, None if path is None else load(path))
-            async with looking(database):
-                pass
+            if database is not None or not will_be_made(settings_here().database_url):
+                async with looking(database):
+                    pass
         except HanbeonError as error:
             found.append(error)
     return found

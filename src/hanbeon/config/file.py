@@ -16,7 +16,7 @@ from hanbeon.config.reading import Reading
 from hanbeon.config.settings import read_settings
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
-from hanbeon.tasks.options import check_names, did_you_mean, texts
+from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
 NAME = "hanbeon.toml"
 VARIABLE = "HANBEON_CONFIG"
@@ -37,11 +37,21 @@ def _read_chains(told: Any, reading: Reading) -> tuple[str, ...]:
     return ()
 
 
+def _read_outbound(told: Any, reading: Reading) -> dict[str, Any]:
+    """Settings by another name, the one that people look for."""
+    table = reading.table(told, "outbound")
+    with reading.at("outbound"):
+        check_names(table, ["allow_private"], "[outbound]")
+        return {f"outbound_{name}": switch(value, name) for name, value in table.items()}
+    return {}
+
+
 SECTIONS: Mapping[str, Callable[[Any, Reading], Any]] = {
     "app": _read_app,
     "settings": read_settings,
     "tasks": read_tasks,
     "queues": read_queues,
+    "outbound": _read_outbound,
     "chains": _read_chains,
 }
 
@@ -55,6 +65,7 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     tasks: tuple[AnyTask, ...] = ()
     queues: Declared = {}
+    outbound: Mapping[str, Any] = {}
     chains: tuple[str, ...] = ()
 
     @property
@@ -78,7 +89,8 @@ def load(path: Path, folder: Path | None = None) -> ConfigFile:
 def load_settings_of(path: Path) -> dict[str, Any]:
     """Its settings alone: who only looks at a database need not import what its tasks run."""
     reading = Reading(Document.read(path))
-    values = read_settings(reading.document.said.get("settings", {}), reading)
+    said = reading.document.said
+    values = read_settings(said.get("settings", {}), reading) | _read_outbound(said.get("outbound", {}), reading)
     if reading.problems:
         raise reading.problems[0]
     return values
@@ -96,6 +108,7 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
         what = "section" if isinstance(told, Mapping) else "key"
         reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
+    found["settings"] = {**found.get("settings", {}), **found.get("outbound", {})}
     return ConfigFile(path=path, folder=document.folder, **found), reading.problems
 
 
