@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -97,21 +98,23 @@ async def test_the_test_kit_runs_commands_too(kit: TestKit) -> None:
     assert await job.result(1) == "hello Ada"
 
 
-async def test_two_hundred_at_once_on_a_limit(app_url: str) -> None:
+async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> None:
     """A limit of 25: never more of them run, none is left, no descriptor either."""
+    journal = Journal(tmp_path / "journal")
     async with App(app_url, concurrency=200) as app:
         await app.configure_queue("default", max_concurrent=25)
-        work = shell(app, 'echo "out $HANBEON_JOB_ID"; echo err >&2; sleep 0.05')
-        async with app.worker() as worker:
+        told = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
+        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {told}')
+        async with app.worker():
             await (await app.enqueue(work)).wait(30)
             before = psutil.Process().num_fds()
             jobs = await app.enqueue_many([work.call() for _ in range(200)])
-            most = 0
             async with asyncio.timeout(100):
-                while (await app.counts())[State.SUCCEEDED] < 201:
-                    most = max(most, len(worker.holdings))
-                    await asyncio.sleep(0.01)
-            assert most == 25
+                for job in jobs:
+                    await job.wait()
+            steps = [1 if words[0] == "began" else -1 for words in journal.lines()]
+            assert len(steps) == 402
+            assert max(accumulate(steps)) <= 25
             assert [await lines(job) for job in jobs] == [[f"out {job.id}", "err"] for job in jobs]
             await until("the descriptors are closed", lambda: psutil.Process().num_fds() <= before)
         assert [each for each in psutil.Process().children(recursive=True) if each.status() == "zombie"] == []
