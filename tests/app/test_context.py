@@ -239,10 +239,12 @@ async def test_a_child_that_does_not_fit_is_refused_in_the_body(kit: TestKit) ->
 
 async def test_the_idempotency_key_stays_and_the_fence_grows(kit: TestKit) -> None:
     seen: list[tuple[str, int, int]] = []
+    sessions: set[str] = set()
 
     @kit.app.task(retries=2, retry_delay=1)
     async def work(ctx: Context) -> None:
         seen.append((ctx.idempotency_key, ctx.fence, ctx.retry_count))
+        sessions.add(ctx.session_id)
         raise ValueError
 
     job = await kit.app.enqueue(work)
@@ -250,6 +252,7 @@ async def test_the_idempotency_key_stays_and_the_fence_grows(kit: TestKit) -> No
     await kit.app.retry(job)
     await kit.tick()
     assert seen == [(job.id, 1, 0), (job.id, 2, 1), (job.id, 3, 2), (job.id, 4, 0)]
+    assert len(sessions) == 4
 
 
 @pytest.mark.parametrize("kind", ["async", "thread"])

@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 
 from hanbeon import App
+from hanbeon.domain.job import session_id
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
 
@@ -76,6 +77,7 @@ async def test_a_job_is_shown_with_its_attempts_and_what_it_waits_for(kit: TestK
     document = (await call("job", failed.id, "--json", "--database", kit_url)).document
     assert (document["state"], document["args"], document["timeout"]) == ("failed", {"n": 1}, 90.0)
     assert [attempt["status"] for attempt in document["attempts"]] == ["failed"]
+    assert document["attempts"][0]["session_id"] == session_id(document["id"], 1)
     created = dt.datetime.fromisoformat(document["created_at"])
     assert created.utcoffset() == dt.timedelta(hours=9)
     assert created.timestamp() == pytest.approx(kit.clock.now_us() / 1e6)

@@ -10,7 +10,7 @@ import msgspec
 from hanbeon.cli.spans import iso
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import QueueStatistics
@@ -46,7 +46,7 @@ def policy_shape(policy: RetryPolicy) -> dict[str, Any]:
 def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
     shape = _instants(msgspec.structs.asdict(attempt), zone)
     del shape["job_id"]
-    return shape
+    return {**shape, "session_id": session_id(attempt.job_id, attempt.attempt)}
 
 
 def log_shape(entry: LogEntry, zone: dt.tzinfo) -> dict[str, Any]:

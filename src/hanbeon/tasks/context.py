@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.job import LONGEST_US, Claimed, NewJob
+from hanbeon.domain.job import LONGEST_US, Claimed, NewJob, session_id
 from hanbeon.domain.log import LogStream
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, TransactionUnsupported
 
@@ -97,6 +97,11 @@ class _Facts:
     def attempt(self) -> int:
         """Which try this is, from 1; goes on over manual retries."""
         return self._desk.job.fence
+
+    @property
+    def session_id(self) -> str:
+        """Another for every attempt: what to call this try towards systems that know sessions."""
+        return session_id(self.job_id, self.fence)
 
     @property
     def retry_count(self) -> int:
