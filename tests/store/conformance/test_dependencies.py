@@ -241,3 +241,17 @@ async def test_promoters_are_told_of_a_job_that_is_free_before_its_time(world: W
     report = Report(held.seq, held.fence, Returned(), instance=held.instance)
     _, hints = await world.store.database.transact(lambda tx: settle(tx, world.store.book, [report]))
     assert "later" in hints
+
+
+async def test_a_job_that_is_skipped_fails_nobody_behind_what_it_names(world: World) -> None:
+    """One that was retried by hand waits for its cancelled dependency; a duplicate of another job is no news to it."""
+    holder = await world.make(unique_key="key")
+    first = await world.make()
+    await world.store.cancel(first)
+    then = await world.make(depends_on=(first,), on_dependency_failure=FAIL)
+    await world.store.requeue(then)
+    skipped = new_job(unique_key="key", on_conflict=OnConflict.SKIP, depends_on=(first,))
+    answers = await world.store.enqueue([skipped, new_job()])
+    assert [each.created for each in answers] == [False, True]
+    assert answers[0].id == holder
+    assert (await world.store.job(then)).state is State.PENDING

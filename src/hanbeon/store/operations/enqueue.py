@@ -124,9 +124,12 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
         return [answers[job.id] for job in jobs]  # Behind a failed one, too: failing may lock what is others'.
     if replacing and outside:
         outside = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(outside)))}
+    # Only of what was made: one that was skipped changes nothing for others that wait for the same.
+    awaited = {dependency for job in jobs if job.id in made for dependency in job.depends_on}
+    rows_of = outside | existing
     ended = (State.FAILED, State.CANCELLED)
-    hopeless = [row["seq"] for row in (*outside.values(), *existing.values()) if row["state"] in ended]
-    if made and hopeless:
+    hopeless = [rows_of[each]["seq"] for each in awaited if each in rows_of and rows_of[each]["state"] in ended]
+    if hopeless:
         failed = await fail_dependents(tx, book, hopeless)
         answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in made}
     return [answers[job.id] for job in jobs]
