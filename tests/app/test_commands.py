@@ -116,7 +116,9 @@ async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> N
             assert len(steps) == 402
             assert max(accumulate(steps)) <= 25
             assert [await lines(job) for job in jobs] == [[f"out {job.id}", "err"] for job in jobs]
-            await until("the descriptors are closed", lambda: psutil.Process().num_fds() <= before)
+            # The pool may have opened a few more connections; a leak would be hundreds.
+            most = before + app.settings.pool_size
+            await until("the descriptors are closed", lambda: psutil.Process().num_fds() <= most)
         assert [each for each in psutil.Process().children(recursive=True) if each.status() == "zombie"] == []
 
 
