@@ -128,7 +128,10 @@ def settings_refused() -> list[InvalidInput]:
 
 def misfits(error: ValidationError) -> list[tuple[str, str]]:
     """Which settings do not fit, and why."""
-    return [(".".join(str(part) for part in each["loc"]), each["msg"]) for each in error.errors()]
+    return [
+        (".".join(str(part) for part in each["loc"]), each["msg"].removeprefix("Value error, "))
+        for each in error.errors()
+    ]
 
 
 def _refusal(field: str, message: str, origin: str | None = None) -> InvalidInput:

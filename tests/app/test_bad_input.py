@@ -87,7 +87,7 @@ async def test_an_unknown_task_with_a_near_name(quick: TestKit) -> None:
 
 
 async def test_an_unknown_task_with_no_near_name(quick: TestKit) -> None:
-    async with refused(quick, UnknownTask, "task", "register it with @app.task before enqueuing"):
+    async with refused(quick, UnknownTask, "task", "register it with @app.task or in hanbeon.toml before enqueuing"):
         await quick.app.enqueue("transmogrify")
 
 

@@ -87,7 +87,10 @@ async def test_without_the_app_the_task_must_be_one_that_a_worker_has(app: App, 
         (result,) = (await call("enqueue", "보내기", "to=Ada", "--wait", *place)).lines
         assert result == '"sent to Ada"'
     answer = await call("enqueue", "보내기", "to=Ada", *place)
-    assert (answer.code, answer.err) == (0, "no live worker has registered '보내기'; the job waits for one\n")
+    assert (answer.code, answer.err) == (
+        0,
+        "no live worker has registered '보내기'; the job waits for one: hanbeon worker\n",
+    )
     answer = await call("enqueue", "보내기", "--database", app_url)
     assert (answer.code, answer.out) == (2, "")
     assert "say --queue and --retries, or --app" in answer.err
@@ -124,6 +127,18 @@ async def test_waiting_for_a_job_that_does_not_succeed(app: App, app_url: str) -
                 break
         answer = await waiting
         assert (answer.code, "was cancelled" in answer.err) == (1, True)
+
+
+async def test_whoever_waits_in_vain_is_told(app_url: str, tmp_path: Path) -> None:
+    (tmp_path / "hanbeon.toml").write_text("[tasks.greet]\ncommand = ['echo', 'hello']\n")
+    await App(app_url).migrate()
+    with start("enqueue", "greet", "--wait", "--database", app_url, cwd=tmp_path) as waiting:
+        try:
+            assert waiting.stderr is not None
+            line = await asyncio.to_thread(waiting.stderr.readline)
+            assert line == "no live worker has registered 'greet'; the job waits for one: hanbeon worker\n"
+        finally:
+            waiting.kill()
 
 
 async def test_ctrl_c_ends_the_waiting_and_not_the_job(app: App, app_url: str) -> None:

@@ -85,6 +85,16 @@ async def test_arguments_too_long_for_the_environment_are_on_stdin(commands: Com
     assert names == [b"HANBEON_ARG_SHORT"]
 
 
+async def test_defaults_are_wherever_a_program_looks(commands: CommandBench) -> None:
+    params = {"n": {"type": "integer", "default": 4}, "s": "string"}
+    task = python(REPORT, "{args.n}", params=params)
+    task_arguments = task.signature.unpack(task.call(s="x").args)
+    told = await seen(commands, task, **task_arguments)
+    assert told["argv"] == ["4"]
+    for text in (told["stdin"], told["env"]["HANBEON_ARGS"]):
+        assert json.loads(text) == {"n": 4, "s": "x"}
+
+
 async def test_stdin_is_empty_if_the_task_wants_it_so(commands: CommandBench) -> None:
     assert await commands.run(shell("cat", stdin=False), a=1) == Returned()
     assert commands.printed() == b""

@@ -114,7 +114,7 @@ async def test_a_private_address_is_refused_however_it_is_written(caller: Caller
     async with Web() as web:
         outcome = failure(await caller.call(url.format(web.port), allow_private=False))
         assert (outcome.failure_type, outcome.permanent) == ("permission_error", True)
-        assert "loopback address; say allow_private = true" in outcome.message
+        assert "loopback address; if the task may go there, say allow_private = true" in outcome.message
         assert web.peers == []
 
 

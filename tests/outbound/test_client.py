@@ -41,7 +41,7 @@ async def test_a_name_that_leads_inside_later_is_refused_then() -> None:
         client = Client(names, keep=5, network=network)
         assert await get(client, "http://rebinding.test/") == 200
         with pytest.raises(
-            PermanentError, match=r"rebinding.test \(10.0.0.7\) is refused: a private address; say allow"
+            PermanentError, match=r"rebinding.test \(10.0.0.7\) is refused: a private address; if the task"
         ):
             await get(client, "http://rebinding.test/")
         assert network.reached == [PUBLIC]

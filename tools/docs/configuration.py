@@ -27,7 +27,9 @@ _SECTIONS = {
 }
 _KINDS = {
     "command": "A program and its arguments, as a list. No shell reads it.",
-    "http": 'An HTTP call: `{ method = "POST", url = "https://…" }`.',
+    "http": 'An HTTP call: `{ method = "POST", url = "https://…" }`. All that is said '
+    "[of the call](options.md#of-an-http-call) stands in this table, such as `headers` and `allow_private`; `timeout`, "
+    "`retries`, `params` and the like stand beside it.",
     "python": "`module:function`, looked for beside the file and in Python's path. A task of some App may be "
     "named, too: what the table does not say is as it is there.",
 }
@@ -63,7 +65,8 @@ refused, unless it is the same function: then the file's options are in force. `
 ## Sections
 
 {sections}
-Anything else is refused with the nearest name. Every message begins with the file and the place and ends with the line:
+Anything else is refused with the nearest name. A message begins with the file and the place and
+ends with the line; `hanbeon config check` tells the first of every table:
 
 ```text
 error: hanbeon.toml: tasks.build.timeuot: a command has no such option; did you mean 'timeout'? … (line 4)

@@ -45,7 +45,8 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     """
     from hanbeon.cli import exits
     from hanbeon.cli.configuring import settings_here
-    from hanbeon.cli.origins import problems
+    from hanbeon.cli.opening import will_be_made
+    from hanbeon.cli.origins import file_here, problems
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
     from hanbeon.settings import masked
@@ -60,4 +61,6 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     if found:
         raise typer.Exit(exits.EXIT_CODES[found[0].kind])
     if not json:
-        typer.echo(f"all is well with {masked(settings_here(database_url=database).database_url)}")
+        url = masked(settings_here(database_url=database).database_url)
+        made = ", which the first worker or job makes" if database is None and will_be_made(url) else ""
+        typer.echo(f"all is well with {file_here()} and {url}{made}")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from hanbeon.domain.job import JobRecord
 
 
+_PATIENCE_SECONDS = 5.0
+
+
 def enqueue(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
     arguments: Annotated[
@@ -140,7 +143,7 @@ async def _enqueue(
     json: bool,
 ) -> None:
     from hanbeon.cli.loading import maybe_app
-    from hanbeon.cli.making import make_checked, make_unchecked
+    from hanbeon.cli.making import make_checked, make_unchecked, say_if_nobody_works
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import print_json
     from hanbeon.cli.shapes import job_shape
@@ -155,6 +158,8 @@ async def _enqueue(
             job = await make_checked(app, task, args, options)
         if not job.created:
             typer.echo("this job was there already; no other was made", err=True)
+        if known is None:
+            await say_if_nobody_works(app, task)
         if wait:
             await _wait(app, job.id, log=log, json=json)
         elif json:
@@ -182,9 +187,27 @@ async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     from hanbeon.cli.following import bar, follow
     from hanbeon.cli.output import console
 
+    noticing = asyncio.get_running_loop().create_task(_notice(app, job_id))
     try:
         with bar(console(stderr=True) if log else None) as screen:
             return await follow(app, job_id, screen)
     except asyncio.CancelledError:
         typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
         raise
+    finally:
+        noticing.cancel()
+
+
+async def _notice(app: App, job_id: str) -> None:
+    """Say once, after a while, that nobody is there to run it. Not at once: a worker may be starting just now."""
+    import asyncio
+
+    from hanbeon.cli.making import say_if_nobody_works
+    from hanbeon.domain.lifecycle import State
+    from hanbeon.errors import HanbeonError
+
+    await asyncio.sleep(_PATIENCE_SECONDS)
+    with contextlib.suppress(HanbeonError):
+        record = await app.job(job_id).record()
+        if record.state is State.READY:
+            await say_if_nobody_works(app, record.task)

@@ -94,7 +94,7 @@ def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
         if json:
             print_json_line(job_shape(record, zone))
         else:
-            at = iso(time.time_ns() // 1_000, zone, "milliseconds") or ""
+            at = iso(record.finished_at or time.time_ns() // 1_000, zone, "milliseconds") or ""
             attempt = f"attempt {record.fence}" if record.fence else ""
             out.print(
                 Text.assemble(
@@ -139,7 +139,11 @@ class Bar:
         until = job.finished_at or time.time_ns() // 1_000
         age = Text(brief((until - job.created_at) / MICROS), "dim")
         grid.add_row(
-            Text(plain(job.task), "bold"), Text(job.state.value, STATE_STYLES[job.state]), *progress_cells(job), age
+            Text(job.id, "dim"),
+            Text(plain(job.task), "bold"),
+            Text(job.state.value, STATE_STYLES[job.state]),
+            *progress_cells(job),
+            age,
         )
         yield grid
 

@@ -25,6 +25,12 @@ async def make_checked(app: App, task: str, args: Mapping[str, Any], options: Ma
         raise ArgumentsDoNotFit(f"{error}{hint}") from error
 
 
+async def say_if_nobody_works(app: App, task: str) -> None:
+    """Whoever makes a job should not wait for it in vain."""
+    if not any(each.alive and task in each.tasks for each in await app.instances()):
+        typer.echo(f"no live worker has registered {task!r}; the job waits for one: hanbeon worker", err=True)
+
+
 async def make_unchecked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:
     """A job of a task that only a worker knows: by name, with the options that are given and no others.
 
@@ -42,8 +48,6 @@ async def make_unchecked(app: App, task: str, args: Mapping[str, Any], options: 
     if task not in known:
         hint = did_you_mean(task, known) or "; start a worker that has it, or say --app"
         raise UnknownTask(f"no worker of this database has registered a task {task!r}{hint}", field="task")
-    if not any(each.alive and task in each.tasks for each in instances):
-        typer.echo(f"no live worker has registered {task!r}; the job waits for one", err=True)
     stranger: Task[[], None] = Task(task, _elsewhere, TaskOptions())
     request = JobRequest(task=stranger, args=to_json_text(args, "an argument", "args")).set(**options)
     new = request.to_new_job(app.settings.zone)

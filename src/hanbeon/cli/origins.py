@@ -83,3 +83,13 @@ def _problems_of_the_file() -> list[HanbeonError]:
     except (InvalidInput, NotFound) as error:
         return [error]
     return [*problems, *missing(file)]
+
+
+def file_here() -> str:
+    """The file in force and how much it says, in words."""
+    path = find(named_file())
+    if path is None:
+        return "the environment (there is no hanbeon.toml here)"
+    file = load(path)
+    tasks, queues = len(file.tasks), len(file.queues)
+    return f"{path} ({tasks} task{'' if tasks == 1 else 's'}, {queues} queue{'' if queues == 1 else 's'})"

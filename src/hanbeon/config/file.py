@@ -13,9 +13,10 @@ from hanbeon.config.document import Document
 from hanbeon.config.importing import split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reading import Reading
-from hanbeon.config.settings import read_settings
+from hanbeon.config.settings import beside, read_settings
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
+from hanbeon.settings import Settings
 from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
 NAME = "hanbeon.toml"
@@ -90,10 +91,22 @@ def load_settings_of(path: Path) -> dict[str, Any]:
     """Its settings alone: who only looks at a database need not import what its tasks run."""
     reading = Reading(Document.read(path))
     said = reading.document.said
-    values = read_settings(said.get("settings", {}), reading) | _read_outbound(said.get("outbound", {}), reading)
+    values = read_settings(said.get("settings", {}), reading)
+    values = _all_settings(values, _read_outbound(said.get("outbound", {}), reading), reading)
     if reading.problems:
         raise reading.problems[0]
     return values
+
+
+def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """With those of [outbound], and the default database where all who read the file look for it."""
+    for name, value in outbound.items():
+        if values.get(name, value) != value:
+            reading.refuse(InvalidInput(f"[outbound] says {value}; say it once", field=name), "settings")
+    found = {**values, **outbound}
+    if "database_url" not in found and reading.folder.resolve() != Path.cwd():
+        found["database_url"] = beside(Settings.model_fields["database_url"].default, reading.folder.resolve())
+    return found
 
 
 def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[ConfigInvalid]]:
@@ -108,7 +121,7 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
         what = "section" if isinstance(told, Mapping) else "key"
         reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
-    found["settings"] = {**found.get("settings", {}), **found.get("outbound", {})}
+    found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reading)
     return ConfigFile(path=path, folder=document.folder, **found), reading.problems
 
 

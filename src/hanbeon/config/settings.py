@@ -38,7 +38,7 @@ def read_settings(told: Any, reading: Reading) -> dict[str, Any]:
                 del values[name]
                 reading.refuse(InvalidInput(why, field=name), "settings")
     if "database_url" in values:
-        values["database_url"] = _beside(values["database_url"], reading.folder)
+        values["database_url"] = beside(values["database_url"], reading.folder)
     return values
 
 
@@ -54,7 +54,7 @@ def _value(name: str, value: Any) -> Any:
     return value
 
 
-def _beside(url: str, folder: Path) -> str:
+def beside(url: str, folder: Path) -> str:
     """A relative path of SQLite's is one of the file's folder, so that all who read the file mean the same database."""
     path = url.removeprefix(_SQLITE)
     if path == url or not path or path.startswith(("/", ":")):

@@ -39,4 +39,16 @@ class FileSource:
             self._file = file
 
         also = ("app",) if file.app != before.app else ()
-        return Change(file.queues, settings, also, put_in_force)
+        return Change(file.queues, settings, _changed(before, file), also, put_in_force)
+
+
+def _changed(before: ConfigFile, after: ConfigFile) -> dict[str, list[str]]:
+    old, new = ({task.name: task for task in file.tasks} for file in (before, after))
+    same = [
+        name for name in new if name in old and old[name].is_same(new[name]) and old[name].options == new[name].options
+    ]
+    return {
+        "added": sorted(new.keys() - old.keys()),
+        "changed": sorted((new.keys() & old.keys()) - set(same)),
+        "removed": sorted(old.keys() - new.keys()),
+    }

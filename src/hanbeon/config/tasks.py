@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,7 @@ def _http(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> Any
         if error.name != _HTTP:
             raise
         raise InvalidInput("this release makes no HTTP calls yet; use a command", field="http") from error
+    _check_places(told, options, module.CALL)
     try:
         task: AnyTask = module.http_task(name, told, options)
     except InvalidInput as error:
@@ -86,6 +87,17 @@ def _http(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> Any
             raise
         raise InvalidInput(message, field=f"http.{field}") from error
     return task
+
+
+def _check_places(told: Any, options: Mapping[str, Any], of_the_call: Collection[str]) -> None:
+    """What is said of the call stands in its table, what is said of its jobs beside it; both are easily confused."""
+    of_the_task = {"params", *TaskOptions.__struct_fields__}
+    for field in options:
+        if field not in of_the_task and (field in of_the_call or did_you_mean(field, of_the_call)):
+            raise InvalidInput(f"it is said of the call: http = {{ …, {field} = … }}", field=field)
+    for field in told if isinstance(told, Mapping) else ():
+        if field in of_the_task and field not in of_the_call:
+            raise InvalidInput(f"it is said of the task; write it beside http, as {field} = …", field=f"http.{field}")
 
 
 def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:

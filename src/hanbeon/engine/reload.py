@@ -59,6 +59,7 @@ class Reloader:
         _log.info(
             "reloaded",
             source=self._source.name,
+            tasks={how: names for how, names in change.tasks.items() if names},
             queues=[queue.name for queue in declared],
             settings=sorted(AT_ONCE & change.settings.keys()),
         )

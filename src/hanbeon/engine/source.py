@@ -14,6 +14,8 @@ class Change(NamedTuple):
     queues: Declared
     settings: Mapping[str, Any]
     """Those with another value than before."""
+    tasks: Mapping[str, list[str]]
+    """The names of those that were added, changed and removed."""
     also: tuple[str, ...]
     """What else has changed, and cannot change in a process that runs."""
     put_in_force: Callable[[], None]

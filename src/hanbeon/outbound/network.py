@@ -60,6 +60,7 @@ class CheckedNetwork(AsyncNetworkBackend):
             if kind is not None:
                 where = host if host == address else f"{host} ({address})"
                 raise PermanentError(
-                    f"{where} is refused: a {kind} address; say allow_private = true if the task may go there",
+                    f"{where} is refused: a {kind} address; if the task may go there, "
+                    "say allow_private = true in its http table",
                     failure_type=FailureType.PERMISSION_ERROR,
                 )

@@ -45,7 +45,7 @@ class Registry:
     def get(self, name: str) -> Task[..., Any]:
         task = self._tasks.get(name)
         if task is None:
-            hint = did_you_mean(name, self._tasks) or "; register it with @app.task before enqueuing"
+            hint = did_you_mean(name, self._tasks) or "; register it with @app.task or in hanbeon.toml before enqueuing"
             raise UnknownTask(f"no task {name!r} is registered{hint}", field="task")
         return task
 

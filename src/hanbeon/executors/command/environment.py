@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from hanbeon.domain.job import Claimed
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.facts import job_facts
@@ -23,13 +25,18 @@ def command_line(command: Command, job: Claimed, arguments: Mapping[str, Any]) -
     return [part.fill(values) for part in command.argv]
 
 
+def as_json(arguments: Mapping[str, Any]) -> str:
+    """All arguments, those that have their defaults included: what the program reads is the same wherever it looks."""
+    return msgspec.json.encode(arguments).decode()
+
+
 def environment(command: Command, job: Claimed, arguments: Mapping[str, Any]) -> dict[str, str]:
     """What the task lets through of the worker's, what it sets, and what there is to know of the job."""
     found = {name: os.environ[name] for name in command.pass_env if name in os.environ}
     found |= command.env
     of_job = {f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in job_facts(job).items()}
     of_job |= {f"HANBEON_ARG_{_NO_NAME.sub('_', name).upper()}": value for name, value in arguments.items()}
-    of_job |= {"HANBEON_ARGS": job.args, "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": SAID_DESCRIPTOR}
+    of_job |= {"HANBEON_ARGS": as_json(arguments), "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": SAID_DESCRIPTOR}
     for name, value in of_job.items():
         text = as_text(value)
         if len(text.encode(errors="replace")) <= _LONGEST and "\x00" not in text:

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.command.environment import SAID_DESCRIPTOR, command_line, environment
+from hanbeon.executors.command.environment import SAID_DESCRIPTOR, as_json, command_line, environment
 from hanbeon.executors.command.pipe import Pipe
 from hanbeon.executors.command.progress import ProgressWriter
 from hanbeon.executors.command.said import Said, Sieve
@@ -54,7 +54,7 @@ class Run:
                 self._pipes[number] = Pipe(hear)
                 given[number] = self._pipes[number].theirs
             if command.stdin:
-                given[0] = _readable(call.desk.job.args)
+                given[0] = _readable(as_json(call.arguments))
             self._session = guardian.start(
                 command_line(command, call.desk.job, call.arguments),
                 env=environment(command, call.desk.job, call.arguments),
