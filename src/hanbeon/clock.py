@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import re
 import time
 from typing import Protocol
@@ -9,6 +11,7 @@ from typing import Protocol
 from hanbeon.errors import InvalidInput
 
 MICROS = 1_000_000
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
@@ -43,6 +46,17 @@ class SystemClock:
 def micros(seconds: float) -> int:
     """Seconds as whole microseconds."""
     return round(seconds * MICROS)
+
+
+def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str | None:
+    """An instant of the database in ISO-8601, in a zone; None stays None."""
+    if us is None:
+        return None
+    moment = _EPOCH + dt.timedelta(microseconds=us)
+    # The last hours of the year 9999 are in the year 10000 elsewhere.
+    with contextlib.suppress(OverflowError):
+        moment = moment.astimezone(zone)
+    return moment.isoformat(timespec=timespec)
 
 
 def seconds_of(text: str, field: str) -> float:

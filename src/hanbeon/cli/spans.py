@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-
-
-def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str | None:
-    """An instant of the database in ISO-8601, in a zone; None stays None."""
-    if us is None:
-        return None
-    moment = _EPOCH + dt.timedelta(microseconds=us)
-    # The last hours of the year 9999 are in the year 10000 elsewhere.
-    with contextlib.suppress(OverflowError):
-        moment = moment.astimezone(zone)
-    return moment.isoformat(timespec=timespec)
+from hanbeon.clock import iso as iso
 
 
 def clock_time(us: int | None, zone: dt.tzinfo) -> str:
