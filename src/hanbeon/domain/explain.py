@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.job import JobRecord
+from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 
@@ -124,8 +124,11 @@ def _slots(facts: Facts) -> Iterable[Because]:
 
 
 def _workers(facts: Facts) -> Iterable[Because]:
-    if not facts.workers:
-        task = facts.job.task
+    task = facts.job.task
+    if task == NO_HANDLER:
+        role = f"for role {facts.job.role!r}" if facts.job.role else "as the default"
+        yield Because("no_handler", f"No task has been named that runs it; name one {role} in its office's sessions.")
+    elif not facts.workers:
         text = f"No live worker has registered task {task!r}; start one that does."
         yield Because("no_worker", text, {"task": task})
 

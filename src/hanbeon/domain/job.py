@@ -22,6 +22,8 @@ LONGEST_US = 100 * 366 * 86_400 * 1_000_000
 LAST_INSTANT_US = 253_402_300_799_999_999  # The end of the year 9999, the last one with an ISO-8601 date.
 NAME_LIMIT = 200
 DEFAULT_QUEUE = "default"
+NO_HANDLER = "(no handler)"
+"""Stands for the task of a job that nobody has named one for yet. No task may be called so, and no worker serves it."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

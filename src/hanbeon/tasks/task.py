@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import seconds_of
-from hanbeon.domain.job import DEFAULT_QUEUE
+from hanbeon.domain.job import DEFAULT_QUEUE, NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, TaskDefinitionError
 from hanbeon.tasks.context import Context, SyncContext
@@ -84,10 +84,23 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
             check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
                 raise InvalidInput("it is the share by which a delay may grow; use 0 to 1", field="jitter")
-        return cls(**options)
+        return _Given(**options, named=frozenset(given))
+
+    def says(self, option: str) -> bool:
+        """Whether somebody chose this option for the task, be it as it is by default."""
+        return False
 
     def policy(self, retries: int | None = None) -> RetryPolicy:
         return _policy(self, self.retries if retries is None else retries)
+
+
+class _Given(TaskOptions, frozen=True, kw_only=True):
+    """Options that know which of them were given. Not a field of the class above, whose fields are the options."""
+
+    named: frozenset[str]
+
+    def says(self, option: str) -> bool:
+        return option in self.named
 
 
 @lru_cache(maxsize=1024)
@@ -141,6 +154,8 @@ class Task(Generic[P, R_co]):
 
     def _check(self) -> None:
         """What would fail every job of this task is refused now, by the rules that its jobs are held to."""
+        if self.name == NO_HANDLER:
+            raise TaskDefinitionError(f"{NO_HANDLER!r} stands for no task at all; choose another name", field="name")
         if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
             raise TaskDefinitionError(f"task {self.name!r} yields; a task returns its result once", field="task")
         kind, fitting = self._kind()
