@@ -143,6 +143,16 @@ class JobNotFound(NotFound):
         super().__init__(f"no job has the id {job_id}; it may have been pruned after its retention time")
 
 
+class OfficeNotFound(NotFound):
+    """No office has that id."""
+
+    code = "office_not_found"
+
+    def __init__(self, office_id: str) -> None:
+        self.office_id = office_id
+        super().__init__(f"no office has the id {str(office_id)[:40]!r}; it may have been deleted")
+
+
 class Conflict(HanbeonError):
     """The state of the thing forbids the move."""
 
@@ -190,6 +200,12 @@ class TransactionUndone(Conflict):
     """Others made it impossible for the caller's transaction to go on; it must be run again."""
 
     code = "transaction_undone"
+
+
+class Changed(Conflict):
+    """The thing has changed since the caller read it; read it again."""
+
+    code = "changed"
 
 
 class LeaseLost(Conflict):

@@ -18,7 +18,7 @@ from hanbeon.engine.claim import Claimer
 from hanbeon.engine.completion import Completion
 from hanbeon.engine.holdings import Holdings
 from hanbeon.engine.logs import Logs
-from hanbeon.engine.loop import Loop
+from hanbeon.engine.loop import AGAIN, Loop
 from hanbeon.engine.reload import AT_ONCE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running import Runner
@@ -37,6 +37,7 @@ from hanbeon.tasks.registry import Registry
 _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
+_LOOKS = 20
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
 
 
@@ -71,6 +72,7 @@ class Worker:
         self._upkeep = Upkeep(store, settings)
         self._reloader = Reloader(source, store, self._change)
         self._looping: list[asyncio.Task[None]] = []
+        self._begun: list[list[str]] = []
         self._hints = contextlib.ExitStack()
         self._stop_requested = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -252,6 +254,21 @@ class Worker:
             await asyncio.sleep(0)
         await self.write_logs()
 
+    async def start_now(self, queue: str) -> int:
+        """Look for work at once, beside the loops if they run; how many jobs of the queue began here meanwhile."""
+        if not self.instance:
+            await self.register()
+        begun: list[str] = []
+        self._begun.append(begun)
+        try:
+            self._claimer.look_again()
+            for _ in range(_LOOKS):
+                if await self.claim.run_once() > AGAIN:
+                    break
+        finally:
+            self._begun = [each for each in self._begun if each is not begun]
+        return begun.count(queue)
+
     async def write_logs(self) -> None:
         """Have the database know what all that runs has printed until now."""
         await self._logs.write_now([each.printed for each in self.holdings if each.printed is not None])
@@ -295,6 +312,8 @@ class Worker:
             attempt.stop(StopCause.SHUTDOWN)  # The last answer, come too late: handed back before it begins.
         self.guard.wake()
         self._runner.start(attempt, task)
+        for begun in self._begun:
+            begun.append(job.queue)
 
     def _ended(self, attempt: Attempt) -> None:
         self.holdings.remove(attempt)

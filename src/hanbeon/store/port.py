@@ -16,6 +16,7 @@ from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
 from hanbeon.settings import masked
 from hanbeon.store.borrow.caller import Caller, identify, within
@@ -118,11 +119,13 @@ class Store:
 
     # Making jobs
 
-    async def enqueue(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """All of them or none, in this order."""
+    async def enqueue(
+        self, jobs: Sequence[NewJob], first: Callable[[Tx], Awaitable[None]] | None = None
+    ) -> list[enqueues.Enqueued]:
+        """All of them or none, in this order. `first` comes before them in the same transaction, and may refuse."""
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
-        if not missing:
+        if not missing and first is None:
             if enqueues.goes_alone(jobs) and await self._enqueue_one(jobs[0]):
                 return [enqueues.Enqueued(jobs[0].id, State.READY, True)]
             return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
@@ -130,7 +133,9 @@ class Store:
         made: list[tuple[LaneName, int]] = []
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
-            made[:] = await add_lanes(tx, missing)
+            if first is not None:
+                await first(tx)
+            made[:] = await add_lanes(tx, missing) if missing else []
             return await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
 
         answers = await self.transact(enqueue, len(jobs))
@@ -416,6 +421,12 @@ class Store:
         self._fold_if_much(unfolded)
         return counted
 
+    async def stock(self, queue: str) -> Stock:
+        """The same, with how long the succeeded ones ran together."""
+        found, unfolded = await self.database.read(lambda tx: tallies.stock(tx, queue))
+        self._fold_if_much(unfolded)
+        return found
+
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
         """The numbers of one queue, or of all by name, now and over the last `window_us`."""
         found, unfolded = await self.database.read(lambda tx: tallies.statistics(tx, queue, window_us))
@@ -428,9 +439,8 @@ class Store:
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         if queue is None:
             return _ALL_LANES
-        for record in await self.queues():
-            if record.name == queue:
-                return lanes_of_queue(record.id)
+        for row in await self.database.read(lambda tx: tx.fetch("queue_named", queue)):
+            return lanes_of_queue(row["id"])
         raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:

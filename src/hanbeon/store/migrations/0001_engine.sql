@@ -80,6 +80,8 @@ CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'r
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
+-- All jobs of a queue, of those that a surface made: it keeps something of its own in `meta`, the others pay nothing.
+CREATE INDEX hanbeon_job_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
@@ -181,6 +183,21 @@ CREATE TABLE hanbeon.instance (
   stopped_at bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
+
+-- An office is a queue with a name for people, and with what is said of its jobs where they say nothing themselves. Its
+-- queue's name is made of its id. `version` counts its changes.
+CREATE TABLE hanbeon.office (
+  id @uuid PRIMARY KEY,
+  name text NOT NULL,
+  -- What was set, not what is in force: a default may change, and what was set comes before what a role suggests.
+  config text NOT NULL,
+  sessions text NOT NULL,
+  notifications text NOT NULL,
+  webhooks text NOT NULL,
+  version bigint NOT NULL DEFAULT 1,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL
+);
 
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,

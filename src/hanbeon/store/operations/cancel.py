@@ -24,6 +24,8 @@ class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     work_item: str | None = None
     states: tuple[State, ...] = tuple(sorted(UNFINISHED))
+    overdue: bool | None = None
+    """Of what runs only what is past its deadline, or is not."""
 
 
 async def seq_of(tx: Tx, job_id: str) -> int:
@@ -55,7 +57,13 @@ async def cancel(tx: Tx, book: LaneBook, job_id: str) -> State:
 async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list[int]:
     """All jobs that match now, in creation order. One look: a look per batch would read what remains each time."""
     found = await tx.fetch(
-        "unfinished_matching", to_json(filter.states), *lanes, filter.task, filter.role, filter.work_item
+        "unfinished_matching",
+        to_json(filter.states),
+        *lanes,
+        filter.task,
+        filter.role,
+        filter.work_item,
+        filter.overdue,
     )
     return [row["seq"] for row in found]
 

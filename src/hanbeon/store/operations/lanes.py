@@ -10,6 +10,8 @@ from hanbeon.domain.job import LaneName
 from hanbeon.store.records import LANE_MASK, lane_number
 from hanbeon.store.tx import Tx, to_json
 
+LaneNumbers = list[tuple[LaneName, int]]
+
 
 class LaneBook:
     """An instance's memory of lanes. Only what was read after a commit goes in."""
@@ -49,7 +51,7 @@ class LaneBook:
                 self._names[row["n"]] = _name(row)
 
 
-async def add_lanes(tx: Tx, names: list[LaneName]) -> list[tuple[LaneName, int]]:
+async def add_lanes(tx: Tx, names: list[LaneName]) -> LaneNumbers:
     """Make lanes (and their queues) exist, and say their numbers.
 
     Never in a transaction that lasts: others who need the same new lane wait for its end.

@@ -20,6 +20,8 @@ class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
     task: str | None = None
     role: str | None = None
     work_item: str | None = None
+    overdue: bool | None = None
+    """Of what runs only what is past its deadline, or is not; `queue_page` alone knows it."""
 
 
 class Dependency(msgspec.Struct, frozen=True):
@@ -38,6 +40,16 @@ async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[J
     states = None if filter.states is None else to_json(filter.states)
     rows = await tx.fetch("list_jobs", after, filter.queue, states, filter.task, filter.role, filter.work_item, limit)
     return [job_record(row) for row in rows]
+
+
+async def queue_page(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
+    """The same of one queue, and of what a surface made in it: its cost does not depend on what others have."""
+    queue = await tx.fetch("queue_named", filter.queue)
+    if not queue:
+        return []
+    states = None if filter.states is None else to_json(filter.states)
+    asked = (queue[0]["id"], after, states, filter.overdue, filter.role, filter.work_item, limit)
+    return [job_record(row) for row in await tx.fetch("queue_page", *asked)]
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
@@ -62,3 +74,12 @@ async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
 async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:
     rows = await tx.fetch("dependencies_of", job_id) if is_id(job_id) else []
     return [Dependency(str(row["id"]), State(row["state"])) for row in rows]
+
+
+async def dependencies_of_all(tx: Tx, jobs: Sequence[JobRecord]) -> dict[str, list[Dependency]]:
+    """What each of these jobs depends on, in the order of creation; a job without dependencies is left out."""
+    ids = {job.seq: job.id for job in jobs}
+    found: dict[str, list[Dependency]] = {}
+    for row in await tx.fetch("dependencies_of_all", to_json(list(ids))) if ids else ():
+        found.setdefault(ids[row["dependent"]], []).append(Dependency(str(row["id"]), State(row["state"])))
+    return found

@@ -51,6 +51,12 @@ async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
 
 async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:
     """How many jobs are in each state, of one queue or of all; and of how many batches that are not folded yet."""
+    total, unfolded = await stock(tx, queue)
+    return all_states(total), unfolded
+
+
+async def stock(tx: Tx, queue: str | None) -> tuple[Stock, int]:
+    """The same, with how long the succeeded ones ran."""
     total = Stock()
     for row in await tx.fetch("tallies", *await _range(tx, queue)):
         total.add(_stock(row))
@@ -59,7 +65,7 @@ async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:
         for name, delta in _read(batch["delta"]).items():
             if queue is None or name == queue:
                 total.add(delta.stock)
-    return all_states(total), len(unfolded)
+    return total, len(unfolded)
 
 
 async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[str, QueueStatistics], int]:

@@ -8,6 +8,7 @@ SELECT u.seq FROM (
   UNION ALL
   SELECT j.seq, j.lane, j.work_item FROM hanbeon.job AS j
   WHERE j.state = 'running' AND 'running' @in($1 text) AND j.lane >= $2 AND j.lane < $3
+    AND (CAST($7 AS boolean) IS NULL OR coalesce(j.deadline_at <= (SELECT hanbeon.now()), false) = $7)
 ) AS u
 JOIN hanbeon.lane AS l ON l.n = (u.lane & 4294967295)
 WHERE (CAST($4 AS text) IS NULL OR l.task = $4)

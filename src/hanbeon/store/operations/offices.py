@@ -1,0 +1,167 @@
+"""Offices: what is kept of them beside their queues. An office's queue carries its id in its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.errors import Changed, Conflict, OfficeNotFound
+from hanbeon.store.operations.depend import promote_these
+from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.queues import add_queue, change_queue
+from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
+from hanbeon.store.tx import Tx, in_parts, to_json
+
+_AT_ONCE = 1_000
+_KEPT_AS_JSON = ("config", "sessions", "notifications", "webhooks")
+
+
+def queue_of_office(office_id: str) -> str:
+    return f"office:{office_id}"
+
+
+class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """An office as the database has it. `config` is what was set, with nothing filled in."""
+
+    id: str
+    name: str
+    config: dict[str, Any] = msgspec.field(default_factory=dict)
+    sessions: dict[str, str] = msgspec.field(default_factory=dict)
+    notifications: list[str] = msgspec.field(default_factory=list)
+    webhooks: list[dict[str, Any]] = msgspec.field(default_factory=list)
+    version: int = 1
+    created_at: int = 0
+    changed_at: int = 0
+
+    @property
+    def queue(self) -> str:
+        return queue_of_office(self.id)
+
+
+class Handling(msgspec.Struct, frozen=True):
+    """By whom, for how long and how often a job is to be tried."""
+
+    task: str
+    timeout_us: int | None
+    policy: RetryPolicy
+
+
+async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) -> OfficeRecord:
+    """Make an office and its queue."""
+    await tx.fetch("add_office", office.id, office.name, *_texts(office))
+    await add_queue(tx, office.queue)
+    await change_queue(tx, office.queue, limits, None)
+    return await office_by_id(tx, office.id)
+
+
+async def office_by_id(tx: Tx, office_id: str) -> OfficeRecord:
+    return await _one(tx, "office_by_id", office_id)
+
+
+async def lock_office(tx: Tx, office_id: str, expected: int | None = None) -> OfficeRecord:
+    """The office, for whoever is about to change it; `expected` is the version that they have seen."""
+    office = await _one(tx, "lock_office", office_id)
+    if expected is not None and office.version != expected:
+        raise Changed(f"office {office_id} has changed since: it is at version {office.version}, not {expected}")
+    return office
+
+
+async def keep_office(tx: Tx, office_id: str, expected: int | None = None) -> None:
+    """Until the commit the office stays as it is: it can neither change nor go away."""
+    rows = await tx.fetch("keep_office", office_id) if is_id(office_id) else []
+    if not rows:
+        raise OfficeNotFound(office_id)
+    if expected is not None and rows[0]["version"] != expected:
+        raise Changed(f"office {office_id} has changed meanwhile; try again")
+
+
+async def offices(tx: Tx, after: str | None, limit: int) -> list[OfficeRecord]:
+    return [_record(row) for row in await tx.fetch("offices", after, limit)]
+
+
+async def change_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any] | None = None) -> OfficeRecord:
+    """Write a locked office down as it is to be; with new limits, its queue has them at the same moment."""
+    await tx.fetch("change_office", office.id, office.name, *_texts(office))
+    if limits is not None:
+        await change_queue(tx, office.queue, limits, None)
+    return await office_by_id(tx, office.id)
+
+
+async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
+    """Remove an office in which nothing is unfinished; `stopping`: but for work that has been told to stop."""
+    office = await lock_office(tx, office_id)
+    lanes = lanes_of_queue(await queue_id(tx, office.queue))
+    if await tx.fetch("unfinished_of_queue", *lanes, stopping):
+        raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or ask for them to be cancelled")
+    await tx.fetch("delete_office", office_id)
+
+
+async def promote_queue(tx: Tx, book: LaneBook, queue: str, limit: int) -> int:
+    """pending → ready for jobs of one queue whose time has come; how many."""
+    lanes = lanes_of_queue(await queue_id(tx, queue))
+    due = [row["seq"] for row in await tx.fetch("due_of_queue", *lanes, limit)]
+    return await promote_these(tx, book, due) if due else 0
+
+
+async def hand_over(
+    tx: Tx, book: LaneBook, queue: str, handling: Callable[[str, str | None], Handling | None]
+) -> LaneNumbers:
+    """Give jobs that wait without a handler the one that `handling(role, meta)` says; the lanes made for that.
+
+    The office is locked, so no more of them come meanwhile. Nobody serves the lanes that they stand in, so none of them
+    is being claimed; one that is cancelled just now stays where it is.
+    """
+    number = await queue_id(tx, queue)
+    roles = {row["n"]: row["role"] for row in await tx.fetch("lanes_of_task", number, NO_HANDLER)}
+    if not roles:
+        return []
+    lanes = to_json([lane_number(number, n) for n in roles])
+    waiting = [row["seq"] for row in await tx.fetch("waiting_in_lanes", lanes)]
+    made: LaneNumbers = []
+    for part in in_parts(waiting, _AT_ONCE):
+        rows = await tx.fetch("lock_waiting", to_json(part))
+        found = [(row, roles[row["lane"] & LANE_MASK]) for row in rows]
+        moves = [(row["seq"], role, it) for row, role in found if (it := handling(role, row["meta"])) is not None]
+        wanted = {(role, it.task): LaneName(queue, it.task, role, "") for _, role, it in moves}
+        missing = book.with_lanes(made).missing(wanted.values())
+        made += await add_lanes(tx, missing) if missing else []
+        known = book.with_lanes(made)
+        await _move(tx, [(seq, known.number(wanted[role, it.task]), it) for seq, role, it in moves])
+    return made
+
+
+async def _move(tx: Tx, moves: Sequence[tuple[int, int, Handling]]) -> None:
+    if not moves:
+        return
+    rows = [
+        {"seq": seq, "lane": lane, "timeout_us": it.timeout_us, "policy": policy_text(it.policy)}
+        for seq, lane, it in moves
+    ]
+    await tx.fetch("hand_over", to_json(rows))
+    tx.wake("work")
+
+
+async def queue_id(tx: Tx, queue: str) -> int:
+    """The number of a queue that is known to be there: queues are never removed."""
+    return int((await tx.fetch("queue_named", queue))[0]["id"])
+
+
+def _texts(office: OfficeRecord) -> list[str]:
+    return [to_json(getattr(office, field)) for field in _KEPT_AS_JSON]
+
+
+async def _one(tx: Tx, statement: str, office_id: str) -> OfficeRecord:
+    rows = await tx.fetch(statement, office_id) if is_id(office_id) else []
+    if not rows:
+        raise OfficeNotFound(office_id)
+    return _record(rows[0])
+
+
+def _record(row: Any) -> OfficeRecord:
+    values = {name: row[name] for name in OfficeRecord.__struct_fields__}
+    values |= {name: msgspec.json.decode(row[name]) for name in _KEPT_AS_JSON}
+    return msgspec.convert(values | {"id": str(row["id"])}, OfficeRecord)

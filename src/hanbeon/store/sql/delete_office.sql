@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.office WHERE id = $1
