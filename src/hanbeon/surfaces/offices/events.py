@@ -1,0 +1,72 @@
+"""The engine's events in an office's words."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from typing import Any
+
+from hanbeon.domain.events import Event
+from hanbeon.domain.job import session_id
+from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.domain.phases import Phase
+from hanbeon.events.feed import Feed
+from hanbeon.store.operations.offices import queue_of_office
+from hanbeon.surfaces.offices.shapes import EventPage, SchedulerEvent
+from hanbeon.surfaces.offices.views import iso_ms
+from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
+
+_TYPES = {reason.value: kind for reason, kind in EVENT.items()}
+_BATCHES = 100
+_PAGES = 10
+
+
+def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | None:
+    """What an office tells of an event; None if it is another's, or not told there."""
+    kind = _TYPES.get(event.type)
+    if kind is None or event.job_id is None or event.queue != queue_of_office(office_id):
+        return None
+    return SchedulerEvent(
+        id=event.id,
+        type=kind,
+        job_id=event.job_id,
+        office_id=office_id,
+        details=_details(event, kind, zone),
+        timestamp=iso_ms(event.at, zone) or "",
+    )
+
+
+def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
+    told = event.details
+    details: dict[str, Any] = {}
+    if event.state is not None:
+        status = STATUS[Phase.OVERDUE] if kind is EventType.JOB_TIMEOUT else status_of_state(event.state)
+        details["status"] = status.value
+    if event.attempt is not None:
+        details["attempt"] = event.attempt
+        details["session_id"] = session_id(event.job_id or "", event.attempt)
+    if "status" in told:
+        details["execution_status"] = EXECUTION[AttemptStatus(told["status"])].value
+    if event.took is not None and kind is not EventType.JOB_STARTED:
+        details["duration_ms"] = event.took // 1_000
+    for name, shown in (("failure_type", "failure_type"), ("message", "error_message")):
+        if name in told:
+            details[shown] = told[name]
+    if "retry_at" in told:
+        details["retry_at"] = iso_ms(told["retry_at"], zone)
+    return details
+
+
+async def read_page(feed: Feed, office_id: str, after: int, zone: tzinfo) -> EventPage:
+    """The next events of an office. What others did between them is passed over once: the page says how far it came.
+
+    It ends where something was found, or after a few pages of the feed, so that no call reads all there is of others.
+    """
+    for _ in range(_PAGES):
+        found = await feed.read(after, _BATCHES)
+        if not found:
+            return EventPage(items=[], after=after, more=False)
+        after = found[-1].id
+        told = [each for event in found if (each := translated(event, office_id, zone)) is not None]
+        if told:
+            return EventPage(items=told, after=after, more=True)
+    return EventPage(items=[], after=after, more=True)

@@ -1,0 +1,179 @@
+"""Offices, as a transport asks for them: every method is one use case, and what it refuses is a HanbeonError."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import uuid_utils
+
+from hanbeon.domain.job import is_id
+from hanbeon.domain.lifecycle import State
+from hanbeon.engine.worker import Worker
+from hanbeon.errors import Conflict, InvalidInput
+from hanbeon.store.operations import offices
+from hanbeon.store.operations.cancel import CancelFilter
+from hanbeon.store.operations.lanes import LaneNumbers
+from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices import body, shapes
+from hanbeon.surfaces.offices.config import in_force, merged
+from hanbeon.surfaces.offices.desk import Owner
+from hanbeon.surfaces.offices.events import read_page, translated
+from hanbeon.surfaces.offices.jobs import OfficeJobs
+from hanbeon.surfaces.offices.reading import page_size, table, text, whole
+from hanbeon.surfaces.offices.resolve import Handlers
+from hanbeon.surfaces.offices.vocabulary import status_of_state
+
+_ROUNDS = 5
+_PROMOTED_AT_ONCE = 1_000
+_LAST_EVENT = 2**63 - 1
+
+
+class Offices(OfficeJobs):
+    """The offices of one App. `worker`: one of this process, if it has one, for cycles that are to happen now."""
+
+    def __init__(self, app: Owner, worker: Worker | None = None) -> None:
+        super().__init__(app)
+        self.worker = worker
+
+    # Offices
+
+    async def create(self, told: Any) -> shapes.Office:
+        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`."""
+        given = table(told, "an office", body.CREATED_WITH)
+        if "name" not in given:
+            raise InvalidInput("it is missing; give the office a name", field="name")
+        handlers = await self._handlers(_named(given.get("sessions")))
+        config = merged({}, given.pop("config")) if given.get("config") is not None else {}
+        blank = OfficeRecord(id=str(uuid_utils.uuid7()), name="", config=config)
+        office = _with(blank, given, handlers)
+        limits = in_force(config).limits
+        return self._office(await self._store.transact(lambda tx: offices.add_office(tx, office, limits)))
+
+    async def list(self, *, cursor: str | None = None, limit: int = 100) -> shapes.OfficePage:
+        """A page of all offices; go on with its `next_cursor`."""
+        if cursor is not None and not is_id(cursor):
+            raise InvalidInput("it is no cursor; pass on the next_cursor of a page", field="cursor")
+        size = page_size(limit)
+        found = await self._store.database.read(lambda tx: offices.offices(tx, cursor, size + 1))
+        after = found[size - 1].id if len(found) > size else None
+        return shapes.OfficePage(items=[self._office(each) for each in found[:size]], next_cursor=after)
+
+    async def get(self, office_id: str) -> shapes.Office:
+        return self._office(await self._record(office_id))
+
+    async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> shapes.Office:
+        """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
+
+        Jobs that wait without a handler get the one that the sessions name now. `expected` is the version last seen.
+        """
+        given = table(told, "an office", body.CHANGED_WITH)
+        handlers = await self._handlers(_named(given.get("sessions")))
+        made: LaneNumbers = []
+
+        async def change(tx: Tx) -> OfficeRecord:
+            office = await offices.lock_office(tx, office_id, expected)
+            after = await offices.change_office(tx, _with(office, given, handlers))
+            if "sessions" in given:
+                made[:] = await self._hand_over(tx, after, handlers)
+            return after
+
+        return self._office(await self._moving(office_id, change, made))
+
+    async def delete(self, office_id: str, *, cancel: bool = False) -> None:
+        """Remove an office that has nothing unfinished; `cancel`: cancel that first, and tell what runs to stop.
+
+        Its finished jobs can no longer be reached through it. Retention prunes them like all others.
+        """
+        await self._record(office_id)
+        for _ in range(_ROUNDS):
+            if cancel:
+                await self._store.cancel_where(CancelFilter(queue=queue_of_office(office_id)))
+            try:
+                return await self._store.transact(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
+            except Conflict:
+                if not cancel:
+                    raise
+        raise Conflict(f"jobs are made in office {office_id} faster than they can be cancelled; try again")
+
+    # The scheduler of an office
+
+    async def config(self, office_id: str) -> shapes.VersionedConfig:
+        return _config(await self._record(office_id))
+
+    async def change_config(self, office_id: str, told: Any, *, expected: int | None = None) -> shapes.VersionedConfig:
+        """Merge changes into the config. New limits are in force at the next claim, on every instance."""
+
+        async def change(tx: Tx) -> OfficeRecord:
+            office = await offices.lock_office(tx, office_id, expected)
+            after = msgspec.structs.replace(office, config=merged(office.config, told))
+            return await offices.change_office(tx, after, in_force(after.config).limits)
+
+        return _config(await self._store.transact(change))
+
+    async def stats(self, office_id: str) -> shapes.JobQueueStats:
+        """How many jobs are where, exact at this moment; as cheap with ten million jobs as with ten."""
+        office = await self._record(office_id)
+        stock = await self._store.stock(office.queue)
+        done = stock.count(State.SUCCEEDED)
+        counts = {status_of_state(state).value: stock.count(state) for state in State}
+        mean = round(stock.ran / done / 1_000, 3) if done else 0
+        return shapes.JobQueueStats(office_id=office.id, avg_completion_time=mean, **counts)
+
+    async def process(self, office_id: str) -> shapes.Processed:
+        """One scheduling cycle now, here if there is a worker; otherwise all workers are woken."""
+        office = await self._record(office_id)
+        store = self._store
+        activated = await store.transact(
+            lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE)
+        )
+        started = 0
+        if self.worker is not None:
+            started = await self.worker.start_now(office.queue)
+        else:
+            store.waker.send(("work", "later"))
+        running = (await store.stock(office.queue)).count(State.RUNNING)
+        slots = max(0, in_force(office.config).maxConcurrentJobs - running)
+        return shapes.Processed(activated=activated, started=started, available_slots=slots)
+
+    # Events
+
+    async def events(self, office_id: str, after: int = 0) -> shapes.EventPage:
+        """What happened in the office behind an event's id; go on behind the page's `after`."""
+        await self._record(office_id)
+        whole(after, "after", 0, _LAST_EVENT)
+        return await read_page(self._feed, office_id, after, self._zone)
+
+    async def follow(self, office_id: str, after: int = 0) -> AsyncIterator[shapes.SchedulerEvent]:
+        """The same, for ever."""
+        await self._record(office_id)
+        whole(after, "after", 0, _LAST_EVENT)
+        async for event in self._feed.follow(after):
+            told = translated(event, office_id, self._zone)
+            if told is not None:
+                yield told
+
+
+def _named(sessions: Any) -> set[str]:
+    """The tasks that sessions speak of, before anybody has checked them."""
+    return {task for task in sessions.values() if isinstance(task, str)} if isinstance(sessions, dict) else set()
+
+
+def _with(office: OfficeRecord, given: dict[str, Any], handlers: Handlers) -> OfficeRecord:
+    """The office as it is to be. What is null is as if it were not said."""
+    changes: dict[str, Any] = {}
+    if "name" in given:
+        changes["name"] = text(given["name"], "name")
+    if given.get("sessions") is not None:
+        changes["sessions"] = body.sessions(office.sessions, given["sessions"], handlers.check)
+    if given.get("notifications") is not None:
+        changes["notifications"] = body.notifications(given["notifications"])
+    if given.get("webhooks") is not None:
+        changes["webhooks"] = body.webhooks(given["webhooks"])
+    return msgspec.structs.replace(office, **changes)
+
+
+def _config(office: OfficeRecord) -> shapes.VersionedConfig:
+    return shapes.VersionedConfig(config=in_force(office.config), version=office.version)

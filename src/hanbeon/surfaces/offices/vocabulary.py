@@ -1,0 +1,106 @@
+"""The engine's words and the offices': total maps, so that a new state, status or reason cannot be forgotten here."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Mapping
+
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.phases import PHASES, STATES, Phase, Selection, selection, total
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import did_you_mean
+
+
+class JobStatus(enum.StrEnum):
+    PENDING = "pending"
+    READY = "ready"
+    PROCESSING = "processing"
+    TIMEOUT = "timeout"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ExecutionStatus(enum.StrEnum):
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+class EventType(enum.StrEnum):
+    JOB_READY = "job_ready"
+    JOB_STARTED = "job_started"
+    JOB_COMPLETED = "job_completed"
+    JOB_FAILED = "job_failed"
+    JOB_TIMEOUT = "job_timeout"
+    JOB_RETRYING = "job_retrying"
+    JOB_CANCELLED = "job_cancelled"
+
+
+STATUS: Mapping[Phase, JobStatus] = total(
+    Phase,
+    {
+        Phase.PENDING: JobStatus.PENDING,
+        Phase.READY: JobStatus.READY,
+        Phase.RUNNING: JobStatus.PROCESSING,
+        Phase.OVERDUE: JobStatus.TIMEOUT,
+        Phase.SUCCEEDED: JobStatus.DONE,
+        Phase.FAILED: JobStatus.FAILED,
+        Phase.CANCELLED: JobStatus.CANCELLED,
+    },
+)
+PHASE: Mapping[JobStatus, Phase] = total(JobStatus, {status: phase for phase, status in STATUS.items()})
+
+EXECUTION: Mapping[AttemptStatus, ExecutionStatus] = total(
+    AttemptStatus,
+    {
+        AttemptStatus.RUNNING: ExecutionStatus.RUNNING,
+        AttemptStatus.COMPLETED: ExecutionStatus.COMPLETED,
+        AttemptStatus.FAILED: ExecutionStatus.FAILED,
+        AttemptStatus.TIMEOUT: ExecutionStatus.TIMEOUT,
+        AttemptStatus.CANCELLED: ExecutionStatus.CANCELLED,
+        AttemptStatus.LOST: ExecutionStatus.FAILED,
+        AttemptStatus.RELEASED: ExecutionStatus.CANCELLED,
+    },
+)
+
+# None: not told in an office.
+EVENT: Mapping[Reason, EventType | None] = total(
+    Reason,
+    {
+        Reason.ENQUEUED: EventType.JOB_READY,
+        Reason.SCHEDULED: None,
+        Reason.PROMOTED: EventType.JOB_READY,
+        Reason.CLAIMED: EventType.JOB_STARTED,
+        Reason.SUCCEEDED: EventType.JOB_COMPLETED,
+        Reason.RETRIED: EventType.JOB_RETRYING,
+        Reason.FAILED: EventType.JOB_FAILED,
+        Reason.RELEASED: EventType.JOB_READY,
+        Reason.POSTPONED: None,
+        Reason.OVERDUE: EventType.JOB_TIMEOUT,
+        Reason.STOP_REQUESTED: None,
+        Reason.STOPPED: EventType.JOB_CANCELLED,
+        Reason.CANCELLED: EventType.JOB_CANCELLED,
+        Reason.REPLACED: EventType.JOB_CANCELLED,
+        Reason.DEPENDENCY_FAILED: EventType.JOB_FAILED,
+        Reason.REQUEUED: None,
+        Reason.REPRIORITISED: None,
+    },
+)
+
+
+def status_of_state(state: State) -> JobStatus:
+    """The word for a state where nobody asks for deadlines: in counts and refusals."""
+    return STATUS[PHASES[state]]
+
+
+def in_engine_words(words: Collection[str], field: str, allowed: Collection[State] = frozenset(State)) -> Selection:
+    """What the engine is asked for when an office is asked for these statuses."""
+    known = [status.value for status in JobStatus if STATES[PHASE[status]] in allowed]
+    for word in words:
+        if word not in known:
+            hint = did_you_mean(str(word)[:40], known) or "."
+            raise InvalidInput(f"{str(word)[:40]!r} does not fit{hint} Use {', '.join(known)}", field=field)
+    return selection({PHASE[JobStatus(word)] for word in words})
