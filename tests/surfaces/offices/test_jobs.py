@@ -1,0 +1,237 @@
+"""Batches of jobs, and looking at them."""
+
+from typing import Any
+
+import msgspec
+import pytest
+import uuid_utils
+
+from hanbeon.errors import DependencyCycle, IdAlreadyUsed, InvalidInput, UnknownDependency
+from hanbeon.surfaces.offices.shapes import Edge
+from tests.surfaces.offices.desk import Desk
+
+CONTRACT = [
+    "id",
+    "key",
+    "office_id",
+    "task_id",
+    "role",
+    "title",
+    "status",
+    "priority",
+    "urgent",
+    "depends_on",
+    "blocked_by",
+    "retry_count",
+    "timeout_ms",
+    "progress",
+    "result",
+    "error_message",
+    "failure_type",
+    "created_at",
+    "started_at",
+    "completed_at",
+    "cancelled_at",
+]
+
+
+def _id() -> str:
+    return str(uuid_utils.uuid7())
+
+
+async def test_a_job_has_the_fields_of_the_contract(desk: Desk) -> None:
+    job = await desk.one(key="k", task_id="T-1", role="FE", title="제목", priority=-3, urgent=True)
+    shown = msgspec.to_builtins(job)
+    assert list(shown) == CONTRACT
+    assert (shown["key"], shown["task_id"], shown["role"], shown["title"]) == ("k", "T-1", "FE", "제목")
+    assert (shown["priority"], shown["urgent"], shown["office_id"]) == (-3, True, desk.id)
+    await desk.kit.run_all()
+    done = await desk.job(job)
+    assert (done.status, done.result, done.completed_at is not None) == ("done", "", True)
+    (execution,) = msgspec.to_builtins(done.executions)
+    assert {"job_id", "attempt", "started_at", "timeout_at", "session_id", "status"} <= set(execution)
+    assert (execution["attempt"], execution["status"]) == (1, "completed")
+
+
+async def test_jobs_answer_in_the_order_of_the_batch(desk: Desk) -> None:
+    jobs = await desk.make(*({"key": str(n), "depends_on": [str(n + 1)] if n < 9 else []} for n in range(10)))
+    assert [job.key for job in jobs] == [str(n) for n in range(10)]
+    assert [job.depends_on for job in jobs[:-1]] == [[job.id] for job in jobs[1:]]
+    assert await desk.make() == []
+
+
+async def test_jobs_refer_to_jobs_from_before_and_to_chosen_ids(desk: Desk) -> None:
+    before = await desk.one(key="before")
+    chosen = _id()
+    behind, first = await desk.make({"depends_on": [chosen, before.id]}, {"id": chosen})
+    assert set(behind.depends_on) == {chosen, before.id}
+    assert first.id == chosen
+    # Keys are names within a batch, no longer.
+    await desk.refused(UnknownDependency, {"depends_on": ["before"]})
+
+
+@pytest.mark.parametrize(
+    ("jobs", "field"),
+    [
+        ([{"key": "a"}, {"key": "a"}], "jobs.key"),
+        ([{"depends_on": ["nowhere"]}], "jobs[0].depends_on"),
+        ([{}, {"depends_on": "a"}], "jobs[1].depends_on"),
+        ([{"depends_on": [5]}], "jobs[0].depends_on"),
+        ([{"prio": 5}], "jobs[0].prio"),
+        ([{"priority": 2**31}], "jobs[0].priority"),
+        ([{"priority": "1"}], "jobs[0].priority"),
+        ([{"urgent": 1}], "jobs[0].urgent"),
+        ([{"timeout_ms": 0}], "jobs[0].timeout_ms"),
+        ([{"timeout_ms": 10**17}], "jobs[0].timeout_ms"),
+        ([{"max_retries": -1}], "jobs[0].max_retries"),
+        ([{"id": "X"}], "jobs[0].id"),
+        ([{"key": ""}], "jobs[0].key"),
+        ([{"key": "k\x00"}], "jobs[0].key"),
+        ([{"role": "r" * 201}], "jobs[0].role"),
+        ([{"task_id": "\ud800"}], "jobs[0].task_id"),
+        ([{"title": "\ud800"}], "jobs[0].title"),
+        ([{"title": "t" * 5_000}], "jobs[0].title"),
+        ([{"args": []}], "jobs[0].args"),
+        ([{"on_dependency_failure": "explode"}], "jobs[0].on_dependency_failure"),
+        (["job"], "jobs[0]"),
+    ],
+)
+async def test_one_job_that_does_not_fit_refuses_the_batch(desk: Desk, jobs: list[Any], field: str) -> None:
+    refusal = await desk.refused(InvalidInput, {"key": "fine"}, *jobs)
+    first, _, rest = field.partition("[")
+    if rest:  # One stands before them.
+        field = f"{first}[{int(rest[0]) + 1}{rest[1:]}"
+    assert refusal.field == field
+
+
+async def test_a_batch_is_an_object_with_jobs(desk: Desk) -> None:
+    for told in ({}, {"jobs": {}}, {"jobs": None}, [], {"jobs": [], "more": 1}):
+        with pytest.raises(InvalidInput):
+            await desk.offices.create_jobs(desk.id, told)
+    with pytest.raises(InvalidInput, match="too many"):
+        await desk.offices.create_jobs(desk.id, {"jobs": [{}] * 10_001})
+
+
+async def test_a_job_that_waits_for_itself_is_a_cycle_of_one(desk: Desk) -> None:
+    refusal = await desk.refused(DependencyCycle, {"key": "a", "depends_on": ["a"]})
+    assert isinstance(refusal, DependencyCycle)
+    assert refusal.ids == ("a",)
+
+
+async def test_what_belongs_to_another_office_is_unknown_here(desk: Desk) -> None:
+    theirs = await desk.one()
+    await desk.open()
+    refusal = await desk.refused(UnknownDependency, {"depends_on": [theirs.id]})
+    assert "office" in str(refusal)
+    await desk.refused(UnknownDependency, {"depends_on": [_id()]})
+    await desk.refused(IdAlreadyUsed, {"id": theirs.id})
+
+
+async def test_the_same_id_and_contents_again_are_the_same_job(desk: Desk) -> None:
+    body = {"id": _id(), "title": "once", "args": {"name": "x"}}
+    first = await desk.one(**body)
+    await desk.kit.run_all()
+    # Other sessions and another config since: it is the request that counts, not what they made of it.
+    await desk.offices.change(desk.id, {"sessions": {"default": "hold"}})
+    await desk.offices.change_config(desk.id, {"defaultTimeout": 5})
+    again, new = await desk.make(body, {"handler": "hold"})
+    assert (again.id, again.status, new.status) == (first.id, "done", "ready")
+    await desk.refused(IdAlreadyUsed, body | {"title": "twice"})
+
+
+async def test_jobs_are_listed_by_status_role_and_task(desk: Desk) -> None:
+    ready, failed, other = await desk.make(
+        {"role": "FE", "task_id": "T"}, {"handler": "fail", "max_retries": 0, "task_id": "T"}, {"role": "BE"}
+    )
+    await desk.kit.app.pause(f"office:{desk.id}")
+    await desk.kit.app.resume(f"office:{desk.id}")
+
+    async def found(**filters: Any) -> list[str]:
+        return [job.id for job in (await desk.offices.jobs(desk.id, **filters)).items]
+
+    assert await found() == [ready.id, failed.id, other.id]
+    assert await found(role="FE") == [ready.id]
+    assert await found(task_id="T") == [ready.id, failed.id]
+    await desk.kit.run_all()
+    assert await found(status="failed") == [failed.id]
+    assert await found(status=["done", "failed"], task_id="T") == [ready.id, failed.id]
+    assert await found(status="done", role="nobody") == []
+    for wrong in ({"status": "running"}, {"role": "\x00"}, {"task_id": "x" * 999}, {"cursor": "x"}, {"limit": 0}):
+        with pytest.raises(InvalidInput):
+            await found(**wrong)
+
+
+async def test_pages_of_jobs_follow_each_other(desk: Desk) -> None:
+    made = [job.id for job in await desk.make(*({} for _ in range(7)))]
+    await desk.kit.app.enqueue("work")
+    found, cursor = [], None
+    while True:
+        page = await desk.offices.jobs(desk.id, cursor=cursor, limit=3)
+        found += [job.id for job in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert found == made
+
+
+async def test_the_graph_has_every_job_and_every_dependency(desk: Desk) -> None:
+    a, b, c = await desk.make({"key": "a"}, {"key": "b", "depends_on": ["a"]}, {"depends_on": ["a", "b"]})
+    graph = await desk.offices.graph(desk.id)
+    assert [(node.id, node.key, node.status.value) for node in graph.nodes] == [
+        (a.id, "a", "ready"),
+        (b.id, "b", "pending"),
+        (c.id, None, "pending"),
+    ]
+    assert graph.edges == [
+        Edge(source=a.id, target=b.id),
+        Edge(source=a.id, target=c.id),
+        Edge(source=b.id, target=c.id),
+    ]
+    assert msgspec.to_builtins(graph.edges[0]) == {"from": a.id, "to": b.id}
+    page = await desk.offices.graph(desk.id, limit=2)
+    rest = await desk.offices.graph(desk.id, limit=2, cursor=page.next_cursor)
+    assert (len(page.nodes), len(page.edges), len(rest.nodes), len(rest.edges), rest.next_cursor) == (2, 1, 1, 2, None)
+
+
+async def test_the_running_execution_is_among_the_executions(desk: Desk) -> None:
+    job = await desk.one(handler="fail", max_retries=1)
+    await desk.kit.tick()
+    await desk.offices.change_config(desk.id, {"maxRetries": 0})
+    await desk.kit.advance(60)
+    held = await desk.one(handler="hold")
+    await desk.kit.start_ready()
+    found = await desk.job(held)
+    assert [(each.attempt, each.status.value, each.completed_at) for each in found.executions] == [(1, "running", None)]
+    assert found.executions[0].timeout_at is not None
+    await desk.kit.worker.holdings.any_left(0)
+    assert len((await desk.job(job)).executions) >= 1
+
+
+async def test_the_log_of_a_job_is_read_page_by_page(desk: Desk) -> None:
+    job = await desk.one(handler="say")
+    await desk.kit.run_all()
+    log = await desk.offices.log(desk.id, job.id)
+    assert [(entry.text, entry.stream, entry.line) for entry in log.entries] == [("half way", "task", 1)]
+    assert (log.entries[0].at or "").endswith("+09:00")
+    assert (await desk.offices.log(desk.id, job.id, after=log.after)).entries == []
+    for wrong in ({"limit": 0}, {"attempt": 0}, {"after": "x"}):
+        with pytest.raises(InvalidInput):
+            await desk.offices.log(desk.id, job.id, **wrong)  # type: ignore[arg-type]
+
+
+async def test_an_explanation_speaks_of_slots_dependencies_and_ends_in_the_words_of_offices(desk: Desk) -> None:
+    first, second, behind = await desk.make(
+        {"handler": "hold", "role": "FE"}, {"handler": "hold", "role": "FE"}, {"depends_on": []}
+    )
+    await desk.kit.start_ready()
+    explanation = await desk.offices.explain(desk.id, second.id)
+    (reason,) = explanation.reasons
+    assert (explanation.runnable, reason["code"], reason["holders"]) == (False, "role_full", [first.id])
+    desk.gates.hold.set()
+    await desk.kit.run_all()
+    (reason,) = (await desk.offices.explain(desk.id, behind.id)).reasons
+    assert (reason["code"], reason["status"], reason["text"]) == ("finished", "done", "It has ended: done.")
+    retried = await desk.one(handler="fail")
+    await desk.kit.tick()
+    (reason,) = (await desk.offices.explain(desk.id, retried.id)).reasons
+    assert (reason["code"], reason["run_at"][-6:]) == ("retry_time", "+09:00")
