@@ -161,7 +161,7 @@ async def test_an_id_that_is_none_is_not_found(desk: Desk, wrong: str) -> None:
         lambda: offices.events(wrong),
     ):
         with pytest.raises(OfficeNotFound) as refusal:
-            await asked()  # type: ignore[no-untyped-call]
+            await asked()
         assert len(str(refusal.value)) < 200
     for of_job in (
         lambda: offices.job(desk.id, wrong),
@@ -172,7 +172,7 @@ async def test_an_id_that_is_none_is_not_found(desk: Desk, wrong: str) -> None:
         lambda: offices.explain(desk.id, wrong),
     ):
         with pytest.raises(JobNotFound) as missing:
-            await of_job()  # type: ignore[no-untyped-call]
+            await of_job()
         assert len(str(missing.value)) < 200
 
 

@@ -1,0 +1,84 @@
+"""What an office tells: its own events only, in its own words, from any id on."""
+
+import asyncio
+
+import pytest
+
+from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.offices import events as module
+from hanbeon.surfaces.offices.shapes import SchedulerEvent
+from hanbeon.surfaces.offices.vocabulary import EventType
+from tests.surfaces.offices.desk import Desk
+
+
+async def _all(desk: Desk, after: int = 0) -> list[SchedulerEvent]:
+    found: list[SchedulerEvent] = []
+    while True:
+        page = await desk.offices.events(desk.id, after)
+        found += page.items
+        after = page.after
+        if not page.more:
+            return found
+
+
+async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None:
+    job = await desk.one(handler="fail", max_retries=1, args={"failure_type": "session_error"})
+    await desk.kit.run_all()
+    events = await _all(desk)
+    assert [event.type for event in events] == [
+        EventType.JOB_READY,
+        EventType.JOB_STARTED,
+        EventType.JOB_RETRYING,
+        EventType.JOB_READY,
+        EventType.JOB_STARTED,
+        EventType.JOB_FAILED,
+    ]
+    assert {(event.job_id, event.office_id) for event in events} == {(job.id, desk.id)}
+    assert [event.id for event in events] == sorted({event.id for event in events})
+    started, retrying, failed = events[1], events[2], events[5]
+    sessions = [each.session_id for each in (await desk.job(job)).executions]
+    assert (started.details["attempt"], started.details["session_id"]) == (1, sessions[0])
+    assert started.timestamp.endswith("+09:00")
+    assert retrying.details["status"] == "pending"
+    assert retrying.details["retry_at"].endswith("+09:00")
+    assert (failed.details["failure_type"], failed.details["error_message"]) == ("session_error", "on purpose")
+
+
+async def test_a_reader_resumes_behind_the_last_id_it_saw(desk: Desk) -> None:
+    await desk.make({}, {})
+    await desk.kit.run_all()
+    events = await _all(desk)
+    for place, event in enumerate(events):
+        assert await _all(desk, event.id) == events[place + 1 :]
+    for wrong in (-1, 2**63, True):
+        with pytest.raises(InvalidInput):
+            await desk.offices.events(desk.id, wrong)
+
+
+async def test_others_events_are_passed_over_a_few_pages_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_BATCHES", 1)
+    for _ in range(25):
+        await desk.kit.app.enqueue("work")
+    mine = await desk.one()
+    page = await desk.offices.events(desk.id)
+    assert (page.items, page.more) == ([], True)
+    assert page.after > 0
+    assert [event.job_id for event in await _all(desk, page.after)] == [mine.id]
+
+
+async def test_whoever_follows_is_told_of_what_comes(desk: Desk) -> None:
+    before = await desk.one()
+    arrived: list[SchedulerEvent] = []
+
+    async def follow() -> None:
+        async for event in desk.offices.follow(desk.id):
+            arrived.append(event)
+            if len(arrived) == 2:
+                return
+
+    following = asyncio.create_task(follow())
+    await desk.kit.app.enqueue("work")
+    after = await desk.one()
+    async with asyncio.timeout(20):
+        await following
+    assert [event.job_id for event in arrived] == [before.id, after.id]
