@@ -18,6 +18,7 @@ async def test_waiting_jobs_get_their_handler_and_run(idle: Desk) -> None:
     await idle.kit.tick()
     await idle.offices.change(idle.id, {"sessions": {"FE": "work"}})
     assert [(await idle.record(job)).task for job in (first, behind)] == ["work", NO_HANDLER]
+    assert (await idle.job(first)).role == "FE"
     await idle.kit.run_all()
     assert await idle.status(first, behind) == ["done", "ready"]
     await idle.offices.change(idle.id, {"sessions": {"default": "work"}})
