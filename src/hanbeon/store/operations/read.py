@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
-from hanbeon.domain.lifecycle import State
+from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.store.records import attempt_record, job_record, lanes_of_queue
 from hanbeon.store.tx import Tx, to_json
 
@@ -48,8 +48,12 @@ async def queue_page(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[
     if not queue:
         return []
     states = None if filter.states is None else to_json(filter.states)
-    asked = (queue[0]["id"], after, states, filter.overdue, filter.role, filter.work_item, limit)
-    return [job_record(row) for row in await tx.fetch("queue_page", *asked)]
+    asked = (after, states, filter.overdue, filter.role, filter.work_item, limit)
+    if filter.states is not None and UNFINISHED.issuperset(filter.states):
+        rows = await tx.fetch("queue_page_unfinished", *lanes_of_queue(queue[0]["id"]), *asked)
+    else:
+        rows = await tx.fetch("queue_page", queue[0]["id"], *asked)
+    return [job_record(row) for row in rows]
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:

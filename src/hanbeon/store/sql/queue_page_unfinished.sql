@@ -1,0 +1,21 @@
+-- The same of jobs that have not ended: one branch per state, so that each finds its partial index, and what has ended in
+-- the queue costs nothing.
+WITH page AS MATERIALIZED (
+  SELECT u.seq FROM (
+    SELECT j.seq, j.lane, j.work_item, j.meta FROM hanbeon.job AS j
+    WHERE j.state = 'pending' AND 'pending' @in($4 text) AND j.lane >= $1 AND j.lane < $2
+    UNION ALL
+    SELECT j.seq, j.lane, j.work_item, j.meta FROM hanbeon.job AS j
+    WHERE j.state = 'ready' AND 'ready' @in($4 text) AND j.lane >= $1 AND j.lane < $2
+    UNION ALL
+    SELECT j.seq, j.lane, j.work_item, j.meta FROM hanbeon.job AS j
+    WHERE j.state = 'running' AND 'running' @in($4 text) AND j.lane >= $1 AND j.lane < $2
+      AND (CAST($5 AS boolean) IS NULL OR coalesce(j.deadline_at <= (SELECT hanbeon.now()), false) = $5)
+  ) AS u
+  JOIN hanbeon.lane AS l ON l.n = (u.lane & 4294967295)
+  WHERE u.seq > $3 AND u.meta IS NOT NULL
+    AND (CAST($6 AS text) IS NULL OR l.role = $6)
+    AND (CAST($7 AS text) IS NULL OR u.work_item = $7)
+  ORDER BY u.seq LIMIT $8
+)
+SELECT v.* FROM hanbeon.jobs AS v WHERE v.seq @among(page) ORDER BY v.seq
