@@ -121,3 +121,14 @@ def test_sizes(given: int | str, expected: int) -> None:
 def test_what_is_no_size(given: int | str) -> None:
     with pytest.raises(InvalidInput, match=r"^memory: "):
         size_bytes(given, "memory")
+
+
+def test_options_know_which_of_them_somebody_chose() -> None:
+    options = TaskOptions.of("t", {"retries": 3, "timeout": "5m"})
+    assert options.chosen == {"retries": 3, "timeout": 300.0}
+    assert [options.says(name) for name in ("retries", "timeout", "backoff")] == [True, True, False]
+    assert TaskOptions.of("t", {}) == TaskOptions()
+    assert not TaskOptions().says("retries")
+    again = TaskOptions.of("t", options.chosen | {"backoff": "linear"})
+    assert again.says("retries")
+    assert again.says("backoff")

@@ -104,7 +104,7 @@ def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> A
     """A function. One that is a task of some App already keeps the options that it has there and not here."""
     found = find_function(told, folder, "python")
     if isinstance(found, Task) and found.spec is None:
-        options = {**msgspec.structs.asdict(found.options), **options}
+        options = {**found.options.chosen, **options}
         found = found.function
     if not inspect.isfunction(found):
         raise InvalidInput(f"{told} is {type(found).__name__}; name a function or a task", field="python")

@@ -84,11 +84,15 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
             check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
                 raise InvalidInput("it is the share by which a delay may grow; use 0 to 1", field="jitter")
-        return _Given(**options, named=frozenset(given))
+        return _Given(**options, named=frozenset(given)) if given else cls()
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The options that somebody chose for the task, be it as they are by default."""
+        return {}
 
     def says(self, option: str) -> bool:
-        """Whether somebody chose this option for the task, be it as it is by default."""
-        return False
+        return option in self.chosen
 
     def policy(self, retries: int | None = None) -> RetryPolicy:
         return _policy(self, self.retries if retries is None else retries)
@@ -99,8 +103,9 @@ class _Given(TaskOptions, frozen=True, kw_only=True):
 
     named: frozenset[str]
 
-    def says(self, option: str) -> bool:
-        return option in self.named
+    @property
+    def chosen(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.named}
 
 
 @lru_cache(maxsize=1024)

@@ -110,6 +110,7 @@ def _spec(told: Any) -> JobSpec:
     ):
         if getattr(spec, field) is not None:
             whole(getattr(spec, field), field, low, high)
+    to_json_text(spec.args, "an argument", "args")  # Before anything is made of them, a digest first.
     if spec.on_dependency_failure is not None:
         one_of(spec.on_dependency_failure, list(OnDependencyFailure), "on_dependency_failure")
     for each in spec.depends_on or ():
