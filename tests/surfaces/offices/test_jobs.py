@@ -212,6 +212,10 @@ async def test_an_explanation_speaks_of_slots_dependencies_and_ends_in_the_words
     explanation = await desk.offices.explain(desk.id, second.id)
     (reason,) = explanation.reasons
     assert (explanation.runnable, reason["code"], reason["holders"]) == (False, "role_full", [first.id])
+    await desk.kit.app.pause(f"office:{desk.id}")
+    reasons = (await desk.offices.explain(desk.id, second.id)).reasons
+    assert reasons[0] == {"code": "paused", "text": "The office is paused; resume it."}
+    await desk.kit.app.resume(f"office:{desk.id}")
     desk.gates.hold.set()
     await desk.kit.run_all()
     (reason,) = (await desk.offices.explain(desk.id, behind.id)).reasons

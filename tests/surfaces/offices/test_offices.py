@@ -82,6 +82,8 @@ async def test_a_change_changes_what_it_names(desk: Desk) -> None:
     after = await desk.offices.change(desk.id, {"name": "new", "sessions": {"FE": None, "BE": "fail"}})
     assert (after.name, after.sessions) == ("new", {"default": "work", "BE": "fail"})
     assert (after.notifications, after.version) == (["json://x"], 3)
+    after = await desk.offices.change(desk.id, {"sessions": None, "notifications": None})
+    assert (after.sessions, after.notifications, after.name) == ({}, [], "new")
     with pytest.raises(InvalidInput):
         await desk.offices.change(desk.id, {"config": {}})
     with pytest.raises(UnknownTask):

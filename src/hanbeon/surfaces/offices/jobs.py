@@ -142,7 +142,8 @@ class OfficeJobs(Desk):
     async def explain(self, office_id: str, job_id: str) -> shapes.Explanation:
         """Why is it not running? Every reason there is now."""
         await self._checked(office_id, job_id)
-        return views.explanation_view(await explain_job(self._store, job_id, self._alive_within_us), self._zone)
+        found = await explain_job(self._store, job_id, self._alive_within_us)
+        return views.explanation_view(found, office_id, self._zone)
 
     async def graph(
         self, office_id: str, *, task_id: str | None = None, cursor: str | None = None, limit: int = 1_000

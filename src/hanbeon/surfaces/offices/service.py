@@ -46,7 +46,7 @@ class Offices(OfficeJobs):
         if "name" not in given:
             raise InvalidInput("it is missing; give the office a name", field="name")
         handlers = await self._handlers(_named(given.get("sessions")))
-        config = merged({}, given.pop("config")) if given.get("config") is not None else {}
+        config = {} if given.get("config") is None else merged({}, given["config"])
         blank = OfficeRecord(id=str(uuid_utils.uuid7()), name="", config=config)
         office = _with(blank, given, handlers)
         limits = in_force(config).limits
@@ -162,16 +162,16 @@ def _named(sessions: Any) -> set[str]:
 
 
 def _with(office: OfficeRecord, given: dict[str, Any], handlers: Handlers) -> OfficeRecord:
-    """The office as it is to be. What is null is as if it were not said."""
+    """The office as it is to be; null takes away all that there was."""
     changes: dict[str, Any] = {}
     if "name" in given:
         changes["name"] = text(given["name"], "name")
-    if given.get("sessions") is not None:
-        changes["sessions"] = body.sessions(office.sessions, given["sessions"], handlers.check)
-    if given.get("notifications") is not None:
-        changes["notifications"] = body.notifications(given["notifications"])
-    if given.get("webhooks") is not None:
-        changes["webhooks"] = body.webhooks(given["webhooks"])
+    if "sessions" in given:
+        told = given["sessions"]
+        changes["sessions"] = {} if told is None else body.sessions(office.sessions, told, handlers.check)
+    for field, read in (("notifications", body.notifications), ("webhooks", body.webhooks)):
+        if field in given:
+            changes[field] = [] if given[field] is None else read(given[field])
     return msgspec.structs.replace(office, **changes)
 
 

@@ -14,7 +14,7 @@ from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.log import LogCut, LogPage
 from hanbeon.domain.phases import phase_of
-from hanbeon.store.operations.offices import OfficeRecord
+from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
 from hanbeon.store.operations.read import Dependency
 from hanbeon.surfaces.offices.asked import meta_of
 from hanbeon.surfaces.offices.config import in_force
@@ -137,12 +137,14 @@ def edges(dependencies: dict[str, list[Dependency]]) -> list[Edge]:
     return [Edge(source=each.id, target=job_id) for job_id, found in dependencies.items() for each in found]
 
 
-def explanation_view(found: engine.Explanation, zone: tzinfo) -> Explanation:
-    return Explanation(runnable=found.runnable, reasons=[_reason(each, zone) for each in found.reasons])
+def explanation_view(found: engine.Explanation, office_id: str, zone: tzinfo) -> Explanation:
+    return Explanation(runnable=found.runnable, reasons=[_reason(each, office_id, zone) for each in found.reasons])
 
 
-def _reason(because: engine.Because, zone: tzinfo) -> dict[str, Any]:
-    details, text = dict(because.details), because.text
+def _reason(because: engine.Because, office_id: str, zone: tzinfo) -> dict[str, Any]:
+    queue = repr(queue_of_office(office_id))
+    text = because.text.replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
+    details = {name: it for name, it in because.details.items() if name != "queue"}
     if "state" in details:
         status = status_of_state(State(details.pop("state")))
         details["status"], text = status.value, f"It has ended: {status}."
