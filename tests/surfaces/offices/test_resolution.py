@@ -1,5 +1,6 @@
 """Who runs a job, for how long and how often: the job, its handler, its office, its role."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -142,3 +143,13 @@ async def test_a_job_without_a_handler_waits_and_says_so(desk: Desk) -> None:
 def test_no_task_may_have_the_name_that_stands_for_none() -> None:
     with pytest.raises(TaskDefinitionError, match="no task at all"):
         App().task(name=NO_HANDLER)(test_no_task_may_have_the_name_that_stands_for_none)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="commands are run on Linux only")
+async def test_a_command_gets_the_arguments_of_its_job(desk: Desk) -> None:
+    desk.kit.app.command("build", ["echo", "{args.target}"], result="text", timeout="1m")
+    await desk.refused(ArgumentsDoNotFit, {"handler": "build", "args": {}})
+    job = await desk.one(handler="build", args={"target": "서울"})
+    await desk.kit.run_all()
+    found = await desk.job(job)
+    assert (found.status, found.result, found.timeout_ms) == ("done", "서울\n", 60_000)
