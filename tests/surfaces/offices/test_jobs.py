@@ -128,8 +128,6 @@ async def test_jobs_are_listed_by_status_role_and_task(desk: Desk) -> None:
     ready, failed, other = await desk.make(
         {"role": "FE", "task_id": "T"}, {"handler": "fail", "max_retries": 0, "task_id": "T"}, {"role": "BE"}
     )
-    await desk.kit.app.pause(f"office:{desk.id}")
-    await desk.kit.app.resume(f"office:{desk.id}")
 
     async def found(**filters: Any) -> list[str]:
         return [job.id for job in (await desk.offices.jobs(desk.id, **filters)).items]
@@ -178,18 +176,20 @@ async def test_the_graph_has_every_job_and_every_dependency(desk: Desk) -> None:
     assert (len(page.nodes), len(page.edges), len(rest.nodes), len(rest.edges), rest.next_cursor) == (2, 1, 1, 2, None)
 
 
-async def test_the_running_execution_is_among_the_executions(desk: Desk) -> None:
-    job = await desk.one(handler="fail", max_retries=1)
-    await desk.kit.tick()
-    await desk.offices.change_config(desk.id, {"maxRetries": 0})
-    await desk.kit.advance(60)
-    held = await desk.one(handler="hold")
+async def test_the_running_execution_is_the_last_of_the_executions(desk: Desk) -> None:
+    job = await desk.one(handler="hold", timeout_ms=5_000)
     await desk.kit.start_ready()
-    found = await desk.job(held)
-    assert [(each.attempt, each.status.value, each.completed_at) for each in found.executions] == [(1, "running", None)]
-    assert found.executions[0].timeout_at is not None
-    await desk.kit.worker.holdings.any_left(0)
-    assert len((await desk.job(job)).executions) >= 1
+    await desk.kit.advance(6)
+    await desk.kit.settle()
+    await desk.kit.advance(60)
+    await desk.kit.start_ready()
+    first, second = (await desk.job(job)).executions
+    assert (first.attempt, first.status, second.attempt, second.status) == (1, "timeout", 2, "running")
+    assert first.completed_at is not None
+    assert second.completed_at is None
+    assert second.timeout_at is not None
+    assert second.timeout_at > second.started_at
+    assert first.session_id != second.session_id
 
 
 async def test_the_log_of_a_job_is_read_page_by_page(desk: Desk) -> None:
