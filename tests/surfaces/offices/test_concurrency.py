@@ -121,17 +121,23 @@ async def test_jobs_that_are_handed_over_may_be_cancelled_and_claimed_meanwhile(
         office = await changer.create({"name": "x", "config": {"maxConcurrentJobs": 1_000}})
         jobs = await changer.create_jobs(office.id, {"jobs": [{"key": str(n)} for n in range(300)]})
 
+        begun = asyncio.Event()
+
         async def cancel() -> None:
             for job in jobs[::3]:
                 with contextlib.suppress(Conflict):
                     await canceller.cancel(office.id, job.id)
+                begun.set()
+
+        async def name() -> None:
+            await begun.wait()
+            await changer.change(office.id, {"sessions": {"default": "work"}})
 
         async def work() -> None:
             while (await worker.stats(office.id)).ready:
                 await _end(worker, await _claim(worker, 50))
 
-        named = changer.change(office.id, {"sessions": {"default": "work"}})
-        assert not _unexpected(await together(cancel(), named, work()))
+        assert not _unexpected(await together(cancel(), name(), work()))
         stats = await worker.stats(office.id)
         assert (stats.done + stats.cancelled, stats.ready) == (300, 0)
         assert stats.cancelled > 0
