@@ -126,6 +126,12 @@ class InsideEventLoop(InvalidInput):
     code = "inside_event_loop"
 
 
+class AuthMissing(InvalidInput):
+    """A server that others can reach needs tokens first."""
+
+    code = "auth_missing"
+
+
 class NotFound(HanbeonError):
     """There is no such thing."""
 
@@ -151,6 +157,15 @@ class OfficeNotFound(NotFound):
     def __init__(self, office_id: str) -> None:
         self.office_id = office_id
         super().__init__(f"no office has the id {str(office_id)[:40]!r}; it may have been deleted")
+
+
+class TokenNotFound(NotFound):
+    """No token has that number."""
+
+    code = "token_not_found"
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"there is no token {number}; `hanbeon token list` shows them")
 
 
 class Conflict(HanbeonError):
@@ -253,6 +268,12 @@ class SecondSqliteLibrary(Unavailable):
     """Another SQLite library has the same file open in this process; the two would drop each other's locks."""
 
     code = "second_sqlite_library"
+
+
+class AddressUnavailable(Unavailable):
+    """A server cannot listen at that address and port."""
+
+    code = "address_unavailable"
 
 
 class AppNotOpen(Unavailable):

@@ -59,6 +59,9 @@ class Settings(BaseSettings):
         False, description="Whether every HTTP task may go to private addresses, not only those that say so"
     )
     pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
+    host: str = Field("127.0.0.1", min_length=1, description="The address that a server listens at")
+    port: int = Field(8000, ge=0, le=65_535, description="The port that a server listens at; 0 takes a free one")
+    max_request_bytes: int = Field(16_777_216, ge=1_024, description="The most that the body of a request may take")
 
     @field_validator("timezone")
     @classmethod

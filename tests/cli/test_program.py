@@ -15,7 +15,19 @@ from hanbeon.cli.program import program
 from hanbeon.errors import Kind
 from tests.cli.hanbeon import environment, hanbeon
 
-_HEAVY = ("apsw", "asyncpg", "asyncio", "msgspec", "pydantic", "rich", "structlog", "typer", "uvloop")
+_HEAVY = (
+    "apsw",
+    "asyncpg",
+    "asyncio",
+    "fastapi",
+    "msgspec",
+    "pydantic",
+    "rich",
+    "structlog",
+    "typer",
+    "uvicorn",
+    "uvloop",
+)
 _HELP = f"""
 import sys
 from hanbeon.cli import main
@@ -127,7 +139,7 @@ def test_the_shell_completes_commands_options_and_states() -> None:
 def test_every_command_that_shows_something_can_show_it_to_a_program() -> None:
     group: Any = get_command(program)
     without = {name for name in NAMES if not _options(group.commands[name]) & {"--json"}}
-    assert without == {"init", "demo", "worker", "migrate"}
+    assert without == {"init", "demo", "serve", "worker", "migrate"}
 
 
 def _options(command: Any) -> set[str]:

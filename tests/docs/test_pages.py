@@ -11,6 +11,8 @@ from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
 from hanbeon.domain.tally import SLOT_US
 from hanbeon.outbound.client import _KEPT_SECONDS
+from hanbeon.server.failures import MOST as FAILURES_MOST
+from hanbeon.server.failures import WINDOW_SECONDS as FAILURES_WINDOW
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
@@ -60,6 +62,7 @@ def test_every_decision_is_listed_and_answers_the_four_questions() -> None:
 
 
 _DEFAULTS = Settings.model_fields
+_MINUTE = {60.0: "a minute"}
 
 
 def _whole(name: str) -> str:
@@ -91,6 +94,8 @@ def _whole(name: str) -> str:
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
+        ("server", f"`max_request_bytes` ({_DEFAULTS['max_request_bytes'].default // 2**20} MiB)"),
+        ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
         ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
         ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
         ("statistics", f"beyond the first {_READY_LANES:,}"),

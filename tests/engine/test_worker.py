@@ -148,10 +148,10 @@ async def test_a_second_signal_hands_back_without_waiting(app_url: str) -> None:
         running = asyncio.create_task(worker.run())
         job = await app.enqueue(work)
         await asyncio.wait_for(started.wait(), 10)
-        worker._signalled()
+        worker.stop_soon()
         await asyncio.sleep(0.05)
         assert not running.done(), "the first signal waits for the job"
-        worker._signalled()
+        worker.stop_soon()
         await asyncio.wait_for(running, 10)
         assert await job.state() is State.READY
 

@@ -7,10 +7,11 @@ import inspect
 from hanbeon import errors
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
 from hanbeon.errors import HanbeonError, Kind
+from hanbeon.server.problems import REFUSALS, STATUS, STATUS_OF_CODE
 from tools.docs.markdown import first_line, table
 
 PATH = "errors.md"
-SOURCE = "src/hanbeon/errors.py or src/hanbeon/cli/exits.py"
+SOURCE = "src/hanbeon/errors.py, src/hanbeon/cli/exits.py or src/hanbeon/server/problems.py"
 
 
 _PAGE = """# Errors
@@ -20,6 +21,11 @@ went wrong, and a message that names the remedy. `field` names the offending inp
 (`from hanbeon.errors import UniqueKeyTaken`) or look at the code; messages may change.
 
 {errors}
+## Refused by a server
+
+A [server](server.md) answers an error with the status above, and refuses some things that only HTTP knows.
+
+{refusals}
 ## Exit codes of the command line
 
 An error of this page ends a command with one line, `error: …` on stderr, and the code of its kind.
@@ -29,12 +35,14 @@ An error of this page ends a command with one line, `error: …` on stderr, and 
 
 def render() -> str:
     rows = (
-        (f"`{error.code}`", f"`{error.__name__}`", f"`{error.kind.value}`", first_line(error.__doc__))
+        (f"`{error.code}`", f"`{error.__name__}`", f"`{error.kind.value}`", _status(error), first_line(error.__doc__))
         for error in _errors()
     )
+    refusals = ((f"`{code}`", str(each.status), each.title) for code, each in REFUSALS.items())
     exits = ((str(number), _kinds(number), meaning) for number, meaning in MEANINGS.items())
     return _PAGE.format(
-        errors=table(("code", "class", "kind", "what it says"), rows),
+        errors=table(("code", "class", "kind", "HTTP", "what it says"), rows),
+        refusals=table(("code", "HTTP", "what it says"), refusals),
         exits=table(("exit code", "kind", "meaning"), exits),
     )
 
@@ -46,6 +54,10 @@ def _errors() -> list[type[HanbeonError]]:
         for each in vars(errors).values()
         if inspect.isclass(each) and issubclass(each, HanbeonError) and each.__module__ == errors.__name__
     ]
+
+
+def _status(error: type[HanbeonError]) -> str:
+    return str(STATUS_OF_CODE.get(error.code, STATUS[error.kind]))
 
 
 def _kinds(number: int) -> str:

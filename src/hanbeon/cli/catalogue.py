@@ -29,7 +29,9 @@ COMMANDS: dict[str, dict[str, str]] = {
         "resume": "Let a paused queue go on.",
         "limit": "Change how much of a queue runs at once, on all workers together.",
     },
-    "Workers": {
+    "Servers and workers": {
+        "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C; a second one hurries.",
+        "token": "Make, list and revoke the tokens that a server asks for.",
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
         "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
         "top": "Watch a database: queues, slots, running jobs with their progress and age, throughput.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from hanbeon.app import App
 from hanbeon.cli.configuring import named_file
@@ -28,6 +29,12 @@ def maybe_app(target: str | None, database: str | None = None) -> App | None:
     if target is None and (file is None or not file.has_tasks):
         return None
     return combined(target, file, database)
+
+
+def app_or_none_of_tasks(target: str | None, database: str | None = None, **settings: Any) -> App:
+    """The same; one without tasks where nothing says what tasks there are."""
+    path = find(named_file())
+    return combined(target, None if path is None else load(path), database).use(None, **settings)
 
 
 def combined(target: str | None, file: ConfigFile | None, database: str | None = None) -> App:

@@ -10,6 +10,7 @@ from hanbeon.app import App
 from hanbeon.cli.configuring import settings_here
 from hanbeon.clock import SystemClock
 from hanbeon.errors import NotFound
+from hanbeon.settings import Settings
 from hanbeon.store.port import open_store
 from hanbeon.store.sqlite import SqliteDatabase
 
@@ -19,9 +20,17 @@ _FEW_CONNECTIONS = 2
 @contextlib.asynccontextmanager
 async def looking(database: str | None) -> AsyncIterator[App]:
     """An open App without tasks, on a database that exists already."""
+    settings = settings_here(database_url=database, pool_size=_FEW_CONNECTIONS)
+    refuse_missing_file(settings.database_url)
+    async with opened(settings) as app:
+        yield app
+
+
+@contextlib.asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[App]:
+    """An open App without tasks; a file of SQLite's that is not there is made."""
     app = App()
-    app.settings = settings_here(database_url=database, pool_size=_FEW_CONNECTIONS)
-    refuse_missing_file(app.settings.database_url)
+    app.settings = settings
     async with app:
         yield app
 

@@ -16,6 +16,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.tasks.task import Task
 
 _INSTANTS = frozenset({"run_at", "locked_until"})
@@ -71,6 +72,11 @@ def task_shape(task: Task[..., Any]) -> dict[str, Any]:
 
 def instance_shape(instance: InstanceRecord, zone: dt.tzinfo) -> dict[str, Any]:
     return _instants(msgspec.structs.asdict(instance), zone)
+
+
+def token_shape(token: TokenRecord, zone: dt.tzinfo) -> dict[str, Any]:
+    shape = _instants(msgspec.structs.asdict(token), zone)
+    return {"id": shape.pop("id"), "user": shape.pop("user_name"), **shape}
 
 
 def event_shape(event: Event, zone: dt.tzinfo) -> dict[str, Any]:

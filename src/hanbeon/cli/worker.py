@@ -45,10 +45,10 @@ def worker(
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
     run(_work(load_app(app, database), concurrency))
-    _leave_threads_behind()
+    leave_threads_behind()
 
 
-def _leave_threads_behind() -> None:
+def leave_threads_behind() -> None:
     """End the process although bodies of thread tasks still run: Python would wait for them for ever.
 
     Their leases are renewed no longer, so their jobs are recovered elsewhere, and now nothing of them runs here.

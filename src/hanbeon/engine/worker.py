@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import os
-import signal
 import socket
 from collections.abc import Iterable
 from importlib.metadata import version
@@ -22,8 +21,8 @@ from hanbeon.engine.loop import AGAIN, Loop
 from hanbeon.engine.reload import AT_ONCE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running import Runner
+from hanbeon.engine.signals import heeding
 from hanbeon.engine.source import Change, Source
-from hanbeon.engine.terminal import Terminal
 from hanbeon.engine.upkeep import Upkeep
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
@@ -145,23 +144,9 @@ class Worker:
         SIGHUP reads the file that the App came from again, unless it says that the terminal is gone: then it stops.
         """
         _calm_the_collector()
-        loop = asyncio.get_running_loop()
-        terminal = Terminal()
-        signals = {
-            signal.SIGTERM: self._signalled,
-            signal.SIGINT: self._signalled,
-            signal.SIGHUP: lambda: self._signalled() if terminal.is_gone else self.reload_soon(),
-        }
-        for number, handler in signals.items():
-            loop.add_signal_handler(number, handler)
-        # Whoever runs a worker may have held it back until there is somebody to hear it.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
-        try:
+        with heeding(self.stop_soon, self.reload_soon):
             async with self:
                 await self._stop_requested.wait()
-        finally:
-            for number in signals:
-                loop.remove_signal_handler(number)
 
     def reload_soon(self) -> None:
         """Read the App's file again: what SIGHUP asks for."""
@@ -180,7 +165,8 @@ class Worker:
         self.watch.wake()
         self.prune.wake()
 
-    def _signalled(self) -> None:
+    def stop_soon(self) -> None:
+        """What a first signal asks for, and a second one sooner. Who does not `run` the worker ends it then."""
         if self._stop_requested.is_set():
             self._hurry.set()
         else:

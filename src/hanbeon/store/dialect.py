@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from hanbeon.domain.access import Scope
 from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 
@@ -44,6 +45,7 @@ _LIFECYCLE_WORDS = {
     "unfinished_states": _quoted(state for state in State if state in UNFINISHED),
     "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": _quoted(OnDependencyFailure),
+    "scopes": _quoted(Scope),
     # What is older than $1 and may go. A job that something unfinished depends on may not: looked up one by one, for as
     # a join it would read all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "

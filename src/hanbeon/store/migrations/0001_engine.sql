@@ -199,6 +199,18 @@ CREATE TABLE hanbeon.office (
   changed_at bigint NOT NULL
 );
 
+-- Who may ask a server. Of a token only its hash is here, which tells nothing: it is made of 256 random bits. Rows stay
+-- when a token is revoked: a server is open to all of its machine only while there never was one.
+CREATE TABLE hanbeon.token (
+  id @identity,
+  hash text NOT NULL UNIQUE,
+  user_name text NOT NULL,
+  scope text NOT NULL CHECK (scope IN (@scopes)),
+  created_at bigint NOT NULL,
+  last_used_at bigint,
+  revoked_at bigint
+);
+
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,

@@ -1,0 +1,87 @@
+"""The ASGI application: the operations of all surfaces as routes, and every error as a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import ASGIApp
+
+from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.server import documents, operating
+from hanbeon.server.ask import Ask
+from hanbeon.server.entrance import Entrance
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.server.problems import Refused, problem_of
+from hanbeon.server.state import House
+
+
+def application(house: House) -> ASGIApp:
+    """What a server serves."""
+    told = operating.operations(house)
+    told += documents.operations(told)
+    # Its own pages load from elsewhere, and its own description would say less.
+    api = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    for each in told:
+        api.add_api_route(each.path, _endpoint(house, each), methods=[each.method], response_model=None)
+    _translate_errors(api)
+    return Entrance(api, house.counts.count)
+
+
+def _endpoint(house: House, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    most = house.app.settings.max_request_bytes
+
+    async def endpoint(request: Request) -> Response:
+        request.state.quiet = operation.quiet
+        who = await house.admission.admit(request, operation.need)
+        request.state.user = who.user
+        answer = await operation.answer(Ask(request, who, operation.query, most))
+        return answer.response() if isinstance(answer, Reply) else answer
+
+    return endpoint
+
+
+def _translate_errors(api: FastAPI) -> None:
+    async def known(request: Request, error: Any) -> Response:
+        return problem_of(error)
+
+    async def refused(request: Request, error: Any) -> Response:
+        response: Response = error.response()
+        return response
+
+    async def of_http(request: Request, error: Any) -> Response:
+        if error.status_code == 405:
+            methods = ", ".join(_methods(api.routes, request))
+            return Refused("wrong_method", f"use {methods}", {"Allow": methods}).response()
+        return Refused("no_such_path", "the page /docs lists what there is").response()
+
+    async def unreadable(request: Request, error: Any) -> Response:
+        return problem_of(InvalidInput("the request does not fit"))
+
+    async def defect(request: Request, error: Any) -> Response:
+        return Refused("defect", "it is not your request's fault").response()
+
+    api.add_exception_handler(HanbeonError, known)
+    api.add_exception_handler(Refused, refused)
+    api.add_exception_handler(HTTPException, of_http)
+    api.add_exception_handler(RequestValidationError, unreadable)
+    api.add_exception_handler(Exception, defect)
+
+
+def _methods(routes: Sequence[Any], request: Request) -> list[str]:
+    found = {
+        method for route in routes if route.matches(request.scope)[0] is not Match.NONE for method in route.methods
+    }
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))

@@ -1,0 +1,104 @@
+"""What a request says, read with limits: nothing in it can be too large, too deep or of an unknown name unnoticed."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.requests import Request
+
+from hanbeon.domain.access import Scope
+from hanbeon.errors import InvalidInput
+from hanbeon.server.problems import Refused
+from hanbeon.tasks.options import check_names
+
+_WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_BOOLEANS = {"true": True, "false": False}
+_VERSION = re.compile(r'(?:W/)?"([0-9]{1,18})"', re.ASCII)
+
+
+class Who(NamedTuple):
+    """Who asks."""
+
+    user: str
+    scope: Scope
+
+
+class Ask:
+    """One admitted request."""
+
+    def __init__(self, request: Request, who: Who, query: Mapping[str, type], most: int) -> None:
+        self.request, self.who = request, who
+        self._most = most
+        self.query = _query(request, query)
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params[name])
+
+    async def body(self, otherwise: Any = None) -> Any:
+        """The JSON that was sent; `otherwise` if nothing was, unless there is no such thing."""
+        sent = await self._bytes()
+        if not sent.strip():
+            if otherwise is None:
+                raise Refused("not_json", "the body is empty; send a JSON object")
+            return otherwise
+        try:
+            return msgspec.json.decode(sent)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error
+        except RecursionError as error:
+            raise Refused("not_json", "it is nested too deeply; send something flatter") from error
+
+    def expected_version(self) -> int | None:
+        """What `If-Match` says: None if any version will do, -1, which nothing has, for what is no ETag of ours."""
+        told = self.request.headers.get("if-match")
+        if told is None or told.strip() == "*":
+            return None
+        found = _VERSION.fullmatch(told.strip())
+        return int(found[1]) if found else -1
+
+    async def _bytes(self) -> bytes:
+        told = self.request.headers.get("content-length", "")
+        if told.isdecimal() and (len(told) > 18 or int(told) > self._most):
+            raise self._too_large()
+        parts, size = [], 0
+        async for part in self.request.stream():
+            size += len(part)
+            if size > self._most:
+                raise self._too_large()
+            parts.append(part)
+        return b"".join(parts)
+
+    def _too_large(self) -> Refused:
+        return Refused(
+            "request_too_large",
+            f"send at most {self._most:,} bytes at once; `max_request_bytes` is the server's limit",
+            # The rest of the body is not worth reading.
+            {"Connection": "close"},
+        )
+
+
+def _query(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
+    told = request.query_params
+    check_names([name[:80] for name in told], known, "this request")
+    return {name: _value(name, told.getlist(name), kind) for name, kind in known.items() if name in told}
+
+
+def _value(name: str, told: list[str], kind: type) -> Any:
+    if kind is list:
+        return [word for each in told for word in each.split(",") if word]
+    if len(told) > 1:
+        raise InvalidInput("it comes twice; say it once", field=name)
+    (word,) = told
+    if kind is int:
+        if not _WHOLE.fullmatch(word):
+            raise InvalidInput(f"{reprlib.repr(word)} does not fit; use a whole number", field=name)
+        return int(word)
+    if kind is bool:
+        if word not in _BOOLEANS:
+            raise InvalidInput(f"{reprlib.repr(word)} does not fit; use true or false", field=name)
+        return _BOOLEANS[word]
+    return word

@@ -1,0 +1,41 @@
+"""The description of the API, and a page that shows it and tries it out, with nothing from anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.responses import Response
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+from hanbeon.server.openapi import describe
+from hanbeon.server.operation import Answer, Operation, Reply
+
+_FOLDER = Path(__file__).parent / "page"
+_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+
+
+def operations(others: Sequence[Operation]) -> list[Operation]:
+    own: list[Operation] = []
+
+    async def openapi(ask: Ask) -> Reply:
+        return Reply(describe([*others, *own]))
+
+    own += [
+        Operation("GET", "/openapi.json", Need.NOTHING, openapi, "This description."),
+        Operation("GET", "/docs", Need.NOTHING, _file("docs.html"), "A page that shows it."),
+        Operation("GET", "/docs/docs.css", Need.NOTHING, _file("docs.css"), "How the page looks."),
+        Operation("GET", "/docs/docs.js", Need.NOTHING, _file("docs.js"), "What the page does."),
+    ]
+    return own
+
+
+def _file(name: str) -> Answer:
+    body, media = (_FOLDER / name).read_bytes(), _TYPES[Path(name).suffix]
+
+    async def answer(ask: Ask) -> Response:
+        return Response(body, headers={"Content-Security-Policy": _POLICY}, media_type=media)
+
+    return answer

@@ -1,0 +1,71 @@
+"""Numbers for Prometheus: what the database holds, read when asked for, and what this server answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.store.operations.instances import InstanceRecord
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
+
+
+class RequestCounts:
+    """What this server answered, by the route's pattern: paths themselves would be numbers without end."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._requests = Counter(
+            "hanbeon_http_requests", "Requests answered", ("method", "route", "status"), registry=self.registry
+        )
+        self._seconds = Histogram(
+            "hanbeon_http_request_seconds", "How long answers took", ("method", "route"), registry=self.registry
+        )
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        method = method if method in _METHODS else "other"
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(method, route).observe(seconds)
+
+
+def metrics_text(
+    counts: RequestCounts, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]
+) -> bytes:
+    """Everything, as text."""
+    return generate_latest(_Snapshot(queues, instances)) + generate_latest(counts.registry)
+
+
+class _Snapshot(CollectorRegistry):
+    """The numbers of one moment."""
+
+    def __init__(self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]) -> None:
+        super().__init__()
+        self.register(_Numbers(queues, instances))
+
+
+class _Numbers(Collector):
+    def __init__(self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]) -> None:
+        self._queues, self._instances = queues, instances
+
+    def collect(self) -> Iterator[Metric]:
+        jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
+        oldest = GaugeMetricFamily(
+            "hanbeon_oldest_ready_seconds", "How long the job has waited that waits longest", labels=("queue",)
+        )
+        for name, queue in self._queues.items():
+            for state, number in queue.states.items():
+                jobs.add_metric((name, state.value), number)
+            if queue.oldest_ready is not None:
+                oldest.add_metric((name,), queue.oldest_ready)
+        alive = [each for each in self._instances if each.alive]
+        yield jobs
+        yield oldest
+        yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
+        yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
+        yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))

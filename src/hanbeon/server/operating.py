@@ -1,0 +1,53 @@
+"""What operators and their machines ask a server: is it alive, can it serve, what are its numbers."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.metadata import version
+
+from starlette.responses import Response
+
+from hanbeon.domain.access import Need
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.logs import get_logger
+from hanbeon.server.ask import Ask
+from hanbeon.server.metrics import CONTENT_TYPE, metrics_text
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.server.state import House
+from hanbeon.store import schema
+from hanbeon.store.tx import Tx
+
+_log = get_logger("hanbeon.server")
+_PATIENCE_SECONDS = 3.0
+_WINDOW_SECONDS = 300.0
+
+
+def operations(house: House) -> list[Operation]:
+    async def healthz(ask: Ask) -> Reply:
+        return Reply({"status": "ok", "version": version("hanbeon")})
+
+    async def readyz(ask: Ask) -> Reply:
+        try:
+            async with asyncio.timeout(_PATIENCE_SECONDS):
+                schema.check(*await house.app.store.database.read(_version))
+        except TimeoutError:
+            raise DatabaseUnavailable(f"the database did not answer within {_PATIENCE_SECONDS:g} s") from None
+        return Reply({"status": "ready"})
+
+    async def metrics(ask: Ask) -> Response:
+        queues = await house.app.statistics(window=_WINDOW_SECONDS)
+        instances = await house.app.instances()
+        return Response(metrics_text(house.counts, queues, instances), media_type=CONTENT_TYPE)
+
+    return [
+        Operation("GET", "/healthz", Need.NOTHING, healthz, "Whether the process lives.", quiet=True),
+        Operation(
+            "GET", "/readyz", Need.NOTHING, readyz, "Whether the database answers, with the right schema.", quiet=True
+        ),
+        Operation("GET", "/metrics", Need.READ, metrics, "Numbers for Prometheus.", quiet=True),
+    ]
+
+
+async def _version(tx: Tx) -> tuple[int | None, int | None]:
+    rows = await tx.fetch("schema_version")
+    return (rows[0]["version"], rows[0]["runs_from"]) if rows else (None, None)

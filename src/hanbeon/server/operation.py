@@ -1,0 +1,45 @@
+"""What the server can be asked: method, path, who may, and which words it takes. Routes and API page come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from starlette.responses import Response
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+
+
+class Reply(NamedTuple):
+    """A value to be answered as JSON."""
+
+    value: Any
+    status: int = 200
+    headers: Mapping[str, str] | None = None
+
+    def response(self) -> Response:
+        if self.status == 204:
+            return Response(status_code=self.status)
+        return Response(
+            msgspec.json.encode(self.value), self.status, dict(self.headers or {}), media_type="application/json"
+        )
+
+
+Answer = Callable[[Ask], Awaitable[Reply | Response]]
+
+
+class Operation(NamedTuple):
+    """One thing to ask for. `query`: the kinds of its parameters; `body`: a JSON schema; `shapes`: what is answered."""
+
+    method: str
+    path: str
+    need: Need
+    answer: Answer
+    summary: str
+    query: Mapping[str, type] = {}
+    body: Mapping[str, Any] | None = None
+    shapes: Mapping[int, Any] = {}
+    quiet: bool = False
+    """Asked for by machines all the time, and not worth a line of the log."""

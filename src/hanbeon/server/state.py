@@ -1,0 +1,21 @@
+"""What the routes of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hanbeon.app import App
+from hanbeon.engine.worker import Worker
+from hanbeon.server.admission import Admission
+from hanbeon.server.metrics import RequestCounts
+
+
+class House:
+    """An open App, the worker beside the server if there is one, and who is let in."""
+
+    def __init__(self, app: App, worker: Worker | None = None) -> None:
+        self.app, self.worker = app, worker
+        self.admission = Admission(app.store, app.clock)
+        self.counts = RequestCounts()
+        self.stopping = asyncio.Event()
+        """Set when the server is to stop: answers without an end end then."""

@@ -1,0 +1,47 @@
+"""Tokens as they are kept: by their hashes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.access import Scope
+from hanbeon.errors import TokenNotFound
+from hanbeon.store.tx import Tx
+
+
+class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A token, without anything that could be used as one."""
+
+    id: int
+    user_name: str
+    scope: Scope
+    created_at: int
+    last_used_at: int | None
+    revoked_at: int | None
+
+
+async def add_token(tx: Tx, digest: str, user: str, scope: Scope) -> TokenRecord:
+    return _record((await tx.fetch("add_token", digest, user, scope.value))[0])
+
+
+async def tokens(tx: Tx) -> dict[str, TokenRecord]:
+    """All there ever were, by hash, in the order of their making."""
+    return {row["hash"]: _record(row) for row in await tx.fetch("tokens")}
+
+
+async def revoke_token(tx: Tx, number: int) -> TokenRecord:
+    """Make it invalid for ever; again changes nothing."""
+    rows = await tx.fetch("revoke_token", number)
+    if not rows:
+        raise TokenNotFound(number)
+    return _record(rows[0])
+
+
+async def touch_token(tx: Tx, number: int) -> None:
+    await tx.fetch("touch_token", number)
+
+
+def _record(row: Any) -> TokenRecord:
+    return msgspec.convert({name: row[name] for name in TokenRecord.__struct_fields__}, TokenRecord)

@@ -1,0 +1,82 @@
+"""A client of a server under test: one connection for each request, as plain as HTTP is."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from hanbeon import App
+from hanbeon.server.listening import bound
+from hanbeon.server.serving import Server
+from hanbeon.server.state import House
+
+
+class Said(NamedTuple):
+    """An answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """Of a problem, which it must be in every way."""
+        assert self.headers["content-type"] == "application/problem+json", self
+        problem = self.json
+        assert problem["status"] == self.status, self
+        assert all(isinstance(problem[name], str) for name in ("type", "title", "detail", "code")), self
+        return str(problem["code"])
+
+
+class Client:
+    """Asks one server. `token` goes with each request."""
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        self.url, self.token = url, token
+
+    def of(self, token: str | None) -> Client:
+        return Client(self.url, token)
+
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+        return await asyncio.to_thread(self.ask_now, method, path, body, **headers)
+
+    def ask_now(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token is not None:
+            sent["Authorization"] = f"Bearer {self.token}"
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault("Content-Type", "application/json")
+        connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=30)
+        with contextlib.closing(connection):
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            return Said(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+
+    async def get(self, path: str, **headers: str) -> Said:
+        return await self.ask("GET", path, **headers)
+
+    async def post(self, path: str, body: Any = None, **headers: str) -> Said:
+        return await self.ask("POST", path, body, **headers)
+
+
+@contextlib.asynccontextmanager
+async def serving(app: App, *, work: bool = False) -> AsyncIterator[Client]:
+    """A server of an open App in this event loop."""
+    with bound("127.0.0.1", 0) as sockets:
+        server = Server(House(app, app.worker() if work else None), sockets)
+        running = asyncio.create_task(server.run())
+        try:
+            yield Client(server.url)
+        finally:
+            server.stop_soon()
+            await running

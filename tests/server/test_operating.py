@@ -1,0 +1,116 @@
+"""Health, numbers and pages of a server."""
+
+import json
+import re
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import Kind
+from hanbeon.server.problems import REFUSALS, STATUS
+from tests.server.client import Client, serving
+
+
+async def test_a_server_is_alive_and_ready(server: Client) -> None:
+    for path in ("/healthz", "/readyz"):
+        answer = await server.get(path)
+        assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+        assert (await server.ask("HEAD", path)).body == b""
+
+
+async def test_ready_means_that_the_schema_is_right(app: App, server: Client) -> None:
+    await _run(app, "UPDATE hanbeon.schema_version SET runs_from = 99")
+    try:
+        answer = await server.get("/readyz")
+        assert (answer.status, answer.code) == (503, "schema_too_new")
+        assert answer.headers["retry-after"] == "1"
+        assert (await server.get("/healthz")).status == 200
+    finally:
+        await _run(app, "UPDATE hanbeon.schema_version SET runs_from = 1")
+    assert (await server.get("/readyz")).status == 200
+
+
+async def _run(app: App, sql: str) -> None:
+    async with app.transaction() as tx:
+        await tx.fetch(sql if app.settings.database_url.startswith("postgres") else sql.replace("hanbeon.", "hanbeon_"))
+
+
+async def test_without_its_database_a_server_lives_but_is_not_ready(postgres_url: str) -> None:
+    app = App(postgres_url)
+    await app.migrate()
+    async with app, serving(app) as client:
+        assert (await client.get("/readyz")).status == 200
+        await app.store.database.close()
+        assert (await client.get("/healthz")).status == 200
+        for path in ("/readyz", "/metrics"):
+            answer = await client.get(path)
+            assert (answer.status, answer.code) == (503, "database_unavailable")
+
+
+async def test_numbers_are_those_of_the_database_and_of_the_server(app: App, server: Client) -> None:
+    @app.task
+    async def greet() -> None: ...
+
+    await app.enqueue_many([greet.call(), greet.call()])
+    assert (await server.get("/nowhere/7")).status == 404
+    answer = await server.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain")
+    text = answer.body.decode()
+    assert 'hanbeon_jobs{queue="default",state="ready"} 2.0' in text
+    assert "hanbeon_instances 0.0" in text
+    assert 'hanbeon_http_requests_total{method="GET",route="unknown",status="404"} 1.0' in text
+    assert "/nowhere" not in text
+
+
+async def test_methods_that_nobody_knows_are_one_number(server: Client) -> None:
+    for method in ("BREW", "WHEN"):
+        assert (await server.ask(method, "/healthz")).code == "wrong_method"
+    text = (await server.get("/metrics")).body.decode()
+    assert re.search(r'requests_total\{method="other",route="[^"]*",status="405"\} 2.0', text)
+
+
+async def test_the_page_needs_nothing_from_elsewhere(server: Client) -> None:
+    page = await server.get("/docs")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    for path in re.findall(r'(?:src|href)="([^"]+)"', page.body.decode()):
+        assert path.startswith("/")
+        part = await server.get(path)
+        assert part.status == 200
+        assert b"//cdn" not in part.body
+        assert b"https:" not in part.body
+
+
+async def test_the_description_is_one_of_openapi_and_all_its_references_lead_somewhere(server: Client) -> None:
+    answer = await server.get("/openapi.json")
+    description = answer.json
+    assert description["openapi"].startswith("3.1")
+    assert {"/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"} <= description["paths"].keys()
+    for name in re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(description)):
+        assert name in description["components"]["schemas"]
+
+
+@pytest.mark.parametrize("told", ["a-1.b_c", "x" * 64])
+async def test_a_request_keeps_the_id_that_it_brings(server: Client, told: str) -> None:
+    assert (await server.get("/healthz", X_Request_Id=told)).headers["x-request-id"] == told
+
+
+@pytest.mark.parametrize("told", ["", "x" * 65, "a b", "a{}", "ü"])
+async def test_an_id_that_could_be_anything_is_replaced(server: Client, told: str) -> None:
+    given = (await server.get("/healthz", X_Request_Id=told)).headers["x-request-id"]
+    assert given != told
+    assert len(given) == 36
+
+
+async def test_unknown_paths_and_wrong_methods_are_problems(server: Client) -> None:
+    for path in ("/nowhere", "/healthz/", "/%00", "/%ff%fe", "/..%2f..%2fetc", "/" + "x" * 5000, "//", "/api"):
+        answer = await server.get(path)
+        assert (answer.status, answer.code) == (404, "no_such_path")
+    for method in ("POST", "DELETE", "OPTIONS", "TRACE"):
+        answer = await server.ask(method, "/healthz")
+        assert (answer.status, answer.code, answer.headers["allow"]) == (405, "wrong_method", "GET, HEAD")
+
+
+def test_every_kind_of_error_has_a_status_and_no_code_two_meanings() -> None:
+    assert STATUS.keys() == set(Kind)
+    assert all(title.endswith(".") for _, title in REFUSALS.values())

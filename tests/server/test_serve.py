@@ -1,0 +1,154 @@
+"""`hanbeon serve` in processes of its own: it serves, works, and stops cleanly with what is in flight."""
+
+import asyncio
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.lifecycle import State
+from tests.cli.hanbeon import hanbeon
+from tests.cli.workers import Running
+from tests.server.client import Client
+
+_TASKS = """
+import asyncio
+from pathlib import Path
+from hanbeon import App
+
+app = App()
+
+@app.task
+async def wait(began: str, end: str) -> str:
+    Path(began).touch()
+    while not Path(end).exists():
+        await asyncio.sleep(0.02)
+    return "waited"
+"""
+
+
+async def _wait(began: str, end: str) -> str:
+    """What its namesake in the server's process takes."""
+    raise NotImplementedError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "waiting.py").write_text(_TASKS)
+    return tmp_path
+
+
+def _serve(folder: Path, url: str, *more: str) -> Running:
+    return Running("serve", "--app", "waiting:app", "--database", url, "--port", "0", *more, cwd=folder)
+
+
+async def _until(reached: Callable[[], bool]) -> None:
+    """Looks until it is so; the test's own limit ends that."""
+
+    def look() -> None:
+        while not reached():
+            time.sleep(0.02)
+
+    await asyncio.to_thread(look)
+
+
+async def test_it_serves_and_works_and_stops_when_the_job_in_flight_is_done(folder: Path, database_url: str) -> None:
+    app = App(database_url)
+    await app.migrate()
+    began, end = folder / "began", folder / "end"
+    async with app:
+        app.task(name="wait")(_wait)
+        with _serve(folder, database_url) as running:
+            client = Client((await asyncio.to_thread(running.until, "server_started"))["url"])
+            assert (await client.get("/readyz")).status == 200
+            job = await app.enqueue("wait", {"began": str(began), "end": str(end)})
+            await _until(began.exists)
+            running.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(running.until, "worker_stopping")
+            end.touch()
+            stopped = await asyncio.to_thread(running.until, "server_stopped")
+            assert stopped["level"] == "info"
+            assert await asyncio.to_thread(running.process.wait, 30) == 0
+            assert (await job.record()).state is State.SUCCEEDED
+
+
+async def test_a_second_signal_hands_the_job_back(folder: Path, sqlite_url: str) -> None:
+    began = folder / "began"
+    async with App(sqlite_url) as app:
+        app.task(name="wait")(_wait)
+        with _serve(folder, sqlite_url) as running:
+            await asyncio.to_thread(running.until, "server_started")
+            job = await app.enqueue("wait", {"began": str(began), "end": str(folder / "never")})
+            await _until(began.exists)
+            running.process.send_signal(signal.SIGINT)
+            await asyncio.to_thread(running.until, "worker_stopping")
+            running.process.send_signal(signal.SIGINT)
+            await asyncio.to_thread(running.until, "server_stopped")
+            assert await asyncio.to_thread(running.process.wait, 30) == 0
+            assert (await job.record()).state is State.READY
+
+
+async def test_a_request_in_flight_is_answered_before_the_end(folder: Path, sqlite_url: str) -> None:
+    with _serve(folder, sqlite_url, "--no-worker") as running:
+        started = await asyncio.to_thread(running.until, "server_started")
+        assert started["worker"] is False
+        host, port = started["url"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as connection:
+            # Half of a request that needs a body; the other half comes when the server has begun to stop.
+            head = b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+            connection.sendall(head[:20])
+            await asyncio.sleep(0)
+            running.process.send_signal(signal.SIGTERM)
+            connection.sendall(head[20:] + b"{}")
+            answer = await asyncio.to_thread(connection.makefile("rb").read)
+        # It was closed before the request was complete, or it was answered; never left hanging.
+        assert answer == b"" or b" 405 " in answer.splitlines()[0]
+        assert await asyncio.to_thread(running.process.wait, 30) == 0
+
+
+async def test_two_servers_on_one_postgresql_know_the_same_tokens(folder: Path, postgres_url: str) -> None:
+    await App(postgres_url).migrate()
+    with _serve(folder, postgres_url) as one, _serve(folder, postgres_url, "--no-worker") as other:
+        clients = [Client((await asyncio.to_thread(each.until, "server_started"))["url"]) for each in (one, other)]
+        assert [(await each.get("/metrics")).status for each in clients] == [200, 200]
+        made = await asyncio.to_thread(
+            hanbeon, "token", "create", "--user", "ada", "--scope", "read", "--database", postgres_url
+        )
+        assert made.returncode == 0, made.stderr
+        token = made.stdout.strip()
+        await _until(lambda: all(each.ask_now("GET", "/metrics").status == 401 for each in clients))
+        assert [(await each.of(token).get("/metrics")).status for each in clients] == [200, 200]
+
+
+def test_others_are_not_served_without_a_token(folder: Path, sqlite_url: str) -> None:
+    for host in ("0.0.0.0", "::"):
+        done = hanbeon("serve", "--database", sqlite_url, "--host", host, "--port", "0", cwd=folder)
+        assert done.returncode == 2
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("error: host: ")
+        assert "hanbeon token create" in last
+    made = hanbeon("token", "create", "--user", "ada", "--scope", "admin", "--database", sqlite_url)
+    token = made.stdout.strip()
+    with Running("serve", "--database", sqlite_url, "--host", "0.0.0.0", "--port", "0", cwd=folder) as running:
+        url = running.until("server_started")["url"].replace("0.0.0.0", "127.0.0.1")
+        assert Client(url).ask_now("GET", "/metrics").status == 401
+        assert Client(url, token).ask_now("GET", "/metrics").status == 200
+        running.process.send_signal(signal.SIGTERM)
+        logged = [str(line) for line in running.lines()]
+    assert logged
+    assert not any(token in line for line in logged)
+
+
+def test_a_port_that_is_taken_and_a_host_that_is_none_are_refused_with_the_remedy(
+    folder: Path, sqlite_url: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = hanbeon("serve", "--database", sqlite_url, "--port", port, cwd=folder)
+    assert done.returncode == 5
+    assert "choose another with --port" in done.stderr
+    assert hanbeon("serve", "--database", sqlite_url, "--host", "no.such.invalid", cwd=folder).returncode == 5
