@@ -17,14 +17,22 @@ from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server import documents, operating
 from hanbeon.server.ask import Ask
 from hanbeon.server.entrance import Entrance
+from hanbeon.server.offices import desk, events, jobs
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.problems import Refused, problem_of
 from hanbeon.server.state import House
+from hanbeon.surfaces.offices.service import Offices
 
 
 def application(house: House) -> ASGIApp:
     """What a server serves."""
-    told = operating.operations(house)
+    offices = Offices(house.app, house.worker)
+    told = [
+        *operating.operations(house),
+        *desk.operations(offices),
+        *jobs.operations(offices),
+        *events.operations(offices, house.stopping),
+    ]
     told += documents.operations(told)
     # Its own pages load from elsewhere, and its own description would say less.
     api = FastAPI(

@@ -38,7 +38,7 @@ _PROBLEM = {
 def describe(operations: Iterable[Operation]) -> dict[str, Any]:
     """An OpenAPI 3.1 document."""
     told = list(operations)
-    types = {shape for each in told for shape in each.shapes.values() if shape is not None}
+    types = {shape for each in told for shape in (each.body, *each.shapes.values()) if shape is not None}
     ordered = sorted(types, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(ordered, schemas, strict=True))
@@ -72,7 +72,7 @@ def _operation(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
     if parameters:
         described["parameters"] = parameters
     if operation.body is not None:
-        described["requestBody"] = _content("application/json", operation.body)
+        described["requestBody"] = _content("application/json", schema_of[operation.body])
     if operation.need is not Need.NOTHING:
         scopes = [scope.value for scope in Scope if scope in ALLOWED[operation.need]]
         described |= {"security": [{"token": []}], "x-scopes": scopes}

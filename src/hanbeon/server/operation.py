@@ -31,7 +31,7 @@ Answer = Callable[[Ask], Awaitable[Reply | Response]]
 
 
 class Operation(NamedTuple):
-    """One thing to ask for. `query`: the kinds of its parameters; `body`: a JSON schema; `shapes`: what is answered."""
+    """One thing to ask for. `query`: the kinds of its parameters; `body` and `shapes`: what goes in and out."""
 
     method: str
     path: str
@@ -39,7 +39,7 @@ class Operation(NamedTuple):
     answer: Answer
     summary: str
     query: Mapping[str, type] = {}
-    body: Mapping[str, Any] | None = None
+    body: Any = None
     shapes: Mapping[int, Any] = {}
     quiet: bool = False
     """Asked for by machines all the time, and not worth a line of the log."""

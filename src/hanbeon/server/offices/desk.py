@@ -1,0 +1,105 @@
+"""Offices themselves, and the scheduler of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hanbeon.domain.access import Need
+from hanbeon.errors import InvalidInput
+from hanbeon.server.ask import Ask
+from hanbeon.server.offices import bodies
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices.config import JobSchedulerConfig
+from hanbeon.surfaces.offices.service import Offices
+
+OFFICES = "/api/offices"
+OFFICE = "/api/offices/{id}"
+_PAGE: Mapping[str, type] = {"cursor": str, "limit": int}
+
+
+def operations(offices: Offices) -> list[Operation]:
+    async def create(ask: Ask) -> Reply:
+        made = await offices.create(await ask.body())
+        return Reply(made, 201, {"Location": f"{OFFICES}/{made.id}", **_etag(made.version)})
+
+    async def list_all(ask: Ask) -> Reply:
+        return Reply(await offices.list(**ask.query))
+
+    async def get(ask: Ask) -> Reply:
+        found = await offices.get(ask.path("id"))
+        return Reply(found, headers=_etag(found.version))
+
+    async def change(ask: Ask) -> Reply:
+        changed = await offices.change(ask.path("id"), await ask.body(), expected=ask.expected_version())
+        return Reply(changed, headers=_etag(changed.version))
+
+    async def delete(ask: Ask) -> Reply:
+        await offices.delete(ask.path("id"), **ask.query)
+        return Reply(None, 204)
+
+    async def stats(ask: Ask) -> Reply:
+        return Reply(await offices.stats(ask.path("id")))
+
+    async def config(ask: Ask) -> Reply:
+        found = await offices.config(ask.path("id"))
+        return Reply(found.config, headers=_etag(found.version))
+
+    async def change_config(ask: Ask) -> Reply:
+        told = await ask.body()
+        try:
+            changed = await offices.change_config(ask.path("id"), told, expected=ask.expected_version())
+        except InvalidInput as error:
+            # Where an office is made its config is a part of the body; here it is the body.
+            error.field = (error.field or "").removeprefix("config").removeprefix(".") or None
+            raise
+        return Reply(changed.config, headers=_etag(changed.version))
+
+    async def process(ask: Ask) -> Reply:
+        return Reply(await offices.process(ask.path("id")))
+
+    scheduler = f"{OFFICE}/scheduler"
+    return [
+        Operation(
+            *("POST", OFFICES, Need.ADMIN, create, "Make an office."),
+            body=bodies.OfficeBody,
+            shapes={201: shapes.Office},
+        ),
+        Operation(
+            *("GET", OFFICES, Need.READ, list_all, "List offices, a page at a time."),
+            query=_PAGE,
+            shapes={200: shapes.OfficePage},
+        ),
+        Operation("GET", OFFICE, Need.READ, get, "Show an office.", shapes={200: shapes.Office}),
+        Operation(
+            *("PATCH", OFFICE, Need.ADMIN, change, "Change an office: its name, sessions, and whom it tells."),
+            body=bodies.OfficeChange,
+            shapes={200: shapes.Office},
+        ),
+        Operation(
+            *("DELETE", OFFICE, Need.ADMIN, delete, "Delete an office; with cancel=true, whatever it has unfinished."),
+            query={"cancel": bool},
+            shapes={204: None},
+        ),
+        Operation(
+            *("GET", f"{scheduler}/stats", Need.READ, stats, "How many jobs are where."),
+            shapes={200: shapes.JobQueueStats},
+        ),
+        Operation(
+            *("GET", f"{scheduler}/config", Need.READ, config, "How it runs jobs; the ETag is for If-Match."),
+            shapes={200: JobSchedulerConfig},
+        ),
+        Operation(
+            *("PATCH", f"{scheduler}/config", Need.ADMIN, change_config, "Merge changes into the config."),
+            body=JobSchedulerConfig,
+            shapes={200: JobSchedulerConfig},
+        ),
+        Operation(
+            *("POST", f"{scheduler}/process", Need.WRITE, process, "Run a scheduling cycle now."),
+            shapes={200: shapes.Processed},
+        ),
+    ]
+
+
+def _etag(version: int) -> dict[str, str]:
+    return {"ETag": f'"{version}"'}

@@ -1,0 +1,98 @@
+"""The jobs of an office."""
+
+from __future__ import annotations
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+from hanbeon.server.offices import bodies
+from hanbeon.server.offices.desk import OFFICE
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices.service import Offices
+
+JOBS = f"{OFFICE}/jobs"
+JOB = f"{JOBS}/{{jobId}}"
+
+
+def operations(offices: Offices) -> list[Operation]:
+    async def create(ask: Ask) -> Reply:
+        return Reply(bodies.JobsMade(jobs=await offices.create_jobs(ask.path("id"), await ask.body())), 201)
+
+    async def list_all(ask: Ask) -> Reply:
+        return Reply(await offices.jobs(ask.path("id"), **ask.query))
+
+    async def get(ask: Ask) -> Reply:
+        return Reply(await offices.job(*_job(ask)))
+
+    async def log(ask: Ask) -> Reply:
+        return Reply(await offices.log(*_job(ask), **ask.query))
+
+    async def explain(ask: Ask) -> Reply:
+        return Reply(await offices.explain(*_job(ask)))
+
+    async def retry(ask: Ask) -> Reply:
+        return Reply(await offices.retry(*_job(ask)))
+
+    async def cancel(ask: Ask) -> Reply:
+        answer = await offices.cancel(*_job(ask))
+        return Reply(answer.job, 202 if answer.stopping else 200)
+
+    async def cancel_all(ask: Ask) -> Reply:
+        return Reply(await offices.cancel_all(ask.path("id"), await ask.body({})))
+
+    async def reprioritise(ask: Ask) -> Reply:
+        return Reply(await offices.reprioritise(*_job(ask), await ask.body()))
+
+    async def graph(ask: Ask) -> Reply:
+        return Reply(await offices.graph(ask.path("id"), **ask.query))
+
+    return [
+        Operation(
+            *("POST", JOBS, Need.WRITE, create, "Make jobs, all of them or none."),
+            body=bodies.JobBatch,
+            shapes={201: bodies.JobsMade},
+        ),
+        Operation(
+            *("GET", JOBS, Need.READ, list_all, "List jobs in creation order, a page at a time."),
+            query={"status": list, "role": str, "task_id": str, "cursor": str, "limit": int},
+            shapes={200: shapes.JobPage},
+        ),
+        # Before the paths with an id in this place.
+        Operation(
+            *("POST", f"{JOBS}/cancel-all", Need.WRITE, cancel_all, "Cancel every unfinished job that matches."),
+            body=bodies.CancelAll,
+            shapes={200: shapes.CancelledAll},
+        ),
+        Operation("GET", JOB, Need.READ, get, "Show a job with its executions.", shapes={200: shapes.JobDetail}),
+        Operation(
+            *("GET", f"{JOB}/log", Need.READ, log, "What it printed, also while it runs; go on behind `after`."),
+            query={"attempt": int, "after": str, "limit": int},
+            shapes={200: shapes.Log},
+        ),
+        Operation(
+            *("GET", f"{JOB}/explain", Need.READ, explain, "Why it is not running."),
+            shapes={200: shapes.Explanation},
+        ),
+        Operation(
+            *("POST", f"{JOB}/retry", Need.WRITE, retry, "Try a failed or cancelled job again."),
+            shapes={200: shapes.Job},
+        ),
+        Operation(
+            *("POST", f"{JOB}/cancel", Need.WRITE, cancel, "Cancel it: 200 when that is done, 202 while it stops."),
+            shapes={200: shapes.Job, 202: shapes.Job},
+        ),
+        Operation(
+            *("PATCH", f"{JOB}/priority", Need.WRITE, reprioritise, "Move it within its office."),
+            body=bodies.Priority,
+            shapes={200: shapes.Job},
+        ),
+        Operation(
+            *("GET", f"{OFFICE}/graph", Need.READ, graph, "Jobs and what they wait for, a page at a time."),
+            query={"task_id": str, "cursor": str, "limit": int},
+            shapes={200: shapes.Graph},
+        ),
+    ]
+
+
+def _job(ask: Ask) -> tuple[str, str]:
+    return ask.path("id"), ask.path("jobId")

@@ -1,0 +1,184 @@
+"""Whatever a client sends, it is answered with a problem of its own making, and nothing is half written."""
+
+import asyncio
+import json
+import socket
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hanbeon import App
+from tests.server.client import Client, serving
+
+_OFFICE = "01890000-0000-7000-8000-000000000001"
+_PLACES = [
+    ("POST", "/api/offices"),
+    ("PATCH", "/api/offices/{id}"),
+    ("PATCH", "/api/offices/{id}/scheduler/config"),
+    ("POST", "/api/offices/{id}/jobs"),
+    ("POST", "/api/offices/{id}/jobs/cancel-all"),
+    ("PATCH", "/api/offices/{id}/jobs/{job}/priority"),
+]
+_BODIES = [
+    b"",
+    b"{",
+    b"null",
+    b"[]",
+    b'"text"',
+    b"1e999",
+    b"NaN",
+    b"{}x",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf{}",
+    b'{"name": "\\ud800"}',
+    b'{"name": "\\u0000"}',
+    b'{"name": 1}',
+    b'{"name": null}',
+    b'{"name": {"$gt": ""}}',
+    b'{"nmae": "x"}',
+    b'{"jobs": {}}',
+    b'{"jobs": [[]]}',
+    b'{"jobs": [{"role": "\\u0000"}]}',
+    b'{"jobs": [{"title": "\\ud800"}]}',
+    b'{"jobs": [{"depends_on": ["nobody"]}]}',
+    b'{"jobs": [{"depends_on": [[]]}]}',
+    b'{"jobs": [{"args": {"x": 1e400}}]}',
+    b'{"jobs": [{"priority": 99999999999999999999}]}',
+    b'{"jobs": [{"timeout_ms": -1}]}',
+    b'{"jobs": [{"id": "' + b"x" * 10_000 + b'"}]}',
+    b'{"jobs": [{"id": "not-a-uuid"}]}',
+    b'{"config": {"maxConcurrentByRole": {"": 0}}}',
+    b'{"maxConcurrentByRole": {"\\u0000": 1}}',
+    b'{"maxConcurrentJobs": 1e3}',
+    b'{"statuses": [{}]}',
+    b'{"statuses": "ready"}',
+    b'{"priority": true}',
+    b'{"urgent": 1}',
+    b"[" * 100_000,
+    b'{"jobs":' * 50_000,
+    b'{"name": "x", "webhooks": [{"url": "file:///etc/passwd", "secret": "s"}]}',
+]
+
+
+async def _place(client: Client, path: str) -> str:
+    office = (await client.post("/api/offices", {"name": "Seoul"})).json["id"]
+    job = (await client.post(f"/api/offices/{office}/jobs", {"jobs": [{}]})).json["jobs"][0]["id"]
+    return path.format(id=office, job=job)
+
+
+@pytest.mark.parametrize(("method", "path"), _PLACES)
+async def test_bodies_that_do_not_fit_are_refused(server: Client, method: str, path: str) -> None:
+    path = await _place(server, path)
+    for body in _BODIES:
+        answer = await server.ask(method, path, body)
+        assert answer.status < 500, (body[:60], answer)
+        if answer.status >= 400:
+            assert answer.status == 422, (body[:60], answer)
+            assert answer.code
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/api/offices/x", "/api/offices/%00", "/api/offices/%ff", f"/api/offices/{_OFFICE}"),
+        *("/api/offices/%2e%2e", f"/api/offices/{_OFFICE.upper()}", "/api/offices/" + "9" * 3000),
+        *("/api/offices/x/jobs/y", "/api/offices/%00/jobs/%00/log", "/api/offices/%ED%95%9C%EB%B2%88/graph"),
+    ],
+)
+async def test_ids_that_nothing_has_are_not_found(server: Client, path: str) -> None:
+    answer = await server.get(path)
+    assert (answer.status, answer.code) == (404, "office_not_found")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("limit=0", "limit=-1", "limit=x", "limit=99999999999999999999", "limit=", "limit=1&limit=2"),
+        *(
+            "cursor=x",
+            "cursor=-1",
+            "cursor=%00",
+            "status=nothing",
+            "status=%00",
+            "role=%00",
+            "task_id=%00",
+            "stauts=done",
+        ),
+    ],
+)
+async def test_parameters_that_do_not_fit_are_refused_by_name(server: Client, query: str) -> None:
+    path = await _place(server, "/api/offices/{id}/jobs")
+    answer = await server.get(f"{path}?{query}")
+    assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", query.partition("=")[0])
+
+
+async def test_a_body_beyond_the_limit_is_refused_whether_it_says_its_length_or_not(app: App) -> None:
+    app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
+    async with serving(app) as client:
+        fits = json.dumps({"name": "x" * 100}).encode()
+        assert (await client.post("/api/offices", fits + b" " * (2_000 - len(fits)))).status == 201
+        answer = await client.post("/api/offices", fits + b" " * (2_001 - len(fits)))
+        assert (answer.status, answer.code) == (413, "request_too_large")
+        parts = urlsplit(client.url)
+        chunk = b"400\r\n" + b" " * 1024 + b"\r\n"
+
+        def chunked() -> bytes:
+            with socket.create_connection((str(parts.hostname), parts.port), timeout=20) as connection:
+                connection.sendall(
+                    b"POST /api/offices HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk * 3
+                )
+                return connection.makefile("rb").readline()
+
+        assert b" 413 " in await asyncio.to_thread(chunked)
+        assert len((await client.get("/api/offices")).json["items"]) == 1
+
+
+async def test_pages_of_other_sites_change_nothing(server: Client) -> None:
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1:1", "", "://"):
+        answer = await server.post("/api/offices", {"name": "x"}, Origin=origin)
+        assert (answer.status, answer.code) == (403, "foreign_origin"), origin
+        assert "access-control-allow-origin" not in answer.headers
+    assert (await server.post("/api/offices", {"name": "x"}, Origin=server.url)).status == 201
+    preflight = await server.ask("OPTIONS", "/api/offices", Origin="https://evil.example")
+    assert preflight.status == 405
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=10,
+)
+_names = st.sampled_from(
+    [
+        *("name", "config", "sessions", "notifications", "webhooks", "jobs", "task_id", "role", "statuses"),
+        *("priority", "urgent", "maxConcurrentJobs", "maxConcurrentByRole", "retryBackoff", "defaultTimeout"),
+    ]
+)
+_job = st.dictionaries(
+    st.sampled_from(
+        [
+            *("key", "id", "task_id", "role", "title", "args", "priority", "urgent", "depends_on", "timeout_ms"),
+            *("max_retries", "handler", "on_dependency_failure"),
+        ]
+    ),
+    _json,
+    max_size=4,
+)
+_body = st.dictionaries(_names, _json, max_size=3) | st.fixed_dictionaries({"jobs": st.lists(_job, max_size=3)})
+
+
+async def test_whatever_is_sent_is_no_defect(server: Client) -> None:
+    paths = [(method, await _place(server, path)) for method, path in _PLACES]
+
+    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(paths), _body)
+    def send(place: tuple[str, str], body: Any) -> None:
+        answer = server.ask_now(*place, json.dumps(body).encode("utf-8", "replace"))
+        assert answer.status in (200, 201, 409, 422), (place, body, answer)
+        if answer.status >= 400:
+            assert answer.code
+
+    await asyncio.to_thread(send)
