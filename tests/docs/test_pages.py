@@ -13,6 +13,7 @@ from hanbeon.domain.tally import SLOT_US
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.failures import MOST as FAILURES_MOST
 from hanbeon.server.failures import WINDOW_SECONDS as FAILURES_WINDOW
+from hanbeon.server.repeats import DEAD_SECONDS, KEPT_SECONDS
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
@@ -95,6 +96,8 @@ def _whole(name: str) -> str:
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
         ("server", f"`max_request_bytes` ({_DEFAULTS['max_request_bytes'].default // 2**20} MiB)"),
+        ("server", f"within {KEPT_SECONDS / 3600:g} hours"),
+        ("server", f"free again after {_MINUTE[DEAD_SECONDS]}"),
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
         ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
         ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),

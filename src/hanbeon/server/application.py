@@ -55,8 +55,13 @@ def _endpoint(house: House, operation: Operation) -> Callable[[Request], Corouti
         request.state.quiet = operation.quiet
         who = await house.admission.admit(request, operation.need)
         request.state.user = who.user
-        answer = await operation.answer(Ask(request, who, operation.query, most))
-        return answer.response() if isinstance(answer, Reply) else answer
+        ask = Ask(request, who, operation.query, most)
+
+        async def answer() -> Response:
+            answer = await operation.answer(ask)
+            return answer.response() if isinstance(answer, Reply) else answer
+
+        return await house.repeats.once(ask, answer) if operation.creates else await answer()
 
     return endpoint
 

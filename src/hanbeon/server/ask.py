@@ -33,6 +33,9 @@ class Ask:
     def __init__(self, request: Request, who: Who, query: Mapping[str, type], most: int) -> None:
         self.request, self.who = request, who
         self._most = most
+        self._sent: bytes | None = None
+        self.seed: str | None = None
+        """What ids are to be made from, where the request may come again."""
         self.query = _query(request, query)
 
     def path(self, name: str) -> str:
@@ -40,7 +43,7 @@ class Ask:
 
     async def body(self, otherwise: Any = None) -> Any:
         """The JSON that was sent; `otherwise` if nothing was, unless there is no such thing."""
-        sent = await self._bytes()
+        sent = await self.sent()
         if not sent.strip():
             if otherwise is None:
                 raise Refused("not_json", "the body is empty; send a JSON object")
@@ -60,7 +63,13 @@ class Ask:
         found = _VERSION.fullmatch(told.strip())
         return int(found[1]) if found else -1
 
-    async def _bytes(self) -> bytes:
+    async def sent(self) -> bytes:
+        """The body as it came, up to the limit."""
+        if self._sent is None:
+            self._sent = await self._read()
+        return self._sent
+
+    async def _read(self) -> bytes:
         told = self.request.headers.get("content-length", "")
         if told.isdecimal() and (len(told) > 18 or int(told) > self._most):
             raise self._too_large()

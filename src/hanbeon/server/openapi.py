@@ -60,6 +60,8 @@ def _operation(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(operation.path)
     ] + [{"name": name, "in": "query", "schema": _KINDS[kind]} for name, kind in operation.query.items()]
+    if operation.creates:
+        parameters.append({"name": "Idempotency-Key", "in": "header", "schema": _TEXT})
     answers: dict[str, Any] = {
         str(status): {"description": "Done", **_content("application/json", schema_of.get(shape))}
         for status, shape in (operation.shapes or {200: None}).items()

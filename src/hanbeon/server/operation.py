@@ -41,5 +41,7 @@ class Operation(NamedTuple):
     query: Mapping[str, type] = {}
     body: Any = None
     shapes: Mapping[int, Any] = {}
+    creates: bool = False
+    """It makes something, so that a request with an Idempotency-Key may come again."""
     quiet: bool = False
     """Asked for by machines all the time, and not worth a line of the log."""

@@ -38,8 +38,10 @@ REFUSALS: Mapping[str, Refusal] = {
     "foreign_origin": Refusal(403, "Pages of other sites may not ask for changes."),
     "no_such_path": Refusal(404, "There is nothing at this path."),
     "wrong_method": Refusal(405, "This path is there, but not with this method."),
+    "still_under_way": Refusal(409, "The first request with this Idempotency-Key is not answered yet."),
     "request_too_large": Refusal(413, "The body of the request exceeds the size limit."),
     "not_json": Refusal(422, "The body is not JSON."),
+    "key_already_used": Refusal(422, "The Idempotency-Key came with another request before."),
     "too_many_failures": Refusal(429, "Too many invalid tokens came from this address."),
     "defect": Refusal(500, "A defect in Hanbeon; the server's log says more under this request's id."),
 }

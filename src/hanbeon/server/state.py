@@ -8,6 +8,7 @@ from hanbeon.app import App
 from hanbeon.engine.worker import Worker
 from hanbeon.server.admission import Admission
 from hanbeon.server.metrics import RequestCounts
+from hanbeon.server.repeats import Repeats
 
 
 class House:
@@ -16,6 +17,7 @@ class House:
     def __init__(self, app: App, worker: Worker | None = None) -> None:
         self.app, self.worker = app, worker
         self.admission = Admission(app.store, app.clock)
+        self.repeats = Repeats(app.store, app.clock)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
         """Set when the server is to stop: answers without an end end then."""

@@ -64,6 +64,7 @@ def operations(offices: Offices) -> list[Operation]:
             *("POST", OFFICES, Need.ADMIN, create, "Make an office."),
             body=bodies.OfficeBody,
             shapes={201: shapes.Office},
+            creates=True,
         ),
         Operation(
             *("GET", OFFICES, Need.READ, list_all, "List offices, a page at a time."),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
+from typing import Any
+
 from hanbeon.domain.access import Need
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
@@ -16,7 +19,8 @@ JOB = f"{JOBS}/{{jobId}}"
 
 def operations(offices: Offices) -> list[Operation]:
     async def create(ask: Ask) -> Reply:
-        return Reply(bodies.JobsMade(jobs=await offices.create_jobs(ask.path("id"), await ask.body())), 201)
+        told = with_ids(ask, await ask.body())
+        return Reply(bodies.JobsMade(jobs=await offices.create_jobs(ask.path("id"), told)), 201)
 
     async def list_all(ask: Ask) -> Reply:
         return Reply(await offices.jobs(ask.path("id"), **ask.query))
@@ -51,6 +55,7 @@ def operations(offices: Offices) -> list[Operation]:
             *("POST", JOBS, Need.WRITE, create, "Make jobs, all of them or none."),
             body=bodies.JobBatch,
             shapes={201: bodies.JobsMade},
+            creates=True,
         ),
         Operation(
             *("GET", JOBS, Need.READ, list_all, "List jobs in creation order, a page at a time."),
@@ -92,6 +97,24 @@ def operations(offices: Offices) -> list[Operation]:
             shapes={200: shapes.Graph},
         ),
     ]
+
+
+def with_ids(ask: Ask, told: Any) -> Any:
+    """The batch, with ids that the same request has again, where it may come again.
+
+    Where a server died between making jobs and keeping its answer, the same request then finds them instead of making
+    them twice.
+    """
+    if ask.seed is None or not isinstance(told, dict) or not isinstance(told.get("jobs"), list):
+        return told
+    seed = uuid.UUID(ask.seed)
+    jobs = [
+        {**each, "id": str(uuid.uuid5(seed, str(number)))}
+        if isinstance(each, dict) and each.get("id") is None
+        else each
+        for number, each in enumerate(told["jobs"])
+    ]
+    return {**told, "jobs": jobs}
 
 
 def _job(ask: Ask) -> tuple[str, str]:

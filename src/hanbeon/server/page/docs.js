@@ -28,9 +28,10 @@ async function send(form, method, path, output) {
   const query = new URLSearchParams();
   for (const input of form.querySelectorAll("input")) {
     if (input.dataset.in === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));
-    else if (input.value) query.append(input.name, input.value);
+    else if (input.dataset.in === "query" && input.value) query.append(input.name, input.value);
   }
   const headers = {};
+  for (const input of form.querySelectorAll("input[data-in=header]")) if (input.value) headers[input.name] = input.value;
   const token = document.getElementById("token").value;
   if (token) headers.Authorization = `Bearer ${token}`;
   const body = form.querySelector("textarea")?.value;

@@ -211,6 +211,21 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
+-- The first answers to requests that may come again. Without an answer it is under way, or was when its server died.
+CREATE TABLE hanbeon.answer (
+  user_name text NOT NULL,
+  key text NOT NULL,
+  digest text NOT NULL,
+  -- What ids are made from, so that whoever does it again after a death makes the same.
+  seed text NOT NULL,
+  created_at bigint NOT NULL,
+  status integer,
+  headers text,
+  body text,
+  PRIMARY KEY (user_name, key)
+);
+CREATE INDEX hanbeon_answer_created ON hanbeon.answer (created_at);
+
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,

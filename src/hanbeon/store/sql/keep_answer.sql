@@ -1,0 +1,3 @@
+UPDATE hanbeon.answer SET status = $4, headers = $5, body = $6
+WHERE user_name = $1 AND key = $2 AND digest = $3
+RETURNING key

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.answer WHERE created_at < hanbeon.now() - $1
