@@ -7,6 +7,8 @@ PYTHON ?= python3
 EXTRAS := dev
 # pytest-xdist workers; JOBS=0 runs everything in one process.
 JOBS ?= auto
+# Where `make run` serves.
+PORT ?= 8000
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=wheel,system".
 ARGS ?=
 
@@ -19,7 +21,7 @@ READY := $(VENV)/.ready-$(PLACE)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run test check lint fmt chaos docs bench soak lock clean
+.PHONY: help setup run demo test check lint fmt chaos docs bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +39,10 @@ $(READY): pyproject.toml constraints.txt | $(MADE)
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
 	@touch $@
 
-run: setup ## Run the demo
+run: setup ## Serve the example without Python on http://127.0.0.1:8000; PORT= changes that
+	$(BIN)/hanbeon serve --config examples/without_python/hanbeon.toml --port $(PORT)
+
+demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
 test: lint ## Run every check and the whole test suite, as CI does

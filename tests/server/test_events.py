@@ -70,8 +70,10 @@ async def test_what_is_no_place_to_go_on_from_is_refused(server: Client) -> None
 
 
 async def test_a_stop_ends_streams_at_once(app: App) -> None:
-    async with serving(app) as client:
-        office = f"/api/offices/{(await client.post('/api/offices', {'name': 'Seoul'})).json['id']}"
-        stream = await Stream(client, f"{office}/events").__aenter__()
-    assert b"data" not in await stream.rest()
+    app.settings = app.settings.model_copy(update={"shutdown_grace": 100.0})
+    async with asyncio.timeout(20):
+        async with serving(app) as client:
+            office = f"/api/offices/{(await client.post('/api/offices', {'name': 'Seoul'})).json['id']}"
+            stream = await Stream(client, f"{office}/events").__aenter__()
+        assert b"data" not in await stream.rest()
     await stream.__aexit__()
