@@ -16,14 +16,18 @@ from hanbeon.testing import TestKit
 from tests.executors import bodies
 
 
+async def entries(job: Job[object], attempt: int | None = None) -> list[LogEntry]:
+    """All of a log, page by page."""
+    page = await job.log(attempt=attempt)
+    found = [*page.entries]
+    while page.more:
+        page = await job.log(attempt=attempt, after=page.after)
+        found += page.entries
+    return found
+
+
 async def texts(job: Job[object], attempt: int | None = None) -> list[str]:
-    found, after = [], None
-    while True:
-        page = await job.log(attempt=attempt, after=after)
-        found += [entry.text for entry in page.entries if isinstance(entry, LogLine)]
-        after = page.after
-        if not page.more:
-            return found
+    return [entry.text for entry in await entries(job, attempt) if isinstance(entry, LogLine)]
 
 
 async def test_a_log_is_read_while_the_job_runs(kit: TestKit) -> None:
@@ -147,10 +151,9 @@ async def test_a_log_beyond_the_limit_keeps_its_beginning_and_its_end(kit_url: s
 
         job = await kit.app.enqueue(flood)
         await kit.tick()
-        page = await job.log(limit=10_000)
-        assert not page.more
-        lines = [entry for entry in page.entries if isinstance(entry, LogLine)]
-        (cut,) = [entry for entry in page.entries if isinstance(entry, LogCut)]
+        found = await entries(job)
+        lines = [entry for entry in found if isinstance(entry, LogLine)]
+        (cut,) = [entry for entry in found if isinstance(entry, LogCut)]
         assert (lines[0].text, lines[-1].text) == ("line 1", "line 20000")
         assert all(entry.text == f"line {entry.line}" for entry in lines)
         assert cut.lines == 20_000 - len(lines)
