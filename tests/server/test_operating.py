@@ -69,6 +69,11 @@ async def test_methods_that_nobody_knows_are_one_number(server: Client) -> None:
     assert re.search(r'requests_total\{method="other",route="[^"]*",status="405"\} 2.0', text)
 
 
+async def test_the_address_alone_leads_to_the_page(server: Client) -> None:
+    answer = await server.get("/")
+    assert (answer.status, answer.headers["location"]) == (307, "/docs")
+
+
 async def test_the_page_needs_nothing_from_elsewhere(server: Client) -> None:
     page = await server.get("/docs")
     assert page.headers["content-type"] == "text/html; charset=utf-8"

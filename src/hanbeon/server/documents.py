@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from hanbeon.domain.access import Need
 from hanbeon.server.ask import Ask
@@ -25,11 +25,16 @@ def operations(others: Sequence[Operation]) -> list[Operation]:
 
     own += [
         Operation("GET", "/openapi.json", Need.NOTHING, openapi, "This description."),
+        Operation("GET", "/", Need.NOTHING, _to_the_page, "Leads to `/docs`.", shapes={307: None}),
         Operation("GET", "/docs", Need.NOTHING, _file("docs.html"), "A page that shows it."),
         Operation("GET", "/docs/docs.css", Need.NOTHING, _file("docs.css"), "How the page looks."),
         Operation("GET", "/docs/docs.js", Need.NOTHING, _file("docs.js"), "What the page does."),
     ]
     return own
+
+
+async def _to_the_page(ask: Ask) -> Response:
+    return RedirectResponse("/docs")
 
 
 def _file(name: str) -> Answer:
