@@ -6,15 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from hanbeon.cli.groups import group
 from hanbeon.cli.options import AppName, Database, Json
 
-config = typer.Typer(
-    help="Show the settings, and whether they work.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+config = group("Show the settings, and whether they work.")
 
 
 @config.command()

@@ -16,11 +16,8 @@ from typer.main import get_command
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, TITLE, front_page
 from hanbeon.cli.configuring import with_config
+from hanbeon.cli.groups import STYLE
 from hanbeon.errors import HanbeonError
-
-# Plain help: rich would take longer to load than most commands take to run.
-STYLE: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
-
 
 _PACKAGES = ("demo", "top")
 

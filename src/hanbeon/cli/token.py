@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.cli.groups import group
 from hanbeon.cli.options import Database, Json
 from hanbeon.domain.access import Scope
 
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
     from hanbeon.service.tokens import NewToken
     from hanbeon.store.operations.tokens import TokenRecord
 
-token = typer.Typer(
-    help="Make, list and revoke the tokens that a server asks for.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
+token = group("Make, list and revoke the tokens that a server asks for.")
 
 
 @token.command()

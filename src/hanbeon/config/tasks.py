@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ from hanbeon.config.importing import find_function
 from hanbeon.config.reading import Reading, field_and_message, parts
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.command import command_task
+from hanbeon.tasks.http_call import CALL, http_task
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task import Task, TaskOptions
 
 AnyTask = Task[..., Any]
 Factory = Callable[[str, Any, Mapping[str, Any], Path], AnyTask]
-_HTTP = "hanbeon.tasks.http_call"
 
 
 def read_tasks(told: Any, reading: Reading) -> tuple[AnyTask, ...]:
@@ -70,33 +69,26 @@ def _as_list(line: str) -> str:
 
 
 def _http(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
-    """A call. Its module brings an HTTP client, so that only those pay for it who make calls."""
+    """A call. What does not fit in it is in its own table."""
+    _check_places(told, options)
     try:
-        module = importlib.import_module(_HTTP)
-    except ModuleNotFoundError as error:
-        if error.name != _HTTP:
-            raise
-        raise InvalidInput("this release makes no HTTP calls yet; use a command", field="http") from error
-    _check_places(told, options, module.CALL)
-    try:
-        task: AnyTask = module.http_task(name, told, options)
+        return http_task(name, told, options)
     except InvalidInput as error:
         field, message = field_and_message(error)
         of_the_task = {"http", *options, *TaskOptions.__struct_fields__}
         if not field or parts(field)[0] in of_the_task:
             raise
         raise InvalidInput(message, field=f"http.{field}") from error
-    return task
 
 
-def _check_places(told: Any, options: Mapping[str, Any], of_the_call: Collection[str]) -> None:
+def _check_places(told: Any, options: Mapping[str, Any]) -> None:
     """What is said of the call stands in its table, what is said of its jobs beside it; both are easily confused."""
     of_the_task = {"params", *TaskOptions.__struct_fields__}
     for field in options:
-        if field not in of_the_task and (field in of_the_call or did_you_mean(field, of_the_call)):
+        if field not in of_the_task and (field in CALL or did_you_mean(field, CALL)):
             raise InvalidInput(f"it is said of the call: http = {{ …, {field} = … }}", field=field)
     for field in told if isinstance(told, Mapping) else ():
-        if field in of_the_task and field not in of_the_call:
+        if field in of_the_task and field not in CALL:
             raise InvalidInput(f"it is said of the task; write it beside http, as {field} = …", field=f"http.{field}")
 
 
