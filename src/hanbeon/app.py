@@ -35,12 +35,13 @@ from hanbeon.job import Job
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.lent import LentTransaction
+from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.read import JobFilter
-from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.store.port import Store
 from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task

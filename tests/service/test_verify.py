@@ -11,9 +11,10 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.service.verify import Report, render, verify
+from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.settle import Report as Settlement
-from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.store.port import Store
 from hanbeon.testing.clock import VirtualClock
 from tests.service.doctoring import age_changes, fold, is_first_limit, run_sql, seq_of
 from tests.service.doctors import DOCTORS, LOG

@@ -4,8 +4,8 @@ import asyncio
 import sys
 
 from hanbeon.clock import SystemClock
+from hanbeon.store.opening import open_store
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.port import open_store
 
 
 async def claim_all(url: str, instance: int, want: int) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from hanbeon.clock import SystemClock
-from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.store.opening import migrate, open_store
+from hanbeon.store.port import Store
 from tests.servers.databases import find_installation
 from tests.servers.installations import Installation
 from tests.servers.run import SERVERS

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.clock import SystemClock
+from hanbeon.store.opening import open_store
 from hanbeon.store.operations.tallies import fold
-from hanbeon.store.port import open_store
 from hanbeon.store.tx import Tx
 from tests.processes.owner import end_with_the_owner
 from tests.processes.process import READY

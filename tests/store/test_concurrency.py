@@ -18,11 +18,12 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
+from hanbeon.store.opening import open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store, open_store
+from hanbeon.store.port import Store
 from hanbeon.store.postgres import PostgresDatabase
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job

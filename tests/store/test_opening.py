@@ -20,7 +20,8 @@ from hanbeon.errors import (
     SecondSqliteLibrary,
 )
 from hanbeon.store import schema
-from hanbeon.store.port import Store, migrate, open_store
+from hanbeon.store.opening import migrate, open_store
+from hanbeon.store.port import Store
 from tests.store.world import new_job
 
 

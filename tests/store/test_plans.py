@@ -11,7 +11,7 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.store import postgres
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
-from hanbeon.store.port import migrate, open_store
+from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import names, statement
 from hanbeon.testing.clock import VirtualClock

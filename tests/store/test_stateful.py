@@ -18,10 +18,10 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.store.opening import migrate
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import migrate
 from tests.servers.installations import Installation
 from tests.store.model import Model, ModelJob
 from tests.store.world import INSTANCE, LEASE_US, World, new_id

@@ -14,13 +14,14 @@ from hanbeon.domain.outcome import Outcome, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
+from hanbeon.store.opening import open_store
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.settle import Report, Settled
-from hanbeon.store.port import Store, open_store
+from hanbeon.store.port import Store
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.tx import Tx
 from hanbeon.testing.clock import VirtualClock

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from hanbeon.store.port import migrate
+from hanbeon.store.opening import migrate
 
 _DJANGO = """
 import sys

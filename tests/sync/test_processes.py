@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hanbeon.store.port import migrate
+from hanbeon.store.opening import migrate
 
 _START = """
 import os, stat, sys, threading, time

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 
 from hanbeon import App
-from hanbeon.store.port import migrate
+from hanbeon.store.opening import migrate
 from hanbeon.testing import TestKit
 from tests.servers.databases import find_installation
 from tests.servers.run import SERVERS

@@ -11,9 +11,9 @@ def migrate(database: Database = None) -> None:
     """Bring the database's schema up to date. Harmless when it is; safe to run from many places at once."""
     from hanbeon.cli.configuring import settings_here
     from hanbeon.cli.running import run
-    from hanbeon.store import port, schema
+    from hanbeon.store import opening, schema
 
-    applied = run(port.migrate(settings_here(database_url=database).database_url))
+    applied = run(opening.migrate(settings_here(database_url=database).database_url))
     if applied:
         typer.echo(f"applied {', '.join(str(version) for version in applied)}; the schema is at version {applied[-1]}")
     else:

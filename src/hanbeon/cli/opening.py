@@ -11,7 +11,7 @@ from hanbeon.cli.configuring import settings_here
 from hanbeon.clock import SystemClock
 from hanbeon.errors import NotFound
 from hanbeon.settings import Settings
-from hanbeon.store.port import open_store
+from hanbeon.store.opening import open_store
 from hanbeon.store.sqlite import SqliteDatabase
 
 _FEW_CONNECTIONS = 2

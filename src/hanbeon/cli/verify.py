@@ -39,7 +39,7 @@ async def audit(url: str) -> Report:
     from hanbeon.cli.opening import refuse_missing_file
     from hanbeon.clock import SystemClock
     from hanbeon.service import verify as service
-    from hanbeon.store.port import open_store
+    from hanbeon.store.opening import open_store
 
     refuse_missing_file(url)
     store = open_store(url, SystemClock())

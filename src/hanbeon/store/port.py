@@ -6,11 +6,8 @@ import asyncio
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit
 
-from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
 from hanbeon.domain.lifecycle import State
@@ -18,7 +15,6 @@ from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
-from hanbeon.settings import masked
 from hanbeon.store.borrow.caller import Caller, identify, within
 from hanbeon.store.borrow.recognise import caller_of
 from hanbeon.store.lent import LentTransaction
@@ -33,7 +29,7 @@ from hanbeon.store.records import lanes_of_queue
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
-from hanbeon.store.wake import PostgresWaker, SqliteWaker, Waker
+from hanbeon.store.wake import PostgresWaker, Waker
 
 T = TypeVar("T")
 _ALL_LANES = (0, 2**63 - 1)
@@ -43,50 +39,6 @@ _MUCH_UNFOLDED = 1000
 _ONLY_OURS = (
     "on SQLite only a transaction of this App can carry its jobs: `async with app.transaction() as tx:`, and pass tx"
 )
-
-
-def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
-    """The store a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://…`. Not open yet."""
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - reading it is what checks it
-    except ValueError:
-        # What it says may quote a piece of a password.
-        raise InvalidInput(
-            f"{masked(url)!r} is not an address; write postgresql://user@host:5432/name, with signs like @ / # in a "
-            "password percent-encoded",
-            field="database_url",
-        ) from None
-    if parts.scheme == "sqlite":
-        path = unquote(parts.path.removeprefix("/"))
-        if not path or parts.netloc:
-            raise InvalidInput(f"{masked(url)!r} names no file; write sqlite:///jobs.db", field="database_url")
-        if path == ":memory:":
-            raise InvalidInput(
-                "jobs in memory would not be durable; name a file: sqlite:///jobs.db", field="database_url"
-            )
-        sqlite = SqliteDatabase(Path(path), clock)
-        return Store(sqlite, SqliteWaker(sqlite.path))
-    if parts.scheme in ("postgresql", "postgres"):
-        postgres = PostgresDatabase(url, pool_size=pool_size)
-        return Store(postgres, PostgresWaker(postgres, listen_url))
-    raise InvalidInput(
-        f"{parts.scheme or masked(url)!r} is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://…",
-        field="database_url",
-    )
-
-
-async def migrate(url: str, clock: Clock | None = None) -> list[int]:
-    """Bring a database's schema up to date; the versions applied. SQLite does it by itself whenever it is opened."""
-    store = open_store(url, clock or SystemClock())
-    try:
-        if isinstance(store.database, PostgresDatabase):
-            await store.database.connect()
-            return await store.database.migrate()
-        await store.database.open()
-        return []
-    finally:
-        await store.close()
 
 
 class Store:
