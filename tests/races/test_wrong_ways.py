@@ -27,14 +27,21 @@ ROUNDS_WITHSTOOD = 3
 
 @pytest.mark.parametrize("way", [wrong.count_without_lock, wrong.lock_and_count_at_once])
 async def test_a_wrong_way_is_caught(way: Callable[[], None], postgres_url: str, tmp_path: Path) -> None:
+    """Both witnesses must see it, each in its own round if need be.
+
+    The sampler counts rows that run, the sweep compares the times of attempts: work that had ended but was not yet
+    committed still holds its slot, so one round can exceed the limit for the first of them only.
+    """
+    seen = swept = False
     async with _strained(postgres_url, way) as (app, sampler):
         for number in range(1, ROUNDS + 1):
             await _run_round(app, number, tmp_path)
-            if sampler.exceeded:
+            seen = bool(sampler.exceeded)
+            swept = Code.LIMIT_EXCEEDED in {finding.code for finding in (await verify(app.store)).errors}
+            if seen and swept:
                 break
-        assert sampler.exceeded, f"never seen in {ROUNDS} rounds: {sampler}"
-        found = {finding.code for finding in (await verify(app.store)).errors}
-        assert Code.LIMIT_EXCEEDED in found, "the sampler saw it, but the sweep over the attempts did not"
+        assert seen, f"never seen in {ROUNDS} rounds: {sampler}"
+        assert swept, f"never found by the sweep over the attempts in {ROUNDS} rounds"
 
 
 async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_path: Path) -> None:
