@@ -1,0 +1,117 @@
+"""The fields of a cron expression: what each may say, and why what somebody wrote does not fit."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from cronsim import CronSimError
+from cronsim.cronsim import RANGES, SYMBOLIC_DAYS, SYMBOLIC_MONTHS, Field
+
+from hanbeon.errors import InvalidInput
+
+NAMES: dict[Field, str] = {
+    Field.SECOND: "second",
+    Field.MINUTE: "minute",
+    Field.HOUR: "hour",
+    Field.DAY: "day of month",
+    Field.MONTH: "month",
+    Field.DOW: "weekday",
+}
+_EXAMPLES: dict[Field, str] = {
+    Field.SECOND: "0–59, for example 0, */15 or 0,30",
+    Field.MINUTE: "0–59, for example 0, */15 or 0,30",
+    Field.HOUR: "0–23, for example 9, 9-17 or */2",
+    Field.DAY: "1–31, for example 1, 1,15, L (the last day) or LW (the last Monday to Friday)",
+    Field.MONTH: "1–12 or JAN–DEC, for example 1,7 or MAR-MAY",
+    Field.DOW: "0–7 or SUN–SAT, for example MON-FRI, FRI#2 (the second Friday) or 5L (the last Friday)",
+}
+_SYMBOLS: dict[Field, list[str]] = {Field.MONTH: SYMBOLIC_MONTHS, Field.DOW: SYMBOLIC_DAYS}
+_SHOWN = 40
+
+
+def check_field(field: Field, part: str) -> None:
+    """Refuse the first term of a field that does not fit, with the reason and an example of what does."""
+    for term in part.split(","):
+        reason = _reason(field, term)
+        if reason is not None:
+            raise InvalidInput(
+                f"{NAMES[field]}: {term[:_SHOWN]!r} does not fit: {reason}; write {_EXAMPLES[field]}", field="cron"
+            )
+
+
+def _reason(field: Field, term: str) -> str | None:
+    """Why a term does not fit; None if it does."""
+    if not term:
+        return "a term is empty"
+    if "?" in term:
+        return "? stands alone, for a day of month or a weekday"
+    if "/" in term:
+        return _bad_step(field, *term.split("/", maxsplit=1))
+    return _refused(field, term)
+
+
+def _bad_step(field: Field, start: str, step: str) -> str | None:
+    # The library takes L/2 for L and */90 for */60, which nobody can have meant.
+    if re.fullmatch(r"\d*\.\d+", step):
+        return "the shortest interval is one second, and steps are whole numbers"
+    if not step.isdigit():
+        return f"the step {step[:_SHOWN]!r} is not a whole number"
+    if int(step) == 0:
+        return "a step of 0 never gets anywhere"
+    if ("L" in start and field in (Field.DAY, Field.DOW)) or "#" in start:
+        return "a step needs *, a number or a range before it"
+    many = 7 if field is Field.DOW else len(RANGES[field])
+    if int(step) > many:
+        return f"a step of {step} is longer than the {many} there are, so that it would not be kept"
+    return _refused(field, start)
+
+
+def _refused(field: Field, term: str) -> str | None:
+    try:
+        field.parse(term)
+    except CronSimError:
+        return _why(field, term)
+    return None
+
+
+def _why(field: Field, term: str) -> str:
+    """The most telling reason for a term that the library refuses."""
+    base, numbered, _ = term.partition("#")
+    if numbered and field is not Field.DOW:
+        return "# belongs to a weekday"
+    if field is Field.DOW and re.fullmatch(r"[A-Z]{3}L", term) and term[:3] in SYMBOLIC_DAYS:
+        return f"the last {term[:3]} is written {SYMBOLIC_DAYS.index(term[:3])}L"
+    if term in ("L", "W", "LW") or re.fullmatch(r"\d+[LW]|L-\d+", term):
+        return f"{term[:_SHOWN]} means nothing there"
+    low, ranged, high = base.partition("-")
+    for end in (low, high) if ranged else (low,):
+        reason = _bad_value(field, end)
+        if reason is not None:
+            return reason
+    if numbered and ranged:
+        return "before # comes one weekday"
+    if numbered:
+        return "after # comes 1 to 5, which of them in the month"
+    begin, end = _bounds(field)
+    return f"the range ends before it begins (for one that goes round, write {begin}-{high},{low}-{end})"
+
+
+def _bad_value(field: Field, value: str) -> str | None:
+    symbols = _SYMBOLS.get(field, [])
+    if value in symbols:
+        return None
+    if value.isdigit():
+        numbers = RANGES[field]
+        return None if int(value) in numbers else f"{value} is not among {numbers.start}–{numbers.stop - 1}"
+    near = difflib.get_close_matches(value, symbols, n=1, cutoff=0.5)
+    if near:
+        return f"{value[:_SHOWN]!r} is no name (did you mean {near[0]}?)"
+    if symbols and value.isalpha():
+        return f"{value[:_SHOWN]!r} is no name"
+    return "it is no number" if value else "something is missing"
+
+
+def _bounds(field: Field) -> tuple[str, str]:
+    symbols = _SYMBOLS.get(field) or [str(number) for number in RANGES[field]]
+    return symbols[0], symbols[-1]
