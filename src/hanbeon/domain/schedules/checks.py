@@ -36,10 +36,10 @@ def _check_cron(timing: Timing, now: int) -> None:
     assert timing.cron is not None
     parse(timing.cron)
     if timing.next_fire(now) is None:
-        last = "" if timing.ends_at is None else f" until {_shown(timing, timing.ends_at)}"
+        bound = "ends_at" if timing.ends_at is not None else "starts_at"
+        place = f"until {_shown(timing, timing.ends_at)}" if timing.ends_at is not None else "before the year 10000"
         raise InvalidInput(
-            f"{timing.cron!r} does not fire any more{last}; choose a later end, or leave it out for none",
-            field="ends_at" if timing.ends_at is not None else "cron",
+            f"{timing.cron!r} does not fire any more {place}; choose another, or leave it out for none", field=bound
         )
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from cronsim import CronSim, CronSimError
 from cronsim.cronsim import Field
 
-from hanbeon.domain.schedules.fields import check_field
+from hanbeon.domain.schedules.fields import check_field, plain
 from hanbeon.errors import InvalidInput
 
 LONGEST_TEXT = 500
@@ -133,7 +133,7 @@ def _expression(text: str) -> Expression:
     for field, part in zip(fields, parts, strict=True):
         check_field(field, part)
     try:
-        made = Expression(parts)
+        made = Expression([plain(field, part) for field, part in zip(fields, parts, strict=True)])
     except CronSimError:
         made = None  # Every field was checked alone: what is left is a day that none of its months has.
     if made is None or made.next_wall(_BEGIN, inclusive=True) is None:

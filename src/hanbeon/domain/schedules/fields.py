@@ -40,6 +40,19 @@ def check_field(field: Field, part: str) -> None:
             )
 
 
+def plain(field: Field, part: str) -> str:
+    """A field that fits, as the library reads it rightly: it takes 5-5/2 for 5/2, with everything up to the end."""
+    return ",".join(_plain_term(field, term) for term in part.split(","))
+
+
+def _plain_term(field: Field, term: str) -> str:
+    start, stepped, _ = term.partition("/")
+    if not stepped or "-" not in start:
+        return term
+    values = field.parse(start)
+    return str(min(values)) if len(values) == 1 else term
+
+
 def _reason(field: Field, term: str) -> str | None:
     """Why a term does not fit; None if it does."""
     if not term:
