@@ -159,6 +159,34 @@ class OfficeNotFound(NotFound):
         super().__init__(f"no office has the id {str(office_id)[:40]!r}; it may have been deleted")
 
 
+class TaskNotFound(NotFound):
+    """Nobody has registered a task of that name."""
+
+    code = "task_not_found"
+
+    def __init__(self, name: object) -> None:
+        super().__init__(f"there is no task {str(name)[:80]!r}; a task is known once a worker that has it has started")
+
+
+class ScheduleNotFound(NotFound):
+    """No schedule has that id or name, or it was deleted."""
+
+    code = "schedule_not_found"
+
+    def __init__(self, schedule: object) -> None:
+        super().__init__(f"there is no schedule {str(schedule)[:80]!r}")
+        self.schedule = schedule
+
+
+class ExecutionNotFound(NotFound):
+    """No execution has that id, or it was pruned."""
+
+    code = "execution_not_found"
+
+    def __init__(self, execution_id: object) -> None:
+        super().__init__(f"there is no execution {str(execution_id)[:80]!r}")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -209,6 +237,27 @@ class UniqueKeyTaken(Conflict):
             f"unique_key {key!r} is held by job {job_id}, which is {state}; wait for it, cancel it, "
             'or enqueue with on_conflict="skip" or "replace_pending"'
         )
+
+
+class ExecutionUnfinished(Conflict):
+    """The task is not run by hand while one of its executions is unfinished."""
+
+    code = "execution_unfinished"
+
+    def __init__(self, task: str, execution_id: str) -> None:
+        super().__init__(
+            f"execution {execution_id} of task {task!r} is unfinished; wait until it has ended, or cancel it"
+        )
+        self.execution_id = execution_id
+
+
+class ScheduleNameTaken(Conflict):
+    """Another schedule has that name."""
+
+    code = "schedule_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is a schedule {name!r} already; choose another name, or change that one")
 
 
 class TransactionUndone(Conflict):

@@ -49,6 +49,9 @@ class Settings(BaseSettings):
     poll: Seconds = Field(5.0, description="The safety net behind wake-ups")
     watch: Seconds = Field(0.5, description="How often a busy worker looks for stop requests")
     shutdown_grace: float = Field(10.0, ge=0, le=_LONGEST, description="How long a stopping worker lets jobs finish")
+    misfire_grace: Seconds = Field(
+        60.0, description="How late a schedule's fire may be seen to and still count as on time, not as missed"
+    )
     retention: Seconds = Field(30 * 86_400.0, description="How long finished jobs, attempts, logs and events are kept")
     prune_every: Seconds = Field(60.0, description="How often a worker looks for what is past its retention")
     max_payload_bytes: int = Field(1_048_576, ge=1_024, description="The most that arguments or a result may take")

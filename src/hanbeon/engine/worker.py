@@ -15,6 +15,7 @@ from hanbeon.domain.job import Claimed
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
 from hanbeon.engine.completion import Completion
+from hanbeon.engine.fires import Trigger
 from hanbeon.engine.holdings import Holdings
 from hanbeon.engine.logs import Logs
 from hanbeon.engine.loop import AGAIN, Loop
@@ -30,8 +31,10 @@ from hanbeon.executors.port import Executor, StopCause
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.store.port import Store
 from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.running import settings_of
 
 _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
@@ -69,6 +72,7 @@ class Worker:
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
         self._upkeep = Upkeep(store, settings)
+        self.trigger = Trigger(store, settings)
         self._reloader = Reloader(source, store, self._change)
         self._looping: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
@@ -83,6 +87,7 @@ class Worker:
         self.log = Loop("log", self._logs.run_once)
         self.recover = Loop("recover", self._upkeep.recover)
         self.promote = Loop("promote", self._upkeep.promote)
+        self.fire = Loop("fire", self.trigger.run_once)
         self.number = Loop("number", self._upkeep.number)
         self.fold = Loop("fold", self._upkeep.fold)
         self.prune = Loop("prune", self._upkeep.prune)
@@ -102,9 +107,10 @@ class Worker:
         await self.stop()
 
     async def register(self) -> None:
-        """Declare the queues, and show up among the instances."""
+        """Declare the queues and the tasks, and show up among the instances."""
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
+        await self._register_tasks()
         self._claimer.instance = await self._store.register(
             NewInstance(
                 self.name,
@@ -123,6 +129,8 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
+        self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
+        self._hints.enter_context(self._hub.calling(self._something_ended, "event"))
         loop = asyncio.get_running_loop()
         self._looping = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=self._served())
@@ -131,12 +139,26 @@ class Worker:
         self._claimer.look_again()
         self.claim.wake()
 
+    def _something_ended(self) -> None:
+        if self.trigger.waiting:
+            self.fire.wake()
+
     def _printed(self) -> None:
         self.log.wake()
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
-        return [*working, self.recover, self.promote, self.number, self.fold, self.prune, self.beat, self.reload]
+        return [
+            *working,
+            self.recover,
+            self.fire,
+            self.promote,
+            self.number,
+            self.fold,
+            self.prune,
+            self.beat,
+            self.reload,
+        ]
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once.
@@ -160,6 +182,8 @@ class Worker:
             change.put_in_force()
             self._settings = self._settings.model_copy(update=changes)
             self._claimer.settings = self._renewer.settings = self._upkeep.settings = self._settings
+            self.trigger.settings = self._settings
+        await self._register_tasks()
         await self.beat.run_once()
         self._work_came()
         self.watch.wake()
@@ -229,11 +253,12 @@ class Worker:
         return ran
 
     async def start_ready(self) -> None:
-        """One step of the loops that bring work: recover, promote, claim. Returns once every body has begun."""
+        """One step of the loops that bring work: recover, fire, promote, claim. Returns once every body has begun."""
         if not self.instance:
             await self.register()
         await self.beat.run_once()
         await self.recover.run_once()
+        await self.fire.run_once()
         await self.promote.run_once()
         await self.claim.run_once()
         for _ in range(_STEPS_TO_BEGIN):
@@ -277,6 +302,10 @@ class Worker:
 
     def _served(self) -> list[str]:
         return [task.name for task in self._registry if task.executor in self._executors]
+
+    async def _register_tasks(self) -> None:
+        served = {task.name: settings_of(task.options) for task in self._registry if task.executor in self._executors}
+        await self._store.transact(lambda tx: register_tasks(tx, served, self.name))
 
     def _begin(self, job: Claimed, sent_at: float) -> None:
         task = self._registry.get(job.task)

@@ -20,18 +20,23 @@ from hanbeon.server.entrance import Entrance
 from hanbeon.server.offices import desk, events, jobs
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.problems import Refused, problem_of
+from hanbeon.server.schedules import executions, schedules
 from hanbeon.server.state import House
 from hanbeon.surfaces.offices.service import Offices
+from hanbeon.surfaces.schedules.service import Schedules
 
 
 def application(house: House) -> ASGIApp:
     """What a server serves."""
     offices = Offices(house.app, house.worker)
+    timetable = Schedules(house.app)
     told = [
         *operating.operations(house),
         *desk.operations(offices),
         *jobs.operations(offices),
         *events.operations(offices, house.stopping),
+        *executions.operations(timetable),
+        *schedules.operations(timetable),
     ]
     told += documents.operations(told)
     # Its own pages load from elsewhere, and its own description would say less.

@@ -27,6 +27,11 @@ class Reply(NamedTuple):
         )
 
 
+def etag(version: int) -> dict[str, str]:
+    """The header for `If-Match`."""
+    return {"ETag": f'"{version}"'}
+
+
 Answer = Callable[[Ask], Awaitable[Reply | Response]]
 
 

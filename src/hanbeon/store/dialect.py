@@ -2,7 +2,7 @@
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation behind FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
-@lock @lock_skip @lock_skip_job @lock_to_delete
+@lock @lock_skip @lock_skip_job @lock_to_delete @lock_schedule
                                            row locks; SQLite's single writer needs none
 @share @keep                               the same, to read: nobody may change it; nobody may delete it
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
@@ -12,6 +12,8 @@
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may go
+@schedule_columns                          of s and t, its task: what a record of a schedule is made of
+@bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       what a claim for instance $2 and a lease of $3 sets, and what it answers
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
@@ -24,6 +26,7 @@ from collections.abc import Iterable
 from hanbeon.domain.access import Scope
 from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
+from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
@@ -46,6 +49,11 @@ _LIFECYCLE_WORDS = {
     "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": _quoted(OnDependencyFailure),
     "scopes": _quoted(Scope),
+    "fire_outcomes": _quoted(FireOutcome),
+    "execution_types": _quoted(ExecutionType),
+    "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
+    "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
+    "s.created_by, s.created_at, s.changed_at",
     # What is older than $1 and may go. A job that something unfinished depends on may not: looked up one by one, for as
     # a join it would read all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "
@@ -70,6 +78,8 @@ class Postgres:
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
+        "lock_schedule": "FOR UPDATE OF s",
+        "bytewise": 'COLLATE "C"',
         "share": "FOR SHARE",
         "keep": "FOR KEY SHARE",
         # Room on each page for the versions a job goes through, and a vacuum that follows a busy queue.
@@ -113,6 +123,8 @@ class Sqlite:
         "lock_skip": "",
         "lock_skip_job": "",
         "lock_to_delete": "",
+        "lock_schedule": "",
+        "bytewise": "",
         "share": "",
         "keep": "",
         "hot_table": "",

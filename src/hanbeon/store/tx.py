@@ -10,8 +10,9 @@ import msgspec
 from hanbeon.domain.events import Event
 
 T = TypeVar("T")
-HINTS = frozenset(("work", "later", "stop", "event"))
-"""A job may be taken; one has a time to wait for or is to be counted again; one is to stop; something was told."""
+HINTS = frozenset(("work", "later", "stop", "event", "fire"))
+"""A job may be taken; one has a time to wait for or is to be counted again; one is to stop; something was told; a
+schedule fires at another time than before."""
 
 
 class Tx(Protocol):

@@ -47,7 +47,7 @@ def test_an_outage_of_an_hour(misfire: Misfire, expected: list[tuple[int, Outcom
 @pytest.mark.parametrize(
     ("misfire", "expected"),
     [
-        (Misfire.COALESCE, [(10, COALESCED), (20, DUE), (30, DUE)]),
+        (Misfire.COALESCE, [(10, COALESCED), (20, COALESCED), (30, DUE)]),
         (Misfire.SKIP, [(10, MISSED), (20, MISSED), (30, DUE)]),
         (Misfire.ALL, [(10, DUE), (20, DUE), (30, DUE)]),
     ],

@@ -81,8 +81,8 @@ class Plan(msgspec.Struct, frozen=True):
 def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grace_us: int) -> Plan:
     """What becomes of the fires after `last`, up to and including `now`.
 
-    Those at most `grace_us` old are on time, and each is due. Of the older ones `coalesce` runs the newest, `all` the
-    newest `limit`, `skip` none.
+    Those at most `grace_us` old are on time, and each is due. Of the older ones `coalesce` runs the newest, unless one
+    that is on time stands for them; `all` the newest `limit`, `skip` none.
     """
     on_time_from = now - max(0, grace_us)
     most_run = {Misfire.COALESCE: 1, Misfire.SKIP: 0, Misfire.ALL: max(0, limit)}[misfire]
@@ -101,6 +101,8 @@ def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grac
         walk = _walk(timing, max(last, on_time_from - 1), now, ON_TIME)
         on_time = walk.found
 
+    if on_time and misfire is Misfire.COALESCE:
+        most_run = 0  # The next one is there already, and stands for them.
     run_from = len(late) - most_run
     fires = [Planned(at, Outcome.DUE if place >= run_from else idle) for place, at in enumerate(late)]
     fires += [Planned(at, Outcome.DUE) for at in on_time]

@@ -8,7 +8,7 @@ from hanbeon.domain.access import Need
 from hanbeon.errors import InvalidInput
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
-from hanbeon.server.operation import Operation, Reply
+from hanbeon.server.operation import Operation, Reply, etag
 from hanbeon.surfaces.offices import shapes
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.service import Offices
@@ -21,18 +21,18 @@ _PAGE: Mapping[str, type] = {"cursor": str, "limit": int}
 def operations(offices: Offices) -> list[Operation]:
     async def create(ask: Ask) -> Reply:
         made = await offices.create(await ask.body())
-        return Reply(made, 201, {"Location": f"{OFFICES}/{made.id}", **_etag(made.version)})
+        return Reply(made, 201, {"Location": f"{OFFICES}/{made.id}", **etag(made.version)})
 
     async def list_all(ask: Ask) -> Reply:
         return Reply(await offices.list(**ask.query))
 
     async def get(ask: Ask) -> Reply:
         found = await offices.get(ask.path("id"))
-        return Reply(found, headers=_etag(found.version))
+        return Reply(found, headers=etag(found.version))
 
     async def change(ask: Ask) -> Reply:
         changed = await offices.change(ask.path("id"), await ask.body(), expected=ask.expected_version())
-        return Reply(changed, headers=_etag(changed.version))
+        return Reply(changed, headers=etag(changed.version))
 
     async def delete(ask: Ask) -> Reply:
         await offices.delete(ask.path("id"), **ask.query)
@@ -43,7 +43,7 @@ def operations(offices: Offices) -> list[Operation]:
 
     async def config(ask: Ask) -> Reply:
         found = await offices.config(ask.path("id"))
-        return Reply(found.config, headers=_etag(found.version))
+        return Reply(found.config, headers=etag(found.version))
 
     async def change_config(ask: Ask) -> Reply:
         told = await ask.body()
@@ -53,7 +53,7 @@ def operations(offices: Offices) -> list[Operation]:
             # Where an office is made its config is a part of the body; here it is the body.
             error.field = (error.field or "").removeprefix("config").removeprefix(".") or None
             raise
-        return Reply(changed.config, headers=_etag(changed.version))
+        return Reply(changed.config, headers=etag(changed.version))
 
     async def process(ask: Ask) -> Reply:
         return Reply(await offices.process(ask.path("id")))
@@ -100,7 +100,3 @@ def operations(offices: Offices) -> list[Operation]:
             shapes={200: shapes.Processed},
         ),
     ]
-
-
-def _etag(version: int) -> dict[str, str]:
-    return {"ETag": f'"{version}"'}

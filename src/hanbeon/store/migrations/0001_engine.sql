@@ -63,7 +63,8 @@ CREATE TABLE hanbeon.job (
   failure_type text,
   error_message text,
   idempotency_key text,
-  unique_key text,
+  -- Compared byte by byte, so that those with the same beginning stand side by side in the index.
+  unique_key text @bytewise,
   digest text NOT NULL,
   work_item text,
   meta text,
@@ -225,6 +226,71 @@ CREATE TABLE hanbeon.answer (
   PRIMARY KEY (user_name, key)
 );
 CREATE INDEX hanbeon_answer_created ON hanbeon.answer (created_at);
+
+-- Tasks that somebody has registered: whoever schedules or runs one need not have its code. `settings` is what its jobs
+-- run by.
+CREATE TABLE hanbeon.task (
+  id @identity,
+  name text NOT NULL UNIQUE,
+  settings text NOT NULL,
+  registered_by text NOT NULL,
+  first_registered_at bigint NOT NULL,
+  registered_at bigint NOT NULL
+);
+
+-- When to run a task by itself. Everything up to `considered_to` has been decided, so nothing fires at or before it.
+CREATE TABLE hanbeon.schedule (
+  id @uuid PRIMARY KEY,
+  name text UNIQUE,
+  task_id bigint NOT NULL,
+  definition text NOT NULL,
+  paused boolean NOT NULL,
+  considered_to bigint NOT NULL,
+  -- Since when the times of this definition count.
+  timed_since bigint NOT NULL,
+  next_fire_at bigint,
+  -- When to look at it: its next fire, later by its jitter. NULL while it is paused and after its last.
+  due_at bigint,
+  last_fire_at bigint,
+  -- Fires that wait until the task is free, as a list; NULL for none.
+  waiting text,
+  -- What code or a file said last of it. It is changed when that changes, and is an operator's until then.
+  declared text,
+  -- Declared and deleted by an operator: it stays, so that the same declaration does not bring it back.
+  deleted_at bigint,
+  version bigint NOT NULL DEFAULT 1,
+  created_by text NOT NULL,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL
+);
+CREATE INDEX hanbeon_schedule_due ON hanbeon.schedule (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX hanbeon_schedule_waiting ON hanbeon.schedule (id) WHERE waiting IS NOT NULL;
+CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id);
+
+-- What became of each fire. `more`: so many others before it, of which no rows are kept.
+CREATE TABLE hanbeon.fire (
+  schedule_id @uuid NOT NULL,
+  fire_at bigint NOT NULL,
+  outcome text NOT NULL CHECK (outcome IN (@fire_outcomes)),
+  reason text,
+  execution_id @uuid,
+  more bigint NOT NULL DEFAULT 0,
+  recorded_at bigint NOT NULL,
+  PRIMARY KEY (schedule_id, fire_at)
+);
+CREATE INDEX hanbeon_fire_recorded ON hanbeon.fire (recorded_at);
+
+-- Which jobs are executions of tasks, and why there are. `scheduled_at` is the fire that made it, or the request.
+CREATE TABLE hanbeon.execution (
+  job bigint PRIMARY KEY,
+  task_id bigint NOT NULL,
+  type text NOT NULL CHECK (type IN (@execution_types)),
+  schedule_id @uuid,
+  scheduled_at bigint NOT NULL,
+  requested_by text
+);
+CREATE INDEX hanbeon_execution_task ON hanbeon.execution (task_id, job);
+CREATE INDEX hanbeon_execution_schedule ON hanbeon.execution (schedule_id, job) WHERE schedule_id IS NOT NULL;
 
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,

@@ -48,11 +48,13 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
         await tx.fetch("prune_logs", body)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
+        await tx.fetch("prune_executions", body)
         await _tell(tx, book, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
+    fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
-    return len(jobs) + chunks + len(events) + len(gone) + len(timings)
+    return len(jobs) + chunks + len(events) + len(fires) + len(gone) + len(timings)
 
 
 async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:

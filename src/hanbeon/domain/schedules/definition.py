@@ -1,0 +1,47 @@
+"""A schedule as it is defined, and what the database knows of the task that it runs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hanbeon.domain.job import DEFAULT_QUEUE
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.schedules.timing import Timing
+
+CATCH_UP_MOST = 100
+"""How many missed fires are caught up with, unless the schedule says otherwise."""
+_KEYS = "hanbeon:execution/"
+
+
+class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a schedule says: when, with which arguments, and what if the last run has not ended, or nobody was there."""
+
+    timing: Timing
+    args: str = "{}"
+    overlap: Overlap = Overlap.SKIP
+    misfire: Misfire = Misfire.COALESCE
+    misfire_limit: int = CATCH_UP_MOST
+
+
+class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How executions of a task run, as whoever registered it last says."""
+
+    queue: str = DEFAULT_QUEUE
+    role: str = ""
+    priority: int = 0
+    timeout_us: int | None = None
+    policy: RetryPolicy = RetryPolicy()
+
+
+def execution_key(task_id: int, among_others: str = "") -> str:
+    """The unique key of an execution. All of a task begin alike, so that they are found together.
+
+    Without `among_others` it is the key of one that runs alone, and two of these cannot be unfinished at a time.
+    """
+    return f"{_KEYS}{task_id}/{among_others}"
+
+
+def execution_keys(task_id: int) -> tuple[str, str]:
+    """From which key to before which the executions of a task are."""
+    return f"{_KEYS}{task_id}/", f"{_KEYS}{task_id}0"  # 0 is the character behind the slash.

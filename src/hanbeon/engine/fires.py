@@ -1,0 +1,66 @@
+"""The trigger: sees to schedules that are due. It only makes executions; workers run them like any other job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import uuid_utils
+
+from hanbeon.clock import MICROS, micros
+from hanbeon.engine.loop import AGAIN
+from hanbeon.logs import get_logger
+from hanbeon.settings import Settings
+from hanbeon.store.operations import fires
+from hanbeon.store.operations.fires import Firing
+from hanbeon.store.port import Store
+from hanbeon.store.tx import Tx
+
+_log = get_logger("hanbeon.engine")
+_AT_ONCE = 500
+_BETWEEN_TRIES = 0.05
+_BETWEEN_TURNS = 0.5
+
+
+class Trigger:
+    """On every instance, with no leader: what one has locked the others pass over."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store, self.settings = store, settings
+        self.waiting = False
+        """Fires wait for their tasks: worth a look when anything has ended."""
+        self.outcomes: Counter[str] = Counter()
+
+    async def run_once(self) -> float:
+        """See to what is due, then sleep until the next one is."""
+        moment = await self._store.database.read(fires.next_moment)
+        self.waiting = moment.waiting
+        pause = self.settings.poll
+        if moment.waiting:
+            await self._step(self._turns)
+            pause = _BETWEEN_TURNS
+        if moment.wait_us is None:
+            return pause
+        if moment.wait_us > 0:
+            return min(pause, max(0.001, moment.wait_us / MICROS))
+        # None found: another instance is at it just now.
+        return AGAIN if await self._step(self._due) else _BETWEEN_TRIES
+
+    async def _step(self, step: Callable[[Tx], Awaitable[Firing]]) -> int:
+        fired = await self._store.transact(step)
+        for name, number in fired.lanes:
+            self._store.book.note(name, number)
+        if fired.outcomes:
+            self.outcomes.update(fired.outcomes)
+            _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
+        return fired.schedules
+
+    async def _due(self, tx: Tx) -> Firing:
+        return await fires.fire_due(tx, self._store.book, _new_id, micros(self.settings.misfire_grace), _AT_ONCE)
+
+    async def _turns(self, tx: Tx) -> Firing:
+        return await fires.fire_waiting(tx, self._store.book, _new_id, _AT_ONCE)
+
+
+def _new_id() -> str:
+    return str(uuid_utils.uuid7())

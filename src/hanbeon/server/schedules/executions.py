@@ -1,0 +1,84 @@
+"""Tasks, and their executions."""
+
+from __future__ import annotations
+
+import uuid
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.server.schedules import bodies
+from hanbeon.surfaces.offices.shapes import Explanation
+from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.service import Schedules
+
+TASKS = "/api/tasks"
+TASK = f"{TASKS}/{{task_id}}"
+EXECUTIONS = "/api/executions"
+EXECUTION = f"{EXECUTIONS}/{{id}}"
+
+
+def operations(schedules: Schedules) -> list[Operation]:
+    async def tasks(ask: Ask) -> Reply:
+        return Reply(await schedules.tasks(**ask.query))
+
+    async def task(ask: Ask) -> Reply:
+        return Reply(await schedules.task(ask.path("task_id")))
+
+    async def run(ask: Ask) -> Reply:
+        told = await ask.body({})
+        made = await schedules.run(ask.path("task_id"), told, by=ask.who.user, execution_id=seeded(ask))
+        return Reply(made, 201, {"Location": f"{EXECUTIONS}/{made.execution_id}"})
+
+    async def list_all(ask: Ask) -> Reply:
+        return Reply(await schedules.executions(**ask.query))
+
+    async def get(ask: Ask) -> Reply:
+        return Reply(await schedules.execution(ask.path("id")))
+
+    async def explain(ask: Ask) -> Reply:
+        return Reply(await schedules.explain(ask.path("id")))
+
+    async def cancel(ask: Ask) -> Reply:
+        answer = await schedules.cancel(ask.path("id"))
+        return Reply(answer.execution, 202 if answer.stopping else 200)
+
+    return [
+        Operation(
+            *("GET", TASKS, Need.READ, tasks, "List the tasks that somebody has registered, a page at a time."),
+            query={"cursor": str, "limit": int},
+            shapes={200: shapes.TaskPage},
+        ),
+        Operation("GET", TASK, Need.READ, task, "Show a task.", shapes={200: shapes.Task}),
+        Operation(
+            *("POST", f"{TASK}/executions", Need.WRITE, run, "Run a task now, unless it has an unfinished execution."),
+            body=bodies.RunBody,
+            shapes={201: shapes.Execution},
+            creates=True,
+        ),
+        Operation(
+            *("GET", EXECUTIONS, Need.READ, list_all, "List executions, the newest first."),
+            query={"task_id": str, "status": list, "type": str, "schedule_id": str, "cursor": str, "limit": int},
+            shapes={200: shapes.ExecutionPage},
+        ),
+        Operation("GET", EXECUTION, Need.READ, get, "Show an execution.", shapes={200: shapes.Execution}),
+        Operation(
+            *("GET", f"{EXECUTION}/explain", Need.READ, explain, "Why it is not running."),
+            shapes={200: Explanation},
+        ),
+        Operation(
+            *(
+                "POST",
+                f"{EXECUTION}/cancel",
+                Need.WRITE,
+                cancel,
+                "Cancel it: 200 when that is done, 202 while it stops.",
+            ),
+            shapes={200: shapes.Execution, 202: shapes.Execution},
+        ),
+    ]
+
+
+def seeded(ask: Ask) -> str | None:
+    """The id that the same request has again, where it may come again."""
+    return None if ask.seed is None else str(uuid.uuid5(uuid.UUID(ask.seed), "0"))

@@ -1,0 +1,100 @@
+"""Schedules, their times to come, and what became of their fires."""
+
+from __future__ import annotations
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+from hanbeon.server.operation import Operation, Reply, etag
+from hanbeon.server.schedules import bodies
+from hanbeon.server.schedules.executions import seeded
+from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.service import Schedules
+
+SCHEDULES = "/api/schedules"
+SCHEDULE = f"{SCHEDULES}/{{id}}"
+
+
+def operations(schedules: Schedules) -> list[Operation]:
+    async def create(ask: Ask) -> Reply:
+        made = await schedules.create(await ask.body(), by=ask.who.user, schedule_id=seeded(ask))
+        return Reply(made, 201, {"Location": f"{SCHEDULES}/{made.id}", **etag(made.version)})
+
+    async def list_all(ask: Ask) -> Reply:
+        return Reply(await schedules.list(**ask.query))
+
+    async def get(ask: Ask) -> Reply:
+        return _versioned(await schedules.get(ask.path("id")))
+
+    async def change(ask: Ask) -> Reply:
+        return _versioned(await schedules.change(ask.path("id"), await ask.body(), expected=ask.expected_version()))
+
+    async def pause(ask: Ask) -> Reply:
+        return _versioned(await schedules.pause(ask.path("id")))
+
+    async def resume(ask: Ask) -> Reply:
+        return _versioned(await schedules.resume(ask.path("id")))
+
+    async def delete(ask: Ask) -> Reply:
+        await schedules.delete(ask.path("id"), expected=ask.expected_version())
+        return Reply(None, 204)
+
+    async def preview(ask: Ask) -> Reply:
+        return Reply(await schedules.preview(ask.path("id"), **ask.query))
+
+    async def preview_of(ask: Ask) -> Reply:
+        return Reply(await schedules.preview_of(await ask.body()))
+
+    async def fires(ask: Ask) -> Reply:
+        return Reply(await schedules.fires(ask.path("id"), **ask.query))
+
+    return [
+        Operation(
+            *("POST", SCHEDULES, Need.WRITE, create, "Make a schedule of a task that is known."),
+            body=bodies.ScheduleBody,
+            shapes={201: shapes.Schedule},
+            creates=True,
+        ),
+        Operation(
+            *("GET", SCHEDULES, Need.READ, list_all, "List schedules, a page at a time."),
+            query={"task_id": str, "paused": bool, "name": str, "cursor": str, "limit": int},
+            shapes={200: shapes.SchedulePage},
+        ),
+        # Before the paths with an id in this place.
+        Operation(
+            *("POST", f"{SCHEDULES}/preview", Need.READ, preview_of, "When a schedule would fire; nothing is made."),
+            body=bodies.PreviewBody,
+            shapes={200: shapes.Preview},
+        ),
+        Operation("GET", SCHEDULE, Need.READ, get, "Show a schedule.", shapes={200: shapes.Schedule}),
+        Operation(
+            *("PATCH", SCHEDULE, Need.WRITE, change, "Change what is given of it; in force at once."),
+            body=bodies.ScheduleChange,
+            shapes={200: shapes.Schedule},
+        ),
+        Operation(
+            *("DELETE", SCHEDULE, Need.WRITE, delete, "Delete it; what it has made stays until it is pruned."),
+            shapes={204: None},
+        ),
+        Operation(
+            *("POST", f"{SCHEDULE}/pause", Need.WRITE, pause, "Fire no more until it is resumed."),
+            shapes={200: shapes.Schedule},
+        ),
+        Operation(
+            *("POST", f"{SCHEDULE}/resume", Need.WRITE, resume, "Go on with the next fire from now."),
+            shapes={200: shapes.Schedule},
+        ),
+        Operation(
+            *("GET", f"{SCHEDULE}/preview", Need.READ, preview, "The next fires, and what changes of clocks do."),
+            query={"n": int},
+            shapes={200: shapes.Preview},
+        ),
+        Operation(
+            *("GET", f"{SCHEDULE}/fires", Need.READ, fires, "What became of its fires, the newest first."),
+            query={"outcome": str, "cursor": str, "limit": int},
+            shapes={200: shapes.FirePage},
+        ),
+    ]
+
+
+def _versioned(schedule: shapes.Schedule) -> Reply:
+    return Reply(schedule, headers=etag(schedule.version))

@@ -1,0 +1,153 @@
+"""Executions: jobs that a schedule or a person asked for, of a task that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.job import JobRecord, LaneName, NewJob, OnConflict
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.schedules.definition import execution_key
+from hanbeon.domain.schedules.history import ExecutionType
+from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
+from hanbeon.store.operations.cancel import seq_of
+from hanbeon.store.operations.enqueue import check_batch, enqueue
+from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
+from hanbeon.store.records import job_record
+from hanbeon.store.tx import Tx, to_json
+
+_LAST = 2**63 - 1
+
+
+class ExecutionRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution with its job."""
+
+    job: JobRecord
+    type: ExecutionType
+    schedule_id: str | None
+    scheduled_at: int
+    requested_by: str | None
+    instance: str | None
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which executions to list; what is left out matches all."""
+
+    task: str | None = None
+    states: tuple[State, ...] | None = None
+    type: ExecutionType | None = None
+    schedule_id: str | None = None
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution to be made."""
+
+    id: str
+    task: KnownTask
+    type: ExecutionType
+    args: str
+    alone: bool
+    schedule_id: str | None = None
+    fire_at: int | None = None
+    requested_by: str | None = None
+
+    def job(self) -> NewJob:
+        """How it runs is its task's: what is written here is put right whenever the task is registered otherwise."""
+        settings = self.task.settings
+        cause = None if self.schedule_id is None else f"hanbeon:schedule/{self.schedule_id}/{self.fire_at}"
+        return NewJob(
+            id=self.id,
+            task=self.task.name,
+            args=self.args,
+            queue=settings.queue,
+            role=settings.role,
+            priority=settings.priority,
+            timeout_us=settings.timeout_us,
+            policy=settings.policy,
+            # It waits from the moment at which it was due, not from the one at which somebody saw that.
+            run_at_us=self.fire_at,
+            idempotency_key=cause,
+            unique_key=execution_key(self.task.id, "" if self.alone else self.id),
+            on_conflict=OnConflict.SKIP,
+        )
+
+
+async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
+    """A manual run; refused while an execution of the task is unfinished. The lanes that it made."""
+    found = await find_tasks(tx, [task])
+    if not found:
+        raise TaskNotFound(task)
+    (known,) = await lock_tasks(tx, [found[0].id])
+    running = await unfinished_executions(tx, [known.id])
+    if running and running[known.id] != execution_id:
+        raise ExecutionUnfinished(known.name, running[known.id])
+    wanted = Wanted(id=execution_id, task=known, type=ExecutionType.MANUAL, args=args, alone=True, requested_by=by)
+    _, lanes = await make(tx, book, [wanted])
+    return lanes
+
+
+async def make(tx: Tx, book: LaneBook, wanted: Sequence[Wanted]) -> tuple[set[str], LaneNumbers]:
+    """Make executions of tasks that are locked; the ids of those made, and the lanes made for them."""
+    jobs = [each.job() for each in wanted]
+    check_batch(jobs)
+    missing = book.missing(job.lane for job in jobs)
+    lanes: list[tuple[LaneName, int]] = await add_lanes(tx, missing) if missing else []
+    answers = await enqueue(tx, book.with_lanes(lanes) if lanes else book, jobs)
+    made = {answer.id for answer in answers if answer.created}
+    rows = [_row(each) for each in wanted if each.id in made]
+    if rows:
+        await tx.fetch("insert_executions", to_json(rows))
+    return made, lanes
+
+
+def _row(wanted: Wanted) -> dict[str, Any]:
+    return {
+        "id": wanted.id,
+        "task_id": wanted.task.id,
+        "type": wanted.type,
+        "schedule_id": wanted.schedule_id,
+        "scheduled_at": wanted.fire_at,
+        "requested_by": wanted.requested_by,
+    }
+
+
+async def executions(tx: Tx, filter: Filter, before: int | None, limit: int) -> list[ExecutionRecord]:
+    """The newest first; go on before the `seq` of the last one's job."""
+    task_id = None
+    if filter.task is not None:
+        found = await find_tasks(tx, [filter.task])
+        if not found:
+            return []
+        task_id = found[0].id
+    states = None if filter.states is None else to_json(filter.states)
+    rows = await tx.fetch(
+        "executions", _LAST if before is None else before, task_id, states, filter.type, filter.schedule_id, limit
+    )
+    return await _records(tx, [row["seq"] for row in rows])
+
+
+async def execution(tx: Tx, execution_id: str) -> ExecutionRecord:
+    try:
+        found = await _records(tx, [await seq_of(tx, execution_id)])
+    except JobNotFound:
+        found = []
+    if not found:
+        raise ExecutionNotFound(execution_id)
+    return found[0]
+
+
+async def _records(tx: Tx, seqs: Sequence[int]) -> list[ExecutionRecord]:
+    return [
+        ExecutionRecord(
+            job=job_record(row),
+            type=ExecutionType(row["type"]),
+            schedule_id=row["schedule_id"],
+            scheduled_at=row["scheduled_at"],
+            requested_by=row["requested_by"],
+            instance=row["instance_name"],
+        )
+        for row in (await tx.fetch("executions_of", to_json(seqs)) if seqs else ())
+    ]

@@ -1,0 +1,168 @@
+"""Due schedules become executions: decided, made and written down in one transaction, by whoever locked them first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hanbeon.domain.schedules.decide import Decision, Fired, decide, take_turn
+from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
+from hanbeon.domain.schedules.misfire import Overlap, Plan, plan
+from hanbeon.domain.schedules.timing import jitter_of
+from hanbeon.store.operations.executions import Wanted, make
+from hanbeon.store.operations.lanes import LaneBook, LaneNumbers
+from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_executions
+from hanbeon.store.tx import Tx, to_json
+
+_definition = msgspec.json.Decoder(Definition)
+NewId = Callable[[], str]
+
+
+class Moment(NamedTuple):
+    """Until the next schedule is due, in microseconds (negative: it is); and whether fires wait for their tasks."""
+
+    wait_us: int | None
+    waiting: bool
+
+
+class Firing(msgspec.Struct, frozen=True):
+    """What a step did: schedules looked at, lines of the history by outcome, and lanes made."""
+
+    schedules: int = 0
+    outcomes: dict[str, int] = {}
+    lanes: LaneNumbers = []
+    latest_us: int = 0
+    """How late the latest of the fires was decided."""
+
+
+class _Due(NamedTuple):
+    """A locked schedule with what has been decided of it; `plan` is None for one whose fires only wait."""
+
+    id: str
+    task_id: int
+    definition: Definition
+    last_fire_at: int | None
+    plan: Plan | None
+    decision: Decision
+
+
+async def next_moment(tx: Tx) -> Moment:
+    row = (await tx.fetch("next_fire"))[0]
+    return Moment(row["wait_us"], bool(row["waiting"]))
+
+
+async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: int) -> Firing:
+    """See to the next schedules that are due and that nobody else is at."""
+    rows = await tx.fetch("due_schedules", limit)
+
+    def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
+        grace = grace_us + definition.timing.jitter_us
+        planned = _planned(str(row["id"]), definition, row["considered_to"], row["now"], grace)
+        decision = decide(planned, definition, busy=busy, waiting=_waiting(row), late_before=row["now"] - grace)
+        return planned, decision
+
+    return await _fire(tx, book, new_id, rows, decided)
+
+
+async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int) -> Firing:
+    """Let fires have their turn that waited until their task was free."""
+    rows = await tx.fetch("waiting_schedules", limit)
+
+    def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
+        return None, take_turn(definition, busy=busy, waiting=_waiting(row))
+
+    return await _fire(tx, book, new_id, rows, decided)
+
+
+def _planned(schedule_id: str, definition: Definition, considered_to: int, now: int, grace_us: int) -> Plan:
+    """What is due, but for fires at the end that their jitter puts off."""
+    timing = definition.timing
+    found = plan(timing, considered_to, now, definition.misfire, definition.misfire_limit, grace_us)
+    fires = list(found.fires)
+    after = found.next_fire_at
+    while fires and fires[-1].at + jitter_of(schedule_id, fires[-1].at, timing.jitter_us) > now:
+        after = fires.pop().at
+    last = fires[-1].at if fires else considered_to
+    return msgspec.structs.replace(found, fires=fires, last=last, next_fire_at=after)
+
+
+async def _fire(
+    tx: Tx,
+    book: LaneBook,
+    new_id: NewId,
+    rows: Sequence[Any],
+    decided: Callable[[Any, Definition, bool], tuple[Plan | None, Decision]],
+) -> Firing:
+    if not rows:
+        return Firing()
+    tasks = {task.id: task for task in await lock_tasks(tx, {row["task_id"] for row in rows})}
+    busy = set(await unfinished_executions(tx, tasks.keys()))
+    due = []
+    for row in rows:
+        definition = _definition.decode(row["definition"])
+        planned, decision = decided(row, definition, row["task_id"] in busy)
+        if decision.busy:
+            busy.add(row["task_id"])
+        due.append(_Due(str(row["id"]), row["task_id"], definition, row["last_fire_at"], planned, decision))
+    wanted = [_wanted(each, at, tasks[each.task_id], new_id()) for each in due for at in each.decision.created]
+    made, lanes = await make(tx, book, wanted) if wanted else (set[str](), [])
+    ids = {(each.schedule_id, each.fire_at): each.id for each in wanted if each.id in made}
+    lines = [_line(each, fired, ids) for each in due for fired in each.decision.fired]
+    if lines:
+        await tx.fetch("insert_fires", to_json(lines))
+    await _advance(tx, due)
+    now = rows[0]["now"]
+    first = min((line["fire_at"] for line in lines), default=now)
+    return Firing(len(due), dict(Counter(line["outcome"] for line in lines)), lanes, now - first)
+
+
+async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
+    """Move the schedules on, past all that has been decided."""
+    ahead, turns = [], []
+    for each in due:
+        last = max((at for at in each.decision.created), default=None)
+        waiting = to_json(each.decision.waiting) if each.decision.waiting else None
+        row = {"id": each.id, "last_fire_at": max(last or 0, each.last_fire_at or 0) or None, "waiting": waiting}
+        if each.plan is None:
+            turns.append(row)
+            continue
+        after = each.plan.next_fire_at
+        jitter = 0 if after is None else jitter_of(each.id, after, each.definition.timing.jitter_us)
+        due_at = None if after is None else after + jitter
+        ahead.append(row | {"considered_to": each.plan.last, "next_fire_at": after, "due_at": due_at})
+    if ahead:
+        await tx.fetch("advance_schedules", to_json(ahead))
+    if turns:
+        await tx.fetch("set_waiting", to_json(turns))
+
+
+def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:
+    return Wanted(
+        id=execution_id,
+        task=task,
+        type=ExecutionType.SCHEDULE,
+        args=due.definition.args,
+        alone=due.definition.overlap is not Overlap.ALLOW,
+        schedule_id=due.id,
+        fire_at=at,
+    )
+
+
+def _line(due: _Due, fired: Fired, made: dict[tuple[str | None, int | None], str]) -> dict[str, Any]:
+    line = {"schedule_id": due.id, "fire_at": fired.at, "outcome": fired.outcome, "reason": fired.reason}
+    if fired.more:
+        line["more"] = fired.more
+    if fired.outcome is not FireOutcome.CREATED:
+        return line
+    execution_id = made.get((due.id, fired.at))
+    if execution_id is None:  # An operator tried an old execution again just now, which holds the key.
+        return line | {"outcome": FireOutcome.SKIPPED, "reason": FireReason.OVERLAP}
+    return line | {"execution_id": execution_id}
+
+
+def _waiting(row: Any) -> list[int]:
+    return [] if row["waiting"] is None else msgspec.json.decode(row["waiting"], type=list[int])

@@ -1,0 +1,82 @@
+"""Tasks that somebody has registered, and how their executions run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.schedules.definition import TaskSettings, execution_keys
+from hanbeon.store.records import policy_text
+from hanbeon.store.tx import Tx, to_json
+
+_settings = msgspec.json.Decoder(TaskSettings)
+
+
+class KnownTask(msgspec.Struct, frozen=True):
+    """What it takes to make an execution of a task."""
+
+    id: int
+    name: str
+    settings: TaskSettings
+
+
+class TaskRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A task with who registered it last, and when."""
+
+    id: int
+    name: str
+    settings: TaskSettings
+    registered_by: str
+    first_registered_at: int
+    registered_at: int
+
+
+async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> None:
+    """Note that these tasks are there. Unfinished executions go by their settings from now on."""
+    if not tasks:
+        return
+    before = {task.name: task for task in await lock_tasks(tx, [task.id for task in await find_tasks(tx, tasks)])}
+    await tx.fetch("register_tasks", to_json([{"name": name, "settings": _text(it)} for name, it in tasks.items()]), by)
+    for name, task in before.items():
+        if task.settings != tasks[name]:
+            settings = tasks[name]
+            await tx.fetch("follow_task", *execution_keys(task.id), settings.timeout_us, policy_text(settings.policy))
+
+
+async def find_tasks(tx: Tx, names: Collection[str]) -> list[KnownTask]:
+    """Those of these that are known."""
+    return [_known(row) for row in await tx.fetch("task_ids", to_json(sorted(names)))]
+
+
+async def lock_tasks(tx: Tx, ids: Collection[int]) -> list[KnownTask]:
+    """Until the commit nobody else makes executions of these tasks, nor changes their settings."""
+    return [_known(row) for row in await tx.fetch("lock_tasks", to_json(sorted(ids)))] if ids else []
+
+
+async def tasks(tx: Tx, after: str | None = None, name: str | None = None, limit: int = 1) -> list[TaskRecord]:
+    """In the order of their names."""
+    return [
+        msgspec.convert(
+            {field: row[field] for field in TaskRecord.__struct_fields__}
+            | {"settings": _settings.decode(row["settings"])},
+            TaskRecord,
+        )
+        for row in await tx.fetch("tasks", after, name, limit)
+    ]
+
+
+async def unfinished_executions(tx: Tx, ids: Collection[int]) -> dict[int, str]:
+    """By task, one of its executions that are unfinished; a task without any is left out."""
+    rows = [dict(zip(("id", "low", "high"), (task_id, *execution_keys(task_id)), strict=True)) for task_id in ids]
+    found = await tx.fetch("unfinished_executions", to_json(rows)) if rows else []
+    return {row["id"]: row["execution"] for row in found if row["execution"] is not None}
+
+
+def _text(settings: TaskSettings) -> str:
+    return to_json(settings)
+
+
+def _known(row: Any) -> KnownTask:
+    return KnownTask(row["id"], row["name"], _settings.decode(row["settings"]))

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.schedule WHERE id = $1

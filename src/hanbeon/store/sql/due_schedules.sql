@@ -1,0 +1,5 @@
+-- The next that are due and that nobody else is at. What was changed meanwhile is looked at as it is now, or not at all.
+SELECT s.id, s.task_id, s.definition, s.considered_to, s.last_fire_at, s.waiting, hanbeon.now() AS now
+FROM hanbeon.schedule AS s
+WHERE s.due_at <= (SELECT hanbeon.now())
+ORDER BY s.due_at LIMIT $1 @lock_skip

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.execution WHERE job @in($1 bigint)

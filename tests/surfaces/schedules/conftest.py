@@ -1,0 +1,11 @@
+"""Schedules on each store in turn, on a clock that stands still."""
+
+import pytest
+
+from hanbeon.testing import TestKit
+from tests.surfaces.schedules.timetable import Timetable, add_tasks
+
+
+@pytest.fixture
+async def timetable(kit: TestKit) -> Timetable:
+    return Timetable(kit, add_tasks(kit.app))
