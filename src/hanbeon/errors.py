@@ -325,6 +325,12 @@ class AddressUnavailable(Unavailable):
     code = "address_unavailable"
 
 
+class ExtraMissing(Unavailable):
+    """An optional part of Hanbeon is not installed."""
+
+    code = "extra_missing"
+
+
 class AppNotOpen(Unavailable):
     """The App is used before it was opened or after it was closed."""
 

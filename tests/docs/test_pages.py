@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hanbeon.client.client import RETRY_SECONDS
+from hanbeon.client.client import TIMEOUT_SECONDS as CLIENT_SECONDS
 from hanbeon.clock import MICROS
 from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
@@ -99,6 +101,8 @@ def _whole(name: str) -> str:
         ("server", f"within {KEPT_SECONDS / 3600:g} hours"),
         ("server", f"free again after {_MINUTE[DEAD_SECONDS]}"),
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
+        ("client", f"`timeout` ({CLIENT_SECONDS:g} s)"),
+        ("client", f"`retry_for` ({RETRY_SECONDS:g} s)"),
         ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
         ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
         ("statistics", f"beyond the first {_READY_LANES:,}"),

@@ -10,7 +10,7 @@ import pytest
 from hanbeon import App, Context
 from hanbeon.server.offices import bodies
 from hanbeon.surfaces.offices import body
-from hanbeon.surfaces.offices.asked import JobSpec
+from hanbeon.surfaces.offices.specs import JobSpec
 from tests.server.client import Client, Said, serving
 
 JOB_FIELDS = {

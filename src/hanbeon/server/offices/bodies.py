@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from hanbeon.surfaces.offices.asked import JobSpec
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.shapes import Job
+from hanbeon.surfaces.offices.specs import JobSpec
 from hanbeon.surfaces.offices.vocabulary import EventType, JobStatus
 
 

@@ -26,30 +26,13 @@ from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.reading import inside, items, table, text, whole
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
+from hanbeon.surfaces.offices.specs import JobSpec
 from hanbeon.tasks.options import check_kinds, kinds_of, one_of
 from hanbeon.tasks.signature import to_json_text
 
 BATCH_MOST = 10_000
 _TITLE_BYTES = 4_000
 _NAMES = ("key", "task_id", "role", "handler")
-
-
-class JobSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """One job of a batch, as the client wrote it."""
-
-    key: str | None = None
-    id: str | None = None
-    task_id: str | None = None
-    role: str | None = None
-    title: str | None = None
-    args: dict[str, Any] | None = None
-    priority: int | None = None
-    urgent: bool | None = None
-    depends_on: list[Any] | None = None
-    timeout_ms: int | None = None
-    max_retries: int | None = None
-    handler: str | None = None
-    on_dependency_failure: str | None = None
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,0 +1,256 @@
+"""Offices, as a client asks for them: each method is a route and what fills it, for both clients."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from hanbeon.client.asking import ask
+from hanbeon.client.flow import Answer, Flow, Sleep, Stream
+from hanbeon.client.following import follow
+from hanbeon.client.methods import Async, Desk, Sync, asks, pages, runs, tells
+from hanbeon.client.problems import StillUnfinished
+from hanbeon.client.route import Fill, Route, nothing, shape
+from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices.config import JobSchedulerConfig
+from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.offices.vocabulary import JobStatus
+
+_OFFICES = "/api/offices"
+_OFFICE = f"{_OFFICES}/{{id}}"
+_SCHEDULER = f"{_OFFICE}/scheduler"
+_JOBS = f"{_OFFICE}/jobs"
+_JOB = f"{_JOBS}/{{jobId}}"
+_ENDED = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
+
+Status = JobStatus | str
+JobOrId = shapes.Job | str
+_config_of = shape(JobSchedulerConfig)
+_job_of = shape(shapes.Job)
+
+
+class _Made(msgspec.Struct):
+    jobs: list[shapes.Job]
+
+
+def _versioned(answer: Answer) -> shapes.VersionedConfig:
+    """The version of an office is its ETag."""
+    tag = answer.headers.get("etag", "").removeprefix("W/").strip('"')
+    return shapes.VersionedConfig(config=_config_of(answer), version=int(tag) if tag.isdecimal() else 0)
+
+
+def _cancelled(answer: Answer) -> shapes.CancelAnswer:
+    return shapes.CancelAnswer(job=_job_of(answer), stopping=answer.status == 202)
+
+
+_GET_JOB = Route("GET", _JOB, shape(shapes.JobDetail))
+_GRAPH = Route("GET", f"{_OFFICE}/graph", shape(shapes.Graph))
+_EVENTS = Route("GET", f"{_OFFICE}/events", nothing)
+
+
+class OfficesCalls(Desk):
+    """All offices."""
+
+    @asks(Route("POST", _OFFICES, shape(shapes.Office), creates=True))
+    def create(
+        self,
+        name: str,
+        *,
+        config: Mapping[str, Any] | UnsetType | None = UNSET,
+        sessions: Mapping[str, str] | UnsetType | None = UNSET,
+        notifications: Sequence[str] | UnsetType | None = UNSET,
+        webhooks: Sequence[Mapping[str, Any]] | UnsetType | None = UNSET,
+        idempotency_key: str | None = None,
+    ) -> Fill:
+        """Make an office, once for each key; without one, once for each call."""
+        body = {
+            "name": name,
+            "config": config,
+            "sessions": sessions,
+            "notifications": notifications,
+            "webhooks": webhooks,
+        }
+        return Fill(body=body, key=idempotency_key)
+
+    @pages(Route("GET", _OFFICES, shape(shapes.OfficePage)))
+    def list(self, *, limit: int | None = None) -> Fill:
+        """Iterate over all offices; `limit` is the size of a page."""
+        return Fill(query={"limit": limit})
+
+
+class OfficeCalls(Desk):
+    """One office."""
+
+    @property
+    def id(self) -> str:
+        return self._ids["id"]
+
+    @asks(Route("GET", _OFFICE, shape(shapes.Office)))
+    def get(self) -> Fill:
+        """The office as it is now."""
+        return Fill()
+
+    @asks(Route("PATCH", _OFFICE, shape(shapes.Office)))
+    def change(
+        self,
+        *,
+        name: str | UnsetType = UNSET,
+        sessions: Mapping[str, str | None] | UnsetType | None = UNSET,
+        notifications: Sequence[str] | UnsetType | None = UNSET,
+        webhooks: Sequence[Mapping[str, Any]] | UnsetType | None = UNSET,
+        expected: int | None = None,
+    ) -> Fill:
+        """Change it. Sessions are merged, the rest replaced, None takes away. `expected`: the version last seen."""
+        body = {"name": name, "sessions": sessions, "notifications": notifications, "webhooks": webhooks}
+        return Fill(body=body, expected=expected)
+
+    @asks(Route("DELETE", _OFFICE, nothing))
+    def delete(self, *, cancel: bool = False) -> Fill:
+        """Delete it; `cancel`: and whatever it has unfinished, which is refused otherwise."""
+        return Fill(query={"cancel": cancel})
+
+    @asks(Route("GET", f"{_SCHEDULER}/config", _versioned))
+    def config(self) -> Fill:
+        """How it runs jobs, and which version of the office says so."""
+        return Fill()
+
+    @asks(Route("PATCH", f"{_SCHEDULER}/config", _versioned))
+    def change_config(self, changes: Mapping[str, Any], *, expected: int | None = None) -> Fill:
+        """Merge changes into the config. `expected`: the version last seen, to change only what you know."""
+        return Fill(body=changes, expected=expected)
+
+    @asks(Route("GET", f"{_SCHEDULER}/stats", shape(shapes.JobQueueStats)))
+    def stats(self) -> Fill:
+        """How many jobs are where."""
+        return Fill()
+
+    @asks(Route("POST", f"{_SCHEDULER}/process", shape(shapes.Processed), harmless=True))
+    def process(self) -> Fill:
+        """Run a scheduling cycle now."""
+        return Fill()
+
+    # Jobs
+
+    @asks(Route("POST", _JOBS, lambda answer: shape(_Made)(answer).jobs, creates=True))
+    def create_jobs(self, jobs: Iterable[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None) -> Fill:
+        """Make jobs, all of them or none, once for each key; without one, once for each call."""
+        return Fill(body={"jobs": [_spec(each) for each in jobs]}, key=idempotency_key)
+
+    @pages(Route("GET", _JOBS, shape(shapes.JobPage)))
+    def jobs(
+        self,
+        *,
+        status: Status | Sequence[Status] | None = None,
+        role: str | None = None,
+        task_id: str | None = None,
+        limit: int | None = None,
+    ) -> Fill:
+        """Iterate over its jobs in creation order; `limit` is the size of a page."""
+        return Fill(query={"status": status, "role": role, "task_id": task_id, "limit": limit})
+
+    @asks(_GET_JOB)
+    def job(self, job: JobOrId) -> Fill:
+        """A job with its executions, the attempts."""
+        return Fill(_of(job))
+
+    @asks(Route("GET", f"{_JOB}/log", shape(shapes.Log)))
+    def log(
+        self, job: JobOrId, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Fill:
+        """What it printed, also while it runs; go on with `after`, at once if there is `more`."""
+        return Fill(_of(job), {"attempt": attempt, "after": after, "limit": limit})
+
+    @asks(Route("GET", f"{_JOB}/explain", shape(shapes.Explanation)))
+    def explain(self, job: JobOrId) -> Fill:
+        """Why it is not running."""
+        return Fill(_of(job))
+
+    @asks(Route("POST", f"{_JOB}/retry", _job_of))
+    def retry(self, job: JobOrId) -> Fill:
+        """Try a failed or cancelled job again."""
+        return Fill(_of(job))
+
+    @asks(Route("POST", f"{_JOB}/cancel", _cancelled, harmless=True))
+    def cancel(self, job: JobOrId) -> Fill:
+        """Cancel it; `stopping` says that its work has been told to stop, and has not yet."""
+        return Fill(_of(job))
+
+    @asks(Route("POST", f"{_JOBS}/cancel-all", shape(shapes.CancelledAll)))
+    def cancel_all(
+        self,
+        *,
+        task_id: str | UnsetType = UNSET,
+        statuses: Sequence[Status] | UnsetType = UNSET,
+        role: str | UnsetType = UNSET,
+    ) -> Fill:
+        """Cancel every unfinished job that matches; without a filter, all."""
+        return Fill(body={"task_id": task_id, "statuses": statuses, "role": role})
+
+    @asks(Route("PATCH", f"{_JOB}/priority", _job_of, harmless=True))
+    def priority(self, job: JobOrId, *, priority: int | UnsetType = UNSET, urgent: bool | UnsetType = UNSET) -> Fill:
+        """Move it: lower before higher, urgent before all others."""
+        return Fill(_of(job), body={"priority": priority, "urgent": urgent})
+
+    @runs(_GRAPH)
+    def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Flow[shapes.Graph]:
+        """All jobs and what they wait for; `limit` is the size of a page."""
+        nodes: list[shapes.Node] = []
+        edges: list[shapes.Edge] = []
+        query = {"task_id": task_id, "limit": limit, "cursor": None}
+        while True:
+            page = yield from ask(self._manner, _GRAPH, self._ids, Fill(query=query))
+            nodes += page.nodes
+            edges += page.edges
+            if page.next_cursor is None:
+                return shapes.Graph(nodes=nodes, edges=edges, next_cursor=None)
+            query = {**query, "cursor": page.next_cursor}
+
+    @tells(_EVENTS)
+    def events(self, *, after: int = 0) -> Stream[shapes.SchedulerEvent]:
+        """Iterate over what happens behind the event `after`, for ever; a lost connection is made again."""
+        return follow(self._manner, _EVENTS, self._ids, after)
+
+    @runs(_GET_JOB)
+    def wait(self, job: JobOrId, *, timeout: float | None = None) -> Flow[shapes.JobDetail]:
+        """The job once it is done, failed or cancelled; an error if that takes longer than `timeout` seconds."""
+        began, pause = time.monotonic(), _FIRST_LOOK
+        while True:
+            found = yield from ask(self._manner, _GET_JOB, self._ids, Fill(_of(job)))
+            if found.status in _ENDED:
+                return found
+            left = None if timeout is None else began + timeout - time.monotonic()
+            if left is not None and left <= 0:
+                raise StillUnfinished(f"job {found.id} is {found.status} after {timeout:g} s, and goes on")
+            yield Sleep(pause if left is None else min(pause, left))
+            pause = min(_LONGEST_LOOK, pause * 1.5)
+
+
+class Offices(Sync, OfficesCalls):
+    """All offices of a server."""
+
+
+class Office(Sync, OfficeCalls):
+    """One office of a server."""
+
+
+class AsyncOffices(Async, OfficesCalls):
+    """All offices of a server; every call is awaited."""
+
+
+class AsyncOffice(Async, OfficeCalls):
+    """One office of a server; every call is awaited."""
+
+
+def _of(job: JobOrId) -> dict[str, str]:
+    return {"jobId": job if isinstance(job, str) else job.id}
+
+
+def _spec(told: JobSpec | Mapping[str, Any]) -> Mapping[str, Any]:
+    """What it does not say is left out: a server that knows less refuses what it does not know."""
+    given = msgspec.structs.asdict(told) if isinstance(told, JobSpec) else told
+    return {name: value for name, value in given.items() if value is not None}

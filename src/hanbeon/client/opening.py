@@ -1,0 +1,55 @@
+"""Where a client asks and as whom, checked before the first request."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import urlsplit
+
+from hanbeon.client.flow import Request
+from hanbeon.errors import ExtraMissing, InvalidInput
+
+_CONNECT_SECONDS = 10.0
+
+
+class Address:
+    """A server's address, the token for it, and how long to wait for an answer."""
+
+    def __init__(self, url: str, token: str | None, timeout: float, verify: Any) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise InvalidInput("use an address like http://127.0.0.1:8000", field="url")
+        if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
+            raise InvalidInput("it is no token; `hanbeon token create` prints one", field="token")
+        if not timeout > 0:
+            raise InvalidInput(f"{timeout!r} does not fit; use seconds", field="timeout")
+        self.url = url.rstrip("/")
+        self._timeout = timeout
+        headers = {"User-Agent": f"hanbeon-client/{version('hanbeon')}", "Accept": "*/*"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        self.options = {"headers": headers, "verify": verify, "timeout": self._seconds(timeout)}
+
+    def arguments(self, request: Request, *, silence: float | None = None) -> dict[str, Any]:
+        """Of a request. `silence`: how long a stream may say nothing."""
+        timeout = self._seconds(self._timeout if silence is None else silence)
+        return {
+            "method": request.method,
+            "url": f"{self.url}{request.path}",
+            "params": list(request.query) or None,
+            "headers": dict(request.headers),
+            "content": request.body,
+            "timeout": timeout,
+        }
+
+    def _seconds(self, read: float) -> Any:
+        return httpx().Timeout(read, connect=min(_CONNECT_SECONDS, self._timeout))
+
+
+def httpx() -> Any:
+    """The library, which only clients need."""
+    try:
+        return import_module("httpx2")
+    except ImportError as error:
+        raise ExtraMissing("clients need httpx2; install it with `pip install 'hanbeon[client]'`") from error

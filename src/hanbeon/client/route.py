@@ -1,0 +1,100 @@
+"""One thing that a server can be asked, as data; and what fills it in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from hanbeon.client.flow import Answer, Request
+from hanbeon.client.problems import problem_in, unexpected
+from hanbeon.errors import InvalidInput
+
+T = TypeVar("T")
+KEY = "Idempotency-Key"
+
+
+class Route(NamedTuple, Generic[T]):
+    """`read` makes the result of an answer with status 2xx."""
+
+    method: str
+    path: str
+    read: Callable[[Answer], T]
+    creates: bool = False
+    """It makes something, once for each Idempotency-Key."""
+    harmless: bool = False
+    """Doing it twice is the same as doing it once, so it may be sent again if no answer came."""
+
+    @property
+    def repeatable(self) -> bool:
+        return self.creates or self.harmless or self.method == "GET"
+
+
+class Fill(NamedTuple):
+    """What one call puts into a route. None in `query` is left out; so is UNSET in `body`."""
+
+    ids: Mapping[str, str] = {}
+    query: Mapping[str, Any] = {}
+    body: Mapping[str, Any] | None = None
+    expected: int | None = None
+    key: str | None = None
+
+
+def shape(kind: type[T]) -> Callable[[Answer], T]:
+    """Reads a result of this kind. What a newer server adds to it is passed over."""
+    decoder = msgspec.json.Decoder(kind)
+
+    def read(answer: Answer) -> T:
+        try:
+            return decoder.decode(answer.body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise unexpected(answer) from error
+
+    return read
+
+
+def nothing(answer: Answer) -> None:
+    """Reads no result."""
+
+
+def request_of(route: Route[Any], ids: Mapping[str, str], fill: Fill) -> Request:
+    headers: dict[str, str] = {}
+    body = None
+    if fill.body is not None:
+        given = {name: value for name, value in fill.body.items() if value is not msgspec.UNSET}
+        body = msgspec.json.encode(given)
+        headers["Content-Type"] = "application/json"
+    if fill.expected is not None:
+        headers["If-Match"] = f'"{fill.expected}"'
+    if fill.key is not None:
+        headers[KEY] = fill.key
+    named = {name: _in_path(name, value) for name, value in {**ids, **fill.ids}.items()}
+    return Request(route.method, route.path.format_map(named), _query(fill.query), headers, body)
+
+
+def result_of(route: Route[T], answer: Answer) -> T:
+    """What the answer says, or the error that it is."""
+    if 200 <= answer.status < 300:
+        return route.read(answer)
+    raise problem_in(answer) or unexpected(answer)
+
+
+def _in_path(name: str, value: str) -> str:
+    if not str(value).strip("."):
+        raise InvalidInput(f"{value!r} is no id", field=name)  # It would lead to another path.
+    return quote(value, safe="")
+
+
+def _query(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    told = []
+    for name, value in given.items():
+        if value is not None:
+            many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+            told += [(name, _word(each)) for each in many]
+    return tuple(told)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,98 @@
+"""Servers that go away and come back at the same address, and a way to them that breaks off."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
+
+from hanbeon import App
+from hanbeon.server.listening import bound
+from hanbeon.server.serving import Server
+from hanbeon.server.state import House
+
+
+class Restartable:
+    """A server at one port, which can be stopped and started again."""
+
+    def __init__(self, app: App) -> None:
+        self._app, self._port = app, 0
+        self._stack = contextlib.AsyncExitStack()
+        self.url = ""
+
+    async def start(self) -> None:
+        sockets = self._stack.enter_context(bound("127.0.0.1", self._port))
+        self._port = sockets[0].getsockname()[1]
+        server = Server(House(self._app, None), sockets)
+        self.url = server.url
+        running = asyncio.create_task(server.run())
+
+        async def end() -> None:
+            server.stop_soon()
+            await running
+
+        self._stack.push_async_callback(end)
+
+    async def stop(self) -> None:
+        await self._stack.aclose()
+
+    async def __aenter__(self) -> Restartable:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.stop()
+
+
+class Way:
+    """Leads to a server. Each of the first connections gets what `first` says, those behind it get through.
+
+    b"" lets the request through to the server, waits for its answer, and breaks off instead of passing that on. Any
+    other text is the answer, and the server hears of nothing.
+    """
+
+    def __init__(self, url: str, first: list[bytes]) -> None:
+        self._host, self._port = str(urlsplit(url).hostname), urlsplit(url).port
+        self._first = first
+        self.requests: list[bytes] = []
+        self.url = ""
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = await self._request(reader)
+            self.requests.append(request)
+            canned = self._first.pop(0) if self._first else None
+            if canned:
+                writer.write(canned)
+                await writer.drain()
+                return
+            upstream, sending = await asyncio.open_connection(self._host, self._port)
+            sending.write(request)
+            answer = await upstream.readuntil(b"\r\n\r\n")
+            if canned is None:
+                writer.write(answer)
+                while part := await upstream.read(65_536):
+                    writer.write(part)
+                    await writer.drain()
+            sending.close()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    async def _request(self, reader: asyncio.StreamReader) -> bytes:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = [line for line in head.lower().splitlines() if line.startswith(b"content-length:")]
+        body = await reader.readexactly(int(length[0].split(b":")[1])) if length else b""
+        # One request for each connection, so that each is counted.
+        return head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1) + body
+
+
+@contextlib.asynccontextmanager
+async def broken_way(url: str, first: list[bytes]) -> AsyncIterator[Way]:
+    way = Way(url, first)
+    server = await asyncio.start_server(way._serve, "127.0.0.1", 0)
+    async with server:
+        way.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield way

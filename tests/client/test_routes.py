@@ -1,0 +1,73 @@
+"""What the client asks for is what the server has: every operation of offices, and no other."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.client.methods import ManyMethod, Method
+from hanbeon.client.offices import OfficeCalls, OfficesCalls
+from tests.server.client import serving
+
+_METHODS = [
+    (f"{desk.__name__}.{name}", method)
+    for desk in (OfficesCalls, OfficeCalls)
+    for name, method in vars(desk).items()
+    if isinstance(method, Method | ManyMethod)
+]
+_HANDLED = {"cursor"}  # By the iterators themselves.
+_BESIDE_THE_BODY = {"job", "idempotency_key", "expected"}
+
+
+@pytest.fixture
+async def document(sqlite_url: str) -> dict[str, Any]:
+    async with App(sqlite_url) as app, serving(app) as server:
+        described: dict[str, Any] = (await server.get("/openapi.json")).json
+        return described
+
+
+def _told(document: dict[str, Any], method: Any) -> dict[str, Any]:
+    told: dict[str, Any] = document["paths"][method.route.path][method.route.method.lower()]
+    return told
+
+
+def _parameters(method: Any) -> set[str]:
+    return set(inspect.signature(method.__wrapped__).parameters) - {"self"}
+
+
+def test_every_operation_of_offices_has_a_method_and_no_method_another(document: dict[str, Any]) -> None:
+    there = {
+        (method.upper(), path)
+        for path, methods in document["paths"].items()
+        for method in methods
+        if path.startswith("/api/offices")
+    }
+    assert {(method.route.method, method.route.path) for _, method in _METHODS} == there
+
+
+def test_what_creates_carries_a_key_and_nothing_else_does(document: dict[str, Any]) -> None:
+    for name, method in _METHODS:
+        keyed = any(each["name"] == "Idempotency-Key" for each in _told(document, method).get("parameters", ()))
+        assert method.route.creates == keyed == ("idempotency_key" in _parameters(method)), name
+
+
+def test_queries_have_the_names_that_the_server_takes(document: dict[str, Any]) -> None:
+    for name, method in _METHODS:
+        if name == "OfficeCalls.wait" or method.route.method not in ("GET", "DELETE"):
+            continue
+        told = {each["name"] for each in _told(document, method).get("parameters", ()) if each["in"] == "query"}
+        assert _parameters(method) - {"job"} == told - _HANDLED, name
+
+
+def test_bodies_have_the_names_that_the_server_takes(document: dict[str, Any]) -> None:
+    checked = 0
+    for name, method in _METHODS:
+        body = _told(document, method).get("requestBody")
+        if body is None or name == "OfficeCalls.change_config":  # It passes its changes on as they are.
+            continue
+        reference = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        known = set(document["components"]["schemas"][reference]["properties"])
+        assert _parameters(method) - _BESIDE_THE_BODY == known, name
+        checked += 1
+    assert checked == 5
