@@ -12,6 +12,7 @@ from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
 from hanbeon.domain.tally import SLOT_US
+from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.failures import MOST as FAILURES_MOST
 from hanbeon.server.failures import WINDOW_SECONDS as FAILURES_WINDOW
@@ -97,6 +98,7 @@ def _whole(name: str) -> str:
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
+        ("operations", f"in the last {({0.2: 'fifth'})[GRACE_SHARE]} of it"),
         ("server", f"`max_request_bytes` ({_DEFAULTS['max_request_bytes'].default // 2**20} MiB)"),
         ("server", f"within {KEPT_SECONDS / 3600:g} hours"),
         ("server", f"free again after {_MINUTE[DEAD_SECONDS]}"),

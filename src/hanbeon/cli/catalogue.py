@@ -33,6 +33,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C; a second one hurries.",
         "token": "Make, list and revoke the tokens that a server asks for.",
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
+        "tick": "Do once what a worker does all the time, within a time budget, and say what was done.",
         "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
         "top": "Watch a database: queues, slots, running jobs with their progress and age, throughput.",
         "events": "Print what happened, in the order of commits.",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from hanbeon.clock import Clock
+from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
@@ -44,6 +46,8 @@ class Runner:
         self._max_result_bytes = max_result_bytes
         self._ended = ended
         self.tasks: set[asyncio.Task[None]] = set()
+        self.ends: Counter[Reason] = Counter()
+        """How many attempts have ended here, and why."""
 
     def start(self, attempt: Attempt, task: Task[..., Any]) -> None:
         """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone."""
@@ -73,7 +77,7 @@ class Runner:
         """The end of a plain success; one that was not accepted as such is seen to by a task."""
         if isinstance(answer, Exception):
             return self._see_to(attempt, outcome, answer)
-        _tell(attempt, answer)
+        self._tell(attempt, answer)
         return self._ended(attempt)
 
     def _see_to(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
@@ -113,7 +117,7 @@ class Runner:
             except Exception as failure:
                 outcome = await _after(failure, attempt, outcome)
                 continue
-            return _tell(attempt, settled)
+            return self._tell(attempt, settled)
         _log.warning("lease_lost", job=attempt.job.id, attempt=attempt.job.fence)
         return None
 
@@ -135,6 +139,15 @@ class Runner:
                 await _write_log(attempt, None)
             return await self._completion.settle(report, attempt.lease_until)
         return settled
+
+    def _tell(self, attempt: Attempt, settled: Settled | None) -> None:
+        job = attempt.job
+        if settled is None:
+            _log.warning("result_refused", job=job.id, attempt=job.fence)
+            return
+        self.ends[settled.reason] += 1
+        if _is_heard():
+            _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
 
 
 async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
@@ -169,14 +182,6 @@ async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcom
         raise error
     # A child's unique key is taken, a constraint was deferred to the commit: then the work did not succeed.
     return raised(error)
-
-
-def _tell(attempt: Attempt, settled: Settled | None) -> None:
-    job = attempt.job
-    if settled is None:
-        _log.warning("result_refused", job=job.id, attempt=job.fence)
-    elif _is_heard():
-        _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
 
 
 def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:

@@ -23,10 +23,13 @@ _BETWEEN_PRUNINGS = 0.05
 class Upkeep:
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self.settings = store, settings
+        self.recovered = self.promoted = self.pruned = 0
+        """How many, since it began."""
 
     async def recover(self) -> float:
         """Take over what others, or an earlier life of this one, left behind."""
         recovered = await self._store.recover(_BATCH, random.random())
+        self.recovered += len(recovered)
         for item in recovered:
             _log.warning("recovered", seq=item.seq, attempt=item.fence, became=item.state.value)
         if len(recovered) == _BATCH:
@@ -41,7 +44,9 @@ class Upkeep:
         if wait_us > 0:
             return min(self.settings.poll, max(0.001, wait_us / MICROS))
         # None promoted: another instance is at it just now.
-        return AGAIN if await self._store.promote(_BATCH) else _BETWEEN_TRIES
+        promoted = await self._store.promote(_BATCH)
+        self.promoted += promoted
+        return AGAIN if promoted else _BETWEEN_TRIES
 
     async def number(self) -> float:
         """Give committed events their public ids. Wake-ups come with every commit: gather them.
@@ -64,6 +69,8 @@ class Upkeep:
 
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""
-        if await self._store.prune(micros(self.settings.retention), _BATCH) >= _BATCH:
+        pruned = await self._store.prune(micros(self.settings.retention), _BATCH)
+        self.pruned += pruned
+        if pruned >= _BATCH:
             return _BETWEEN_PRUNINGS
         return self.settings.prune_every * random.uniform(0.8, 1.2)

@@ -7,11 +7,13 @@ import contextlib
 import gc
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
+from typing import NamedTuple
 
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
+from hanbeon.domain.lifecycle import Reason
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
 from hanbeon.engine.completion import Completion
@@ -41,6 +43,15 @@ _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
 _LOOKS = 20
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
+
+
+class Done(NamedTuple):
+    """What a worker has done: the attempts that ended, by why they did, and jobs and rows it looked after."""
+
+    ended: Mapping[Reason, int]
+    recovered: int
+    promoted: int
+    pruned: int
 
 
 class Worker:
@@ -148,17 +159,19 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
-        return [
-            *working,
-            self.recover,
-            self.fire,
-            self.promote,
-            self.number,
-            self.fold,
-            self.prune,
-            self.beat,
-            self.reload,
-        ]
+        upkeep = [self.recover, self.fire, self.promote, self.number, self.fold, self.prune]
+        return [*working, *upkeep, self.beat, self.reload]
+
+    @property
+    def bringing(self) -> list[Loop]:
+        """The loops that bring work, in their order: where none of them finds any and nothing runs, there is none."""
+        return [self.recover, self.fire, self.promote, self.claim]
+
+    @property
+    def done(self) -> Done:
+        """What this worker has done since it was made."""
+        kept = self._upkeep
+        return Done(dict(self._runner.ends), kept.recovered, kept.promoted, kept.pruned)
 
     async def run(self) -> None:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once.
@@ -257,10 +270,8 @@ class Worker:
         if not self.instance:
             await self.register()
         await self.beat.run_once()
-        await self.recover.run_once()
-        await self.fire.run_once()
-        await self.promote.run_once()
-        await self.claim.run_once()
+        for each in self.bringing:
+            await each.run_once()
         for _ in range(_STEPS_TO_BEGIN):
             await asyncio.sleep(0)
         await self.write_logs()

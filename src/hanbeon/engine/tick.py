@@ -1,0 +1,74 @@
+"""One bounded pass of a worker, where none runs all the time: until it is idle, or its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from hanbeon.clock import micros
+from hanbeon.engine.loop import AGAIN
+from hanbeon.engine.worker import Done, Worker
+from hanbeon.settings import Settings
+from hanbeon.store.port import Store
+
+GRACE_SHARE = 0.2
+"""Of the time, for what runs to finish: nothing begins then."""
+_LOOK_SECONDS = 0.1
+_PRUNE_BATCH = 500
+
+
+class Ticked(NamedTuple):
+    """`idle`: there was nothing left that could run at that moment."""
+
+    idle: bool
+    seconds: float
+    done: Done
+
+
+def grace_within(budget: float, settings: Settings) -> float:
+    """How long jobs may finish at the end, so that all is over when the time is."""
+    return min(settings.shutdown_grace, budget * GRACE_SHARE)
+
+
+async def tick(worker: Worker, store: Store, settings: Settings, budget: float, stop: asyncio.Event) -> Ticked:
+    """Run a worker that has not been started, for `budget` seconds at the most, or until somebody says `stop`.
+
+    It is an instance like any other, so many at once do no harm. The worker's own shutdown grace ends the time; what
+    still runs is handed back then, without burning a retry.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    async with worker:
+        idle = await _until_idle(worker, began + budget - grace_within(budget, settings), stop)
+    pruned = await _keep_up(store, settings, began + budget)
+    done = worker.done
+    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned))
+
+
+async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:
+    loop = asyncio.get_running_loop()
+    while (left := ends_at - loop.time()) > 0 and not stop.is_set():
+        if not len(worker.holdings) and await _nothing_comes(worker):
+            return True
+        await worker.holdings.any_left(min(left, _LOOK_SECONDS))
+    return False
+
+
+async def _nothing_comes(worker: Worker) -> bool:
+    """Twice: the first claim after news may go by a guess, and only the one behind it looks at every lane."""
+    for _ in range(2):
+        for each in worker.bringing:
+            if await each.run_once() <= AGAIN:
+                return False
+    return not len(worker.holdings)
+
+
+async def _keep_up(store: Store, settings: Settings, ends_at: float) -> int:
+    """What the worker's slower loops may not have come to: number events, count them, delete what is old; how much."""
+    loop = asyncio.get_running_loop()
+    pruned = 0
+    while loop.time() < ends_at and (await store.number_events() or await store.fold()):
+        pass
+    while loop.time() < ends_at and (found := await store.prune(micros(settings.retention), _PRUNE_BATCH)):
+        pruned += found
+    return pruned

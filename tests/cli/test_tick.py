@@ -1,0 +1,166 @@
+"""`hanbeon tick`: an installation that nothing runs in but this, called again and again, also by many at once."""
+
+import asyncio
+import json
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.lifecycle import State
+from hanbeon.service.verify import verify
+from tests.cli.hanbeon import hanbeon
+from tests.cli.workers import Running
+
+_TASKS = """
+import asyncio
+from pathlib import Path
+from hanbeon import App
+
+app = App()
+
+@app.task(retries=0)
+async def mark(name: str) -> None:
+    with open(name, "a") as file:
+        file.write("x")
+
+@app.task(retries=0)
+async def wait(name: str) -> None:
+    Path(name).touch()
+    await asyncio.sleep(600)
+
+@app.task(retries=0)
+async def fail() -> None:
+    raise ValueError("on purpose")
+"""
+
+
+async def _mark(name: str) -> None:
+    """What its namesake in the process of the tick takes."""
+    raise NotImplementedError
+
+
+async def _wait(name: str) -> None:
+    raise NotImplementedError
+
+
+async def _fail() -> None:
+    raise NotImplementedError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "ticking.py").write_text(_TASKS)
+    (tmp_path / "shortly.py").write_text(_TASKS.replace("App()", "App(lease=2)"))
+    return tmp_path
+
+
+@pytest.fixture
+async def app(database_url: str) -> App:
+    app = App(database_url)
+    await app.migrate()
+    for function in (_mark, _wait, _fail):
+        app.task(name=function.__name__[1:], retries=0)(function)
+    return app
+
+
+def _arguments(app: App, *more: str, module: str = "ticking") -> tuple[str, ...]:
+    return ("tick", "--app", f"{module}:app", "--database", app.settings.database_url, *more)
+
+
+async def _tick(app: App, folder: Path, *more: str, **env: str) -> dict[str, Any]:
+    arguments = _arguments(app, "--json", *more)
+    done = await asyncio.to_thread(lambda: hanbeon(*arguments, cwd=folder, **env))  # type: ignore[arg-type]
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def _look_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(0.02)
+
+
+async def test_one_tick_runs_all_that_can_run_now(app: App, folder: Path) -> None:
+    async with app:
+        mark, fail = app.tasks.get("mark"), app.tasks.get("fail")
+        first = await app.enqueue(mark.call(str(folder / "first")))
+        second = await app.enqueue(mark.call(str(folder / "second")), after=[first])
+        due = await app.enqueue(mark.call(str(folder / "due")), delay=0.01)
+        failing = await app.enqueue(fail.call())
+        later = await app.enqueue(mark.call(str(folder / "later")), delay=3600)
+        summary = await _tick(app, folder)
+        assert summary["idle"] is True
+        assert summary["ended"] == {"failed": 1, "succeeded": 3}
+        assert summary["promoted"] >= 1
+        states = [(await job.record()).state for job in (first, second, due, failing, later)]
+        assert states == [State.SUCCEEDED] * 3 + [State.FAILED, State.PENDING]
+        nothing = await _tick(app, folder)
+        assert (nothing["idle"], nothing["ended"], nothing["recovered"]) == (True, {}, 0)
+        assert all(each.stopped_at is not None for each in await app.instances())
+        assert (await verify(app.store)).sound
+
+
+async def test_the_budget_ends_it_and_what_runs_is_handed_back(app: App, folder: Path) -> None:
+    async with app:
+        job = await app.enqueue(app.tasks.get("wait").call(str(folder / "began")))
+        summary = await _tick(app, folder, "--budget", "1s")
+        assert (folder / "began").exists()
+        assert (summary["idle"], summary["ended"]) == (False, {"released": 1})
+        record = await job.record()
+        assert (record.state, record.retry_count) == (State.READY, 0)
+
+
+async def test_many_at_once_run_everything_once(app: App, folder: Path) -> None:
+    async with app:
+        mark = app.tasks.get("mark")
+        names = [folder / f"job {number}" for number in range(60)]
+        await app.enqueue_many([mark.call(str(name)) for name in names])
+        ticks = await asyncio.gather(*(_tick(app, folder, "--concurrency", "3") for _ in range(3)))
+        assert [name.read_text() for name in names] == ["x"] * 60
+        assert sum(each["ended"].get("succeeded", 0) for each in ticks) == 60
+        assert all(each["idle"] for each in ticks)
+        assert (await verify(app.store)).sound
+
+
+async def test_what_a_killed_tick_left_behind_is_recovered_by_the_next(app: App, folder: Path) -> None:
+    async with app:
+        job = await app.enqueue(app.tasks.get("wait").call(str(folder / "began")))
+        with Running(*_arguments(app, module="shortly"), cwd=folder) as running:
+            await asyncio.to_thread(_look_for, folder / "began")
+            running.process.send_signal(signal.SIGKILL)
+            await asyncio.to_thread(running.process.wait, 30)
+        summary: dict[str, Any] = {"recovered": 0}
+        while not summary["recovered"]:  # Until its lease has ended.
+            summary = await _tick(app, folder, "--budget", "2s")
+        assert (await job.record()).state is State.FAILED  # It has no retries.
+
+
+async def test_a_signal_ends_it_early(app: App, folder: Path) -> None:
+    async with app:
+        await app.enqueue(app.tasks.get("wait").call(str(folder / "began")))
+        with Running(*_arguments(app, "--budget", "10m"), cwd=folder) as running:
+            await asyncio.to_thread(running.until, "worker_started")
+            running.process.send_signal(signal.SIGTERM)
+            assert await asyncio.to_thread(running.process.wait, 60) == 0
+
+
+async def test_what_is_old_goes(app: App, folder: Path) -> None:
+    async with app:
+        job = await app.enqueue(app.tasks.get("mark").call(str(folder / "first")))
+        await _tick(app, folder)
+        summary: dict[str, Any] = {"pruned": 0}
+        while not summary["pruned"]:
+            summary = await _tick(app, folder, HANBEON_RETENTION="0.5")
+        assert await app.jobs() == []
+        assert job.id
+
+
+@pytest.mark.parametrize("budget", ["0", "soon", "-1s"])
+def test_a_budget_that_is_none_is_refused(folder: Path, budget: str) -> None:
+    done = hanbeon("tick", "--app", "ticking:app", "--budget", budget, cwd=folder)
+    assert done.returncode == 2
+    assert "budget" in done.stderr
