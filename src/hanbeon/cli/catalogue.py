@@ -29,6 +29,9 @@ COMMANDS: dict[str, dict[str, str]] = {
         "resume": "Let a paused queue go on.",
         "limit": "Change how much of a queue runs at once, on all workers together.",
     },
+    "Offices": {
+        "office": "Make offices and look after them: their jobs, config, statistics and events.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C; a second one hurries.",
         "token": "Make, list and revoke the tokens that a server asks for.",
