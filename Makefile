@@ -39,8 +39,9 @@ $(READY): pyproject.toml constraints.txt | $(MADE)
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
 	@touch $@
 
-run: setup ## Serve the example without Python on http://127.0.0.1:8000; PORT= changes that
-	$(BIN)/hanbeon serve --config examples/without_python/hanbeon.toml --port $(PORT)
+run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= changes that
+	@$(BIN)/python examples/agents/first_run.py http://127.0.0.1:$(PORT)
+	@exec $(BIN)/hanbeon serve --config examples/agents/hanbeon.toml --port $(PORT)
 
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo

@@ -1,0 +1,35 @@
+"""DevOps: packs what has passed. The same files make the same archive, byte for byte."""
+
+import gzip
+import hashlib
+import io
+import tarfile
+from pathlib import Path
+
+from .telling import desk, done, step
+
+
+def main() -> None:
+    folder = desk()
+    step(40, "What goes in?")
+    archive = _packed(folder / "staging")
+    path = folder / "release.tar.gz"
+    path.write_bytes(archive)
+    step(90, f"{path}: {len(archive)} bytes")
+    done({"file": str(path), "sha256": hashlib.sha256(archive).hexdigest()})
+
+
+def _packed(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path in sorted(folder.glob("*.*")):
+            entry = tarfile.TarInfo(path.name)
+            entry.size = path.stat().st_size
+            with path.open("rb") as file:
+                tar.addfile(entry, file)
+            print(f"+ {path.name}", flush=True)
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""QA: starts what was built, in a staging folder, and tries it out over HTTP.
+
+The first attempt finds the staging folder empty or out of date: it brings it up to date and fails, and the retry finds
+everything in place.
+"""
+
+import filecmp
+import json
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from .telling import desk, done, read, step, try_later
+
+
+def main() -> None:
+    folder = desk()
+    plan = read(folder / "plan.json")
+    _prepare(folder / "site", folder / "staging")
+    server = subprocess.Popen(
+        [sys.executable, str(folder / "staging" / "server.py"), "0"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert server.stdout is not None
+        done({"passed": _check(server.stdout.readline().strip(), plan)})
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _prepare(site: Path, staging: Path) -> None:
+    names = ["index.html", "server.py"]
+    if staging.is_dir() and filecmp.cmpfiles(site, staging, names, shallow=False)[0] == names:
+        return
+    shutil.rmtree(staging, ignore_errors=True)
+    shutil.copytree(site, staging)
+    try_later("staging was not up to date; it is now")
+
+
+def _check(url: str, plan: dict[str, Any]) -> list[str]:
+    passed = []
+    step(25, f"The page, at {url}")
+    page = _ask(url + "/")
+    for field in plan["fields"]:
+        assert f'name="{field}"' in page, f"the page does not ask for the {field}"
+    passed.append("the page asks for every field")
+    step(50, "A guest signs")
+    entry = {field: f"some {field}" for field in plan["fields"]}
+    _ask(url + plan["entries"], entry)
+    assert json.loads(_ask(url + plan["entries"])) == [entry], "what a guest said is not there"
+    passed.append("what a guest says can be read")
+    step(75, "A guest says nothing")
+    assert _status(url + plan["entries"], {}) == 422, "an empty entry is taken"
+    passed.append("an empty entry is refused")
+    return passed
+
+
+def _ask(url: str, body: Any = None) -> str:
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+def _status(url: str, body: Any) -> int:
+    try:
+        _ask(url, body)
+    except urllib.error.HTTPError as error:
+        return error.code
+    return 200
+
+
+if __name__ == "__main__":
+    main()
