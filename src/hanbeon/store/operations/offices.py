@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.events import Event
 from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
@@ -16,6 +17,7 @@ from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
 
+OFFICE_DELETED = "office_deleted"
 _AT_ONCE = 1_000
 _KEPT_AS_JSON = ("config", "sessions", "notifications", "webhooks")
 
@@ -92,12 +94,16 @@ async def change_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any] 
 
 
 async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
-    """Remove an office in which nothing is unfinished; `stopping`: but for work that has been told to stop."""
+    """Remove an office in which nothing is unfinished; `stopping`: but for work that has been told to stop.
+
+    An event says so to whoever follows it.
+    """
     office = await lock_office(tx, office_id)
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
         raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or ask for them to be cancelled")
-    await tx.fetch("delete_office", office_id)
+    deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
+    tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 
 
 async def promote_queue(tx: Tx, book: LaneBook, queue: str, limit: int) -> int:

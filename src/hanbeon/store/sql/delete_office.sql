@@ -1,1 +1,1 @@
-DELETE FROM hanbeon.office WHERE id = $1
+DELETE FROM hanbeon.office WHERE id = $1 RETURNING hanbeon.now() AS deleted_at

@@ -5,12 +5,17 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import Any
 
+import msgspec
+
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.domain.phases import Phase
+from hanbeon.errors import OfficeNotFound
+from hanbeon.events.broadcast import Words
 from hanbeon.events.feed import Feed
-from hanbeon.store.operations.offices import queue_of_office
+from hanbeon.events.follower import Told
+from hanbeon.store.operations.offices import OFFICE_DELETED, queue_of_office
 from hanbeon.surfaces.offices.shapes import EventPage, SchedulerEvent
 from hanbeon.surfaces.offices.views import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
@@ -33,6 +38,18 @@ def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | N
         details=_details(event, kind, zone),
         timestamp=iso_ms(event.at, zone) or "",
     )
+
+
+def words(office_id: str, zone: tzinfo) -> Words:
+    """What those are told who follow an office; refused from the moment on at which it is deleted."""
+
+    def told(event: Event) -> Told | None:
+        if event.type == OFFICE_DELETED and event.queue == queue_of_office(office_id):
+            raise OfficeNotFound(office_id)
+        found = translated(event, office_id, zone)
+        return None if found is None else Told(found.id, found.type.value, msgspec.json.encode(found))
+
+    return told
 
 
 def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:

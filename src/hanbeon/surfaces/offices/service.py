@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,6 +13,8 @@ from hanbeon.domain.job import is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import Conflict, InvalidInput
+from hanbeon.events.broadcast import Broadcast
+from hanbeon.events.follower import Follower
 from hanbeon.store.operations import offices
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.lanes import LaneNumbers
@@ -20,7 +23,7 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import body, shapes
 from hanbeon.surfaces.offices.config import in_force, merged
 from hanbeon.surfaces.offices.desk import Owner
-from hanbeon.surfaces.offices.events import read_page, translated
+from hanbeon.surfaces.offices.events import read_page, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.reading import page_size, table, text, whole
 from hanbeon.surfaces.offices.resolve import Handlers
@@ -146,8 +149,16 @@ class Offices(OfficeJobs):
         whole(after, "after", 0, _LAST_EVENT)
         return await read_page(self._feed, office_id, after, self._zone)
 
+    async def following(
+        self, broadcast: Broadcast, office_id: str, after: int = 0
+    ) -> contextlib.AbstractContextManager[Follower]:
+        """The same, for ever, beside others who follow: however many they are, the events are read once."""
+        await self._record(office_id)
+        whole(after, "after", 0, _LAST_EVENT)
+        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), after)
+
     async def follow(self, office_id: str, after: int = 0) -> AsyncIterator[shapes.SchedulerEvent]:
-        """The same, for ever."""
+        """The same, for ever, alone."""
         await self._record(office_id)
         whole(after, "after", 0, _LAST_EVENT)
         async for event in self._feed.follow(after):

@@ -1,0 +1,145 @@
+"""One reader of the feed for a whole process: it reads once, puts into words once, and hands out to many."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from hanbeon.domain.events import Event
+from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.events.follower import Follower, Told
+from hanbeon.events.hub import Hub
+from hanbeon.events.pages import Pages
+from hanbeon.logs import get_logger
+from hanbeon.store.port import Store
+
+Words = Callable[[Event], Told | None]
+"""What is told of an event: None if nothing is. A HanbeonError means that nothing more will ever be."""
+
+_log = get_logger("hanbeon.events")
+_POLL_SECONDS = 1.0
+_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
+_AT_ONCE = 100
+"""How many events are handed out before those who follow get their turn."""
+_CATCHING_UP_AT_ONCE = 2
+"""However many come back at the same time, the engine finds connections to the database free."""
+
+
+class Topic(NamedTuple):
+    """The live followers of one queue, and the words that they all get."""
+
+    words: Words
+    followers: set[Follower]
+
+
+class Broadcast:
+    """Hands events of queues to followers. It reads while somebody follows, and waits for none of them."""
+
+    def __init__(self, store: Store, hub: Hub) -> None:
+        self._store, self._hub = store, hub
+        self._topics: dict[str, Topic] = {}
+        self._following = 0
+        self._reader: asyncio.Task[None] | None = None
+        self._started = asyncio.Event()
+        self._turns = asyncio.Semaphore(_CATCHING_UP_AT_ONCE)
+        self.position = 0
+        """Every event up to this one has been handed out; known once it has started."""
+
+    @contextlib.contextmanager
+    def following(self, queue: str, words: Words, after: int) -> Iterator[Follower]:
+        """Follow a queue behind the event `after`, however far back that is."""
+        follower = Follower(self, queue, words, after)
+        self._following += 1
+        if self._reader is None:
+            self._reader = asyncio.get_running_loop().create_task(self._read())
+        try:
+            yield follower
+        finally:
+            self.leave(follower)
+            self._following -= 1
+            if not self._following:
+                self._reader.cancel()
+                self._reader = None
+                self._started.clear()
+
+    async def started(self) -> None:
+        await self._started.wait()
+
+    def join(self, follower: Follower) -> None:
+        """From here on it gets what is handed out. It has read up to `position`, so nothing is between."""
+        topic = self._topics.setdefault(follower.queue, Topic(follower.words, set()))
+        topic.followers.add(follower)
+
+    def leave(self, follower: Follower) -> None:
+        topic = self._topics.get(follower.queue)
+        if topic is not None:
+            topic.followers.discard(follower)
+            if not topic.followers:
+                del self._topics[follower.queue]
+
+    async def page(self, pages: Pages, after: int) -> list[Event]:
+        """What the database has behind `after`, for one who is not live."""
+        async with self._turns:
+            return await pages.read(self._store, after)
+
+    async def _read(self) -> None:
+        loop, pause = asyncio.get_running_loop(), _PAUSE_SECONDS
+        while True:
+            began = loop.time()
+            try:
+                await self._follow()
+            except DatabaseUnavailable as error:
+                # Nobody is sent away: they hear the rest when it is back.
+                _log.warning("events_unreadable", error=str(error), retry_in=pause)
+            except Exception as error:
+                _log.exception("events_broke")
+                self._end_all(error)
+            await asyncio.sleep(pause)
+            worked = loop.time() - began > _LONGEST_PAUSE_SECONDS * 2
+            pause = _PAUSE_SECONDS if worked else min(_LONGEST_PAUSE_SECONDS, pause * 2)
+
+    async def _follow(self) -> None:
+        arrived, pages = asyncio.Event(), Pages()
+        with self._hub.calling(arrived.set, "event"):
+            if not self._started.is_set():
+                self.position = await self._store.last_event_id()
+                self._started.set()
+            while True:
+                arrived.clear()
+                await self._store.number_events()
+                found = await pages.read(self._store, self.position)
+                for start in range(0, len(found), _AT_ONCE):
+                    self._hand_out(found[start : start + _AT_ONCE])
+                    await asyncio.sleep(0)
+                if found:
+                    continue
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_POLL_SECONDS):
+                        await arrived.wait()
+
+    def _hand_out(self, events: Sequence[Event]) -> None:
+        """At one stroke with the position, so that whoever joins has neither a gap nor anything twice."""
+        for event in events:
+            topic = self._topics.get(event.queue)
+            if topic is None:
+                continue
+            try:
+                told = topic.words(event)
+            except HanbeonError as error:
+                self._end(event.queue, topic, error)
+                continue
+            if told is not None:
+                for follower in [each for each in topic.followers if not each.take(told)]:
+                    self.leave(follower)
+        self.position = events[-1].id
+
+    def _end(self, queue: str, topic: Topic, error: Exception) -> None:
+        del self._topics[queue]
+        for follower in topic.followers:
+            follower.end(error)
+
+    def _end_all(self, error: Exception) -> None:
+        for queue, topic in list(self._topics.items()):
+            self._end(queue, topic, error)

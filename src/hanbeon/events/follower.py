@@ -1,0 +1,104 @@
+"""One who follows: live while it keeps up, from the database while it does not, and never with a hole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from hanbeon.domain.events import Event
+from hanbeon.errors import HanbeonError
+from hanbeon.events.pages import Pages
+
+if TYPE_CHECKING:
+    from hanbeon.events.broadcast import Broadcast, Words
+
+WAITING_MOST = 1_000
+"""How many messages wait for one follower before it counts as slow."""
+
+
+class Told(NamedTuple):
+    """What is told of an event; `data` is JSON, and the same bytes for all who get it."""
+
+    id: int
+    type: str
+    data: bytes
+
+
+class Gap(NamedTuple):
+    """It was too slow for the live stream. What follows `after` comes from the database: later, but all of it."""
+
+    after: int
+
+
+class Follower:
+    """Gives every event behind `after` once, in the order of ids. It keeps a bounded number of them, and no more."""
+
+    def __init__(self, broadcast: Broadcast, queue: str, words: Words, after: int) -> None:
+        self.queue, self.words = queue, words
+        self._broadcast = broadcast
+        self._pages = Pages()
+        self._waiting: deque[Told] = deque()
+        self._given = self._read = after
+        """The last event that it gave, and the last one up to which it has seen all."""
+        self._live = self._slow = False
+        self._error: Exception | None = None
+        self._arrived = asyncio.Event()
+
+    async def next(self) -> Told | Gap:
+        """The next message, as soon as there is one. Cancelling this loses none."""
+        while not self._waiting:
+            if self._error is not None:
+                raise self._error
+            if self._live:
+                self._arrived.clear()
+                await self._arrived.wait()
+            elif self._slow:
+                self._slow = False
+                return Gap(self._given)
+            else:
+                await self._catch_up()
+        told = self._waiting.popleft()
+        self._given = told.id
+        return told
+
+    def take(self, told: Told) -> bool:
+        """One more, live; False if it is too slow, and has to catch up by itself. Never waits."""
+        if told.id <= self._read:
+            return True  # It was quicker than the one who reads for all.
+        if len(self._waiting) >= WAITING_MOST:
+            self._live, self._slow = False, True
+        else:
+            self._waiting.append(told)
+            self._read = told.id
+        self._arrived.set()
+        return self._live
+
+    def end(self, error: Exception) -> None:
+        """Nothing more comes; what waits is still given."""
+        self._live, self._error = False, error
+        self._arrived.set()
+
+    async def _catch_up(self) -> None:
+        await self._broadcast.started()
+        position = self._broadcast.position
+        if self._read >= position:
+            self._live = True
+            self._broadcast.join(self)
+            return
+        found = await self._broadcast.page(self._pages, self._read)
+        # Nothing is there behind it: all up to the position, which was handed out before this reading, is pruned.
+        read = found[-1].id if found else position
+        self._waiting.extend(self._told(found))
+        self._read = read
+
+    def _told(self, events: list[Event]) -> list[Told]:
+        told = []
+        try:
+            for event in events:
+                words = self.words(event) if event.queue == self.queue else None
+                if words is not None:
+                    told.append(words)
+        except HanbeonError as error:
+            self.end(error)
+        return told

@@ -1,0 +1,27 @@
+"""Pages of the feed of about the same size, although its batches hold one event or a thousand."""
+
+from __future__ import annotations
+
+from hanbeon.domain.events import Event
+from hanbeon.store.port import Store
+
+_FIRST_BATCHES = 4
+_MOST_BATCHES = 200
+_AIM = 1_000
+"""Events of a page: decoding more of them at once would be felt by everything else in the process."""
+
+
+class Pages:
+    """Reads on from page to page; how many batches the next one takes follows from how full the last one was."""
+
+    def __init__(self) -> None:
+        self._batches = _FIRST_BATCHES
+
+    async def read(self, store: Store, after: int) -> list[Event]:
+        """The next events behind `after` that have their numbers; empty if there are none."""
+        found = await store.events_after(after, self._batches)
+        if len(found) > _AIM:
+            self._batches = max(1, self._batches * _AIM // len(found))
+        elif len(found) * 2 < _AIM:
+            self._batches = min(_MOST_BATCHES, self._batches * 2)
+        return found

@@ -1,0 +1,319 @@
+"""One reader for all who follow: each gets everything once and in order, however slow it is and whenever it came."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.events import Event
+from hanbeon.errors import DatabaseUnavailable, NotFound
+from hanbeon.events import broadcast as module
+from hanbeon.events import follower as follower_module
+from hanbeon.events.broadcast import Broadcast
+from hanbeon.events.follower import Follower, Gap, Told
+from hanbeon.events.pages import Pages
+
+QUEUE, OTHER = "default", "other"
+
+
+def words(event: Event) -> Told | None:
+    return None if event.job_id is None else Told(event.id, event.type, event.job_id.encode())
+
+
+@pytest.fixture
+def crowd(app: App) -> Broadcast:
+    @app.task
+    async def work() -> None: ...
+
+    return Broadcast(app.store, app.hub)
+
+
+async def _make(app: App, number: int = 1, queue: str = QUEUE) -> list[bytes]:
+    work = app.tasks.get("work")
+    return [job.id.encode() for job in await app.enqueue_many([work.call().set(queue=queue) for _ in range(number)])]
+
+
+async def _hear(follower: Follower, number: int) -> list[Told]:
+    """The next events; that there was a gap is passed over."""
+    heard: list[Told] = []
+    async with asyncio.timeout(30):
+        while len(heard) < number:
+            message = await follower.next()
+            if isinstance(message, Told):
+                heard.append(message)
+    return heard
+
+
+async def test_what_was_before_comes_first_and_what_comes_follows(app: App, crowd: Broadcast) -> None:
+    before = await _make(app, 3)
+    await _make(app, 2, OTHER)
+    with crowd.following(QUEUE, words, 0) as follower:
+        assert [told.data for told in await _hear(follower, 3)] == before
+        await _make(app, 2, OTHER)
+        now = await _make(app, 2)
+        heard = await _hear(follower, 2)
+        assert [told.data for told in heard] == now
+    after = await _make(app)
+    with crowd.following(QUEUE, words, heard[0].id) as follower:
+        assert [told.data for told in await _hear(follower, 2)] == [now[1], *after]
+
+
+async def test_whoever_joins_while_others_write_misses_nothing_and_gets_nothing_twice(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower_module, "WAITING_MOST", 7)  # So that some are slow, too.
+    dice = random.Random(7)
+    made: list[bytes] = []
+    sizes = [dice.randint(1, 5) for _ in range(60)]
+
+    async def write() -> None:
+        for size in sizes:
+            made.extend(await _make(app, size))
+            await _make(app, 1, OTHER)
+
+    async def follow(delay: float, slow: float) -> list[Told]:
+        await asyncio.sleep(delay)
+        heard: list[Told] = []
+        with crowd.following(QUEUE, words, 0) as follower:
+            while len(heard) < sum(sizes):
+                heard += await _hear(follower, 1)
+                await asyncio.sleep(slow)
+        return heard
+
+    writing = asyncio.create_task(write())
+    following = [follow(dice.random() * 0.5, dice.choice((0, 0, 0.002))) for _ in range(20)]
+    found = await asyncio.gather(*following)
+    await writing
+    for heard in found:
+        assert [told.data for told in heard] == made
+        assert [told.id for told in heard] == sorted({told.id for told in heard})
+
+
+async def test_a_slow_one_is_told_of_a_gap_keeps_little_and_loses_nothing(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower_module, "WAITING_MOST", 5)
+    with crowd.following(QUEUE, words, 0) as slow, crowd.following(QUEUE, words, 0) as quick:
+        (first,) = await _make(app)
+        assert [told.data for told in await _hear(slow, 1)] == [first]
+        await _hear(quick, 1)
+        reading = asyncio.create_task(_hear(quick, 20))
+        async with asyncio.timeout(20):  # Until it waits, live.
+            while not slow._live:
+                await _turn(slow)
+        made = [each for _ in range(20) for each in await _make(app)]
+        assert [told.data for told in await reading] == made
+        assert len(slow._waiting) == 5
+        heard = [await slow.next() for _ in range(5)]
+        gap = await slow.next()
+        assert isinstance(heard[-1], Told)
+        assert gap == Gap(heard[-1].id)
+        rest = await _hear(slow, 15)
+        assert [told.data for told in (*heard, *rest) if isinstance(told, Told)] == made
+
+
+async def _turn(follower: Follower) -> None:
+    """Let it wait for a moment: a wait that is cancelled loses nothing."""
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(follower.next(), 0.05)
+
+
+async def test_cancelling_a_wait_loses_nothing(app: App, crowd: Broadcast) -> None:
+    with crowd.following(QUEUE, words, 0) as follower:
+        for _ in range(5):
+            waiting = asyncio.create_task(follower.next())
+            await asyncio.sleep(0)
+            making = asyncio.create_task(_make(app))
+            await asyncio.sleep(0.002)
+            waiting.cancel()
+            heard = [told for told in await asyncio.gather(waiting, return_exceptions=True) if isinstance(told, Told)]
+            heard += await _hear(follower, 1 - len(heard))
+            assert [told.data for told in heard] == await making
+
+
+def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every reading of events from now on."""
+    read = app.store.events_after
+    readings: list[int] = []
+
+    async def counting(after: int, batches: int = 100) -> list[Event]:
+        readings.append(after)
+        return await read(after, batches)
+
+    monkeypatch.setattr(app.store, "events_after", counting)
+    return readings
+
+
+async def test_the_database_is_read_once_for_all(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def readings_of(number: int) -> int:
+        last = await _last(app)
+        followers = [crowd.following(QUEUE, words, last) for _ in range(number)]
+        joined = [each.__enter__() for each in followers]
+        for each in joined:
+            await _turn(each)
+        readings = _counted(app, monkeypatch)
+        for _ in range(10):
+            (made,) = await _make(app)
+            heard = await asyncio.gather(*(_hear(each, 1) for each in joined))
+            assert {told.data for (told,) in heard} == {made}
+        monkeypatch.undo()
+        for entered in followers:
+            entered.__exit__(None, None, None)
+        return len(readings)
+
+    await _make(app)
+    assert await readings_of(40) < 10 * 10
+
+
+async def test_nobody_is_read_for_when_nobody_follows(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await _make(app)
+    with crowd.following(QUEUE, words, 0) as follower:
+        await _hear(follower, 1)
+        assert _reads(crowd)
+    assert not _reads(crowd)
+    readings = _counted(app, monkeypatch)
+    made = [*await _make(app), *await _make(app)]
+    await asyncio.sleep(0)
+    assert readings == []
+    with crowd.following(QUEUE, words, 0) as follower:
+        assert [told.data for told in await _hear(follower, 3)][1:] == made
+
+
+def _reads(crowd: Broadcast) -> bool:
+    return crowd._reader is not None
+
+
+async def test_whoever_is_ahead_of_everything_does_not_drag_others_along(app: App, crowd: Broadcast) -> None:
+    with crowd.following(QUEUE, words, 10**12) as ahead, crowd.following(QUEUE, words, 0) as other:
+        await _turn(ahead)
+        made = await _make(app, 3)
+        assert [told.data for told in await _hear(other, 3)] == made
+        await _turn(ahead)
+
+
+async def test_what_is_pruned_holds_up_nobody(app: App, crowd: Broadcast) -> None:
+    await _make(app, 3)
+    with crowd.following(QUEUE, words, 0) as follower:
+        await _hear(follower, 3)
+    sql = "DELETE FROM hanbeon.event_batch" if app.settings.database_url.startswith("postgres") else _SQLITE_DELETE
+    async with app.transaction() as tx:
+        await tx.fetch(sql)
+    with crowd.following(QUEUE, words, 0) as follower:
+        await _turn(follower)
+        made = await _make(app)
+        assert [told.data for told in await _hear(follower, 1)] == made
+
+
+_SQLITE_DELETE = "DELETE FROM hanbeon_event_batch"
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broadcast, live: bool) -> None:
+    await _make(app)
+    last = await _last(app)
+
+    def ending(event: Event) -> Told | None:
+        if event.id > last + 1:
+            raise NotFound("it is over")
+        return words(event)
+
+    made = [] if live else await _make(app, 2)
+    with crowd.following(QUEUE, ending, last) as follower, crowd.following(OTHER, words, last) as other:
+        if live:
+            await _turn(follower)
+            await _turn(other)
+            made = await _make(app, 2)
+        assert [told.data for told in await _hear(follower, 1)] == made[:1]
+        for _ in range(2):
+            with pytest.raises(NotFound):
+                await _hear(follower, 1)
+        others = await _make(app, 1, OTHER)
+        assert [told.data for told in await _hear(other, 1)] == others
+
+
+async def _last(app: App) -> int:
+    await app.store.number_events()
+    return await app.store.last_event_id()
+
+
+async def test_a_database_that_is_away_for_a_while_costs_nobody_an_event(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with crowd.following(QUEUE, words, await _last(app)) as follower:
+        await _turn(follower)
+        number: Callable[..., Awaitable[int]] = app.store.number_events
+        failed = asyncio.Event()
+
+        async def failing(*args: Any) -> int:
+            if not failed.is_set():
+                failed.set()
+                raise DatabaseUnavailable("on purpose")
+            return await number(*args)
+
+        monkeypatch.setattr(app.store, "number_events", failing)
+        made = await _make(app)
+        async with asyncio.timeout(20):
+            await failed.wait()
+        made += await _make(app)
+        assert [told.data for told in await _hear(follower, 2)] == made
+
+
+async def test_a_defect_ends_those_who_follow_and_not_the_reading(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(event: Event) -> Told | None:
+        raise ZeroDivisionError
+
+    last = await _last(app)
+    with crowd.following(QUEUE, broken, last) as follower:
+        await _turn(follower)
+        made = await _make(app)
+        with pytest.raises(ZeroDivisionError):
+            await _hear(follower, 1)
+        with crowd.following(QUEUE, words, last) as other:
+            assert [told.data for told in await _hear(other, 1)] == made
+
+
+@pytest.mark.parametrize("size", [1, 400])
+async def test_pages_are_of_about_the_same_size(app: App, crowd: Broadcast, size: int) -> None:
+    for _ in range(30 if size == 1 else 12):
+        await _make(app, size)
+    await app.store.number_events()
+    pages, after, sizes = Pages(), 0, []
+    while found := await pages.read(app.store, after):
+        after = found[-1].id
+        sizes.append(len(found))
+    assert sum(sizes) >= (30 if size == 1 else 12 * 400)
+    assert max(sizes[1:]) <= 2_000
+    assert len(sizes) < 10
+
+
+async def test_only_a_few_catch_up_at_the_same_time(
+    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await _make(app, 3)
+    read, under_way, most = app.store.events_after, 0, 0
+
+    async def counting(after: int, batches: int = 100) -> list[Event]:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        try:
+            return await read(after, batches)
+        finally:
+            under_way -= 1
+
+    monkeypatch.setattr(app.store, "events_after", counting)
+
+    async def follow() -> list[Told]:
+        with crowd.following(QUEUE, words, 0) as follower:
+            return await _hear(follower, 3)
+
+    heard = await asyncio.gather(*(follow() for _ in range(30)))
+    assert all([told.data for told in each] == made for each in heard)
+    assert most <= module._CATCHING_UP_AT_ONCE + 1  # And the one who reads for all.
