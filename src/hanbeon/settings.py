@@ -18,8 +18,10 @@ from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.settings")
 
-SECRET = "_url"
-"""How the names of those end that may hold a password."""
+SECRET = ("_url", "_secret")
+"""How the names of those end that may hold a password, or are one."""
+FILE = "_file"
+"""How the names of those end that are paths."""
 CONCURRENCY_MAX = 10_000
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
@@ -29,7 +31,9 @@ Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
 class Settings(BaseSettings):
     """How an instance behaves. Durations are seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="HANBEON_", extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = SettingsConfigDict(
+        env_prefix="HANBEON_", extra="forbid", frozen=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
 
     database_url: str = Field("sqlite:///hanbeon.db", description="Where jobs live: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL address for wake-ups, past a pooler")
@@ -65,6 +69,16 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="The address that a server listens at")
     port: int = Field(8000, ge=0, le=65_535, description="The port that a server listens at; 0 takes a free one")
     max_request_bytes: int = Field(16_777_216, ge=1_024, description="The most that the body of a request may take")
+
+    jwt_issuer: str | None = Field(
+        None, min_length=1, description="Whose JWTs a server accepts: their `iss`; needs one of the four below"
+    )
+    jwt_secret: str | None = Field(None, repr=False, description="The secret of an issuer that signs with HS256")
+    jwt_secret_file: str | None = Field(None, description="A file that holds that secret instead")
+    jwt_key_file: str | None = Field(None, description="The public key of an issuer (RS256, ES256): a PEM file")
+    jwt_jwks_file: str | None = Field(None, description="The keys of an issuer by `kid`: a JWKS file")
+    jwt_audience: str | None = Field(None, min_length=1, description="What the `aud` of JWTs must name; any if not set")
+    jwt_scope_claim: str = Field("scope", min_length=1, description="The claim of a JWT that has its scopes")
 
     @field_validator("timezone")
     @classmethod
@@ -165,6 +179,13 @@ def misspelt_names() -> dict[str, str]:
 _SCHEME = r"(?:[a-z][a-z0-9+.-]*:)?//"
 _USER_AND_PASSWORD = re.compile(rf"^({_SCHEME}|(?!{_SCHEME}))([^:@/]*):.*@", re.IGNORECASE | re.DOTALL)
 _PASSWORD_PARAMETER = re.compile(r"([?&][^=&]*password=)[^&]*", re.IGNORECASE)
+
+
+def shown(name: str, value: Any) -> Any:
+    """The value of a setting, to be shown."""
+    if value is None or not name.endswith(SECRET):
+        return value
+    return masked(value) if name.endswith("_url") else "***"
 
 
 def masked(url: str) -> str:

@@ -13,7 +13,8 @@ from hanbeon.cli.opening import looking, will_be_made
 from hanbeon.config.examining import missing
 from hanbeon.config.file import examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput, NotFound
-from hanbeon.settings import SECRET, Settings, load_settings, masked, misspelt_names, settings_refused, variable_of
+from hanbeon.server.issuer import issuer_of
+from hanbeon.settings import Settings, load_settings, misspelt_names, settings_refused, shown, variable_of
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -51,7 +52,7 @@ def _setting(name: str, app: App, here: Settings, database: str | None) -> Setti
         origin = str(app.file.path)
     else:
         origin = "default"
-    return Setting(name, masked(value) if name.endswith(SECRET) and value else value, origin)
+    return Setting(name, shown(name, value), origin)
 
 
 async def problems(target: str | None, database: str | None) -> list[HanbeonError]:
@@ -65,7 +66,8 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
     if not found:
         try:
             path = find(named_file())
-            combined(target, None if path is None else load(path))
+            app = combined(target, None if path is None else load(path))
+            issuer_of(app.settings)
             if database is not None or not will_be_made(settings_here().database_url):
                 async with looking(database):
                     pass

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from hanbeon.clock import seconds_of
 from hanbeon.config.reading import Reading
 from hanbeon.errors import InvalidInput
-from hanbeon.settings import SECRET, Settings, misfits
+from hanbeon.settings import FILE, SECRET, Settings, misfits
 from hanbeon.tasks.options import check_names
 
 _SQLITE = "sqlite:///"
@@ -39,6 +39,8 @@ def read_settings(told: Any, reading: Reading) -> dict[str, Any]:
                 reading.refuse(InvalidInput(why, field=name), "settings")
     if "database_url" in values:
         values["database_url"] = beside(values["database_url"], reading.folder)
+    for name in [name for name in values if name.endswith(FILE)]:
+        values[name] = os.path.normpath(reading.folder / values[name])
     return values
 
 

@@ -13,8 +13,9 @@ from hanbeon.clock import Clock
 from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
-from hanbeon.server.ask import Who
+from hanbeon.server.ask import BEARER, Handshake, Who
 from hanbeon.server.failures import Failures
+from hanbeon.server.issuer import InvalidJwt, Issuer
 from hanbeon.server.problems import Refused
 from hanbeon.service.tokens import all_tokens, find_token, note_use
 from hanbeon.store.operations.tokens import TokenRecord
@@ -33,34 +34,51 @@ _INVALID = {"WWW-Authenticate": 'Bearer realm="hanbeon", error="invalid_token"'}
 class Admission:
     """Admits requests. What it knows of tokens is a second old at the most, on every server of the database."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store, clock: Clock, issuer: Issuer | None = None) -> None:
+        self._store, self._clock, self._issuer = store, clock, issuer
         self._tokens: dict[str, TokenRecord] = {}
         self._read_at = -math.inf
         self._failures = Failures(clock)
         self._noted: dict[int, float] = {}
 
+    async def closed(self) -> bool:
+        """Whether nobody is let in without a token."""
+        return self._issuer is not None or bool(await self._known())
+
     async def admit(self, request: Request, need: Need) -> Who:
         """Who asks; refused if they may not."""
         if need is Need.NOTHING:
             return LOCAL
-        known = await self._known()
-        if request.method not in _SAFE:
+        # No browser asks before it lets a page open a WebSocket elsewhere, so those are held to it like changes.
+        if request.method not in _SAFE or isinstance(request, Handshake):
             _check_origin(request)
-        if not known:
+        try:
+            who = await self._recognised(request)
+        except _Unknown as unknown:
+            raise self._failed(request, str(unknown)) from None
+        return _allowed(who, need)
+
+    async def admit_again(self, request: Request, need: Need) -> None:
+        """Refused if who was let in before would not be now: revoked, expired, or tokens have come to be needed."""
+        try:
+            _allowed(await self._recognised(request), need)
+        except _Unknown as unknown:
+            raise Refused("not_authenticated", str(unknown)) from None
+
+    async def _recognised(self, request: Request) -> Who:
+        if not await self.closed():
             _check_local(request)
             return LOCAL
-        found = find_token(known, self._bearer(request))
+        text = _bearer(request)
+        if self._issuer is not None and self._issuer.may_have_made(text):
+            try:
+                return self._issuer.who(text)
+            except InvalidJwt as error:
+                raise _Unknown(str(error)) from error
+        found = find_token(await self._known(), text[:_TOKEN_BYTES])
         if found is None:
-            raise self._failed(request)
+            raise _Unknown("the token is unknown or was revoked")
         await self._note_use(found)
-        if found.scope not in ALLOWED[need]:
-            allowed = ", ".join(scope for scope in Scope if scope in ALLOWED[need])
-            raise Refused(
-                "not_allowed",
-                f"the token's scope is {found.scope}; this takes {allowed}",
-                {"WWW-Authenticate": 'Bearer realm="hanbeon", error="insufficient_scope"'},
-            )
         return Who(found.user_name, found.scope)
 
     async def _known(self) -> dict[str, TokenRecord]:
@@ -70,19 +88,9 @@ class Admission:
             self._read_at = asked_at
         return self._tokens
 
-    def _bearer(self, request: Request) -> str:
-        told = request.headers.getlist("authorization")
-        scheme, _, text = told[0].partition(" ") if len(told) == 1 else ("", "", "")
-        text = text.strip()
-        if scheme.lower() != "bearer" or not text:
-            raise Refused(
-                "not_authenticated", "send `Authorization: Bearer TOKEN`; `hanbeon token create` makes one", _CHALLENGE
-            )
-        return text[:_TOKEN_BYTES]
-
-    def _failed(self, request: Request) -> Refused:
+    def _failed(self, request: Request, why: str) -> Refused:
         address = address_of(request)
-        _log.warning("token_refused", address=address)
+        _log.warning("token_refused", address=address, why=why)
         wait = self._failures.note(address)
         if wait:
             return Refused(
@@ -90,7 +98,7 @@ class Admission:
                 "wait a while, and send a valid token",
                 {"Retry-After": str(math.ceil(wait)), **_INVALID},
             )
-        return Refused("not_authenticated", "the token is unknown or was revoked", _INVALID)
+        return Refused("not_authenticated", why, _INVALID)
 
     async def _note_use(self, token: TokenRecord) -> None:
         """Roughly: not every request is worth a write."""
@@ -99,6 +107,35 @@ class Admission:
             self._noted[token.id] = now
             with contextlib.suppress(DatabaseUnavailable):
                 await note_use(self._store, token.id)
+
+
+class _Unknown(Exception):
+    """A token that opens nothing, and why."""
+
+
+def _bearer(request: Request) -> str:
+    """The token. A browser cannot set headers of a WebSocket, so it may come there as the second subprotocol."""
+    told = request.headers.getlist("authorization")
+    scheme, _, text = told[0].partition(" ") if len(told) == 1 else ("", "", "")
+    if not told and isinstance(request, Handshake) and len(request.offered) == 2:
+        scheme, text = request.offered
+    text = text.strip()
+    if scheme.lower() != BEARER or not text:
+        raise Refused(
+            "not_authenticated", "send `Authorization: Bearer TOKEN`; `hanbeon token create` makes one", _CHALLENGE
+        )
+    return text
+
+
+def _allowed(who: Who, need: Need) -> Who:
+    if who.scope in ALLOWED[need]:
+        return who
+    allowed = ", ".join(scope for scope in Scope if scope in ALLOWED[need])
+    raise Refused(
+        "not_allowed",
+        f"the token's scope is {who.scope}; this takes {allowed}",
+        {"WWW-Authenticate": 'Bearer realm="hanbeon", error="insufficient_scope"'},
+    )
 
 
 def address_of(request: Request) -> str:

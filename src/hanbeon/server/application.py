@@ -17,6 +17,7 @@ from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server import documents, operating
 from hanbeon.server.ask import Ask
 from hanbeon.server.entrance import Entrance
+from hanbeon.server.live.websocket import websockets
 from hanbeon.server.offices import desk, events, jobs
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.problems import Refused, problem_of
@@ -30,15 +31,17 @@ def application(house: House) -> ASGIApp:
     """What a server serves."""
     offices = Offices(house.app, house.worker)
     timetable = Schedules(house.app)
+    follow = events.channel(house, offices)
+    channels = [follow]
     told = [
         *operating.operations(house),
         *desk.operations(offices),
         *jobs.operations(offices),
-        *events.operations(offices, house.stopping),
         *executions.operations(timetable),
         *schedules.operations(timetable),
+        *events.operations(house, follow),
     ]
-    told += documents.operations(told)
+    told += documents.operations(told, channels)
     # Its own pages load from elsewhere, and its own description would say less.
     api = FastAPI(
         openapi_url=None,
@@ -49,8 +52,14 @@ def application(house: House) -> ASGIApp:
     )
     for each in told:
         api.add_api_route(each.path, _endpoint(house, each), methods=[each.method], response_model=None)
+    for channel in channels:
+        api.add_api_route(channel.path, _not_a_websocket, methods=["GET"], response_model=None)
     _translate_errors(api)
-    return Entrance(api, house.counts.count)
+    return Entrance(api, websockets(house, channels), house.counts.count)
+
+
+async def _not_a_websocket(request: Request) -> Response:
+    raise Refused("not_a_websocket", "connect to it as ws://", {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
 def _endpoint(house: House, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:

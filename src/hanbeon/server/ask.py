@@ -9,15 +9,30 @@ from typing import Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
+from starlette.types import Scope as AsgiScope
 
 from hanbeon.domain.access import Scope
 from hanbeon.errors import InvalidInput
 from hanbeon.server.problems import Refused
 from hanbeon.tasks.options import check_names
 
+BEARER = "bearer"
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,18})"', re.ASCII)
+
+
+class Handshake(Request):
+    """The request that a WebSocket begins with. A browser can set none of its headers but the subprotocols."""
+
+    def __init__(self, scope: AsgiScope) -> None:
+        super().__init__({**scope, "type": "http", "method": "GET"})
+        self.offered: list[str] = scope.get("subprotocols", [])
+
+    @property
+    def subprotocol(self) -> str | None:
+        """What it is answered with: who offers some expects one of them."""
+        return BEARER if BEARER in self.offered else None
 
 
 class Who(NamedTuple):

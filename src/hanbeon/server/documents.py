@@ -10,18 +10,18 @@ from starlette.responses import RedirectResponse, Response
 from hanbeon.domain.access import Need
 from hanbeon.server.ask import Ask
 from hanbeon.server.openapi import describe
-from hanbeon.server.operation import Answer, Operation, Reply
+from hanbeon.server.operation import Answer, Channel, Operation, Reply
 
 _FOLDER = Path(__file__).parent / "page"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
 
-def operations(others: Sequence[Operation]) -> list[Operation]:
+def operations(others: Sequence[Operation], channels: Sequence[Channel]) -> list[Operation]:
     own: list[Operation] = []
 
     async def openapi(ask: Ask) -> Reply:
-        return Reply(describe([*others, *own]))
+        return Reply(describe([*others, *own], channels))
 
     own += [
         Operation("GET", "/openapi.json", Need.NOTHING, openapi, "This description."),

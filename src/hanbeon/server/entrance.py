@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hanbeon.logs import get_logger
-from hanbeon.server.problems import Refused
+from hanbeon.server.problems import Refused, close_code
 
 _log = get_logger("hanbeon.server")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -24,60 +25,95 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
 ]
 _GONE = 499
+_SWITCHED = 101
+_STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
 
-Counted = Callable[[str, str, int, float], None]
-"""Told of each request: method, route, status, seconds."""
+Counted = Callable[[str, str, int, float | None], None]
+"""Told of each request: method, route, status, seconds if it was not the client who chose them."""
 
 
 class Entrance:
-    """The outermost layer. Nothing that goes wrong inside gets past it."""
+    """The outermost layer, of requests and of WebSockets. Nothing that goes wrong inside gets past it."""
 
-    def __init__(self, inner: ASGIApp, count: Counted) -> None:
-        self._inner, self._count = inner, count
+    def __init__(self, requests: ASGIApp, websockets: ASGIApp, count: Counted) -> None:
+        self._inner = {"http": requests, "websocket": websockets}
+        self._count = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in self._inner:
             return
-        told = next((value for name, value in scope["headers"] if name == _HEADER), b"")
-        request_id = told if _ID.fullmatch(told) else str(uuid_utils.uuid7()).encode()
-        began, status = time.monotonic(), 0
-        # A probe that asks for the head alone gets that of the same answer; the body is left out below us.
-        inner = {**scope, "method": "GET"} if scope["method"] == "HEAD" else {**scope}
-
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                own = {name.lower() for name, _ in message["headers"]}
-                added = [each for each in _HEADERS if each[0] not in own]
-                message = {**message, "headers": [*message["headers"], (_HEADER, request_id), *added]}
-            await send(message)
-
-        with structlog.contextvars.bound_contextvars(request_id=request_id.decode()):
+        visit = _Visit(scope, receive, send)
+        with structlog.contextvars.bound_contextvars(request_id=visit.id.decode()):
             try:
-                await self._inner(inner, receive, sending)
+                await self._inner[scope["type"]](visit.scope, visit.receive, visit.send)
             except ClientDisconnect:
-                status = status or _GONE
+                pass
             except Exception:
-                _log.exception("request_broke", method=scope["method"], path=scope["path"])
-                if not status:
-                    await Refused("defect", "it is not your request's fault").response()(scope, receive, sending)
+                _log.exception("request_broke", method=visit.method, path=scope["path"])
+                await visit.apologise()
             finally:
-                self._tell(inner, scope["method"], status or _GONE, time.monotonic() - began)
+                self._tell(visit)
 
-    def _tell(self, scope: Scope, method: str, status: int, took: float) -> None:
+    def _tell(self, visit: _Visit) -> None:
+        scope, status = visit.scope, visit.status or _GONE
         route: Any = scope.get("route")
-        path = getattr(route, "path", "unknown")
-        self._count(method, path, status, took)
+        took = time.monotonic() - visit.began
+        self._count(visit.method, getattr(route, "path", "unknown"), status, None if status == _SWITCHED else took)
         client = scope.get("client")
         quiet = scope.get("state", {}).get("quiet") and status < 400
         tell = _log.debug if quiet else _log.info
         tell(
             "request",
-            method=method,
+            method=visit.method,
             path=scope["path"][:500],
             status=status,
             took=round(took, 6),
             user=scope.get("state", {}).get("user"),
             address=client[0] if client else None,
+            **({} if visit.closed is None else {"closed": visit.closed}),
         )
+
+
+class _Visit:
+    """One request or WebSocket, and what became of it."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        told = next((value for name, value in scope["headers"] if name == _HEADER), b"")
+        self.id = told if _ID.fullmatch(told) else str(uuid_utils.uuid7()).encode()
+        self.began = time.monotonic()
+        self.method: str = scope.get("method", "GET")
+        self.status = 0
+        self.closed: int | None = None
+        """The code of a WebSocket's end."""
+        self.scope = {**scope}
+        if self.method == "HEAD":
+            # A probe that asks for the head alone gets that of the same answer; the body is left out below us.
+            self.scope["method"] = "GET"
+        self._receive, self._send = receive, send
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "websocket.disconnect" and self.closed is None:
+            self.closed = message.get("code")
+        return message
+
+    async def send(self, message: Message) -> None:
+        kind = message["type"]
+        if kind in _STARTS:
+            self.status = message.get("status", _SWITCHED)
+            own = {name.lower() for name, _ in message["headers"]}
+            added = [] if kind == "websocket.accept" else [each for each in _HEADERS if each[0] not in own]
+            message = {**message, "headers": [*message["headers"], (_HEADER, self.id), *added]}
+        elif kind == "websocket.close":
+            self.closed = message["code"]
+        try:
+            await self._send(message)
+        except OSError as error:
+            raise ClientDisconnect from error
+
+    async def apologise(self) -> None:
+        if not self.status:
+            await Refused("defect", "it is not your request's fault").response()(self.scope, self.receive, self.send)
+        elif self.status == _SWITCHED:
+            with contextlib.suppress(ClientDisconnect):
+                await self.send({"type": "websocket.close", "code": close_code(None), "reason": "defect"})

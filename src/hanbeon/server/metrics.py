@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -28,10 +29,28 @@ class RequestCounts:
             "hanbeon_http_request_seconds", "How long answers took", ("method", "route"), registry=self.registry
         )
 
-    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._open = Gauge(
+            "hanbeon_open_connections", "WebSockets and streams that are open", ("route",), registry=self.registry
+        )
+        self._gaps = Counter(
+            "hanbeon_gaps", "How often a follower was too slow for the live stream", registry=self.registry
+        )
+
+    @contextlib.contextmanager
+    def connection(self, route: str) -> Iterator[None]:
+        """While it lasts, one more is open."""
+        with self._open.labels(route).track_inprogress():
+            yield
+
+    def gap(self) -> None:
+        self._gaps.inc()
+
+    def count(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """One more; without `seconds` if it lasted for as long as the client liked."""
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(method, route).observe(seconds)
+        if seconds is not None:
+            self._seconds.labels(method, route).observe(seconds)
 
 
 def metrics_text(

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.access import ALLOWED, Need, Scope
-from hanbeon.server.operation import Operation
+from hanbeon.server.operation import Channel, Operation
 from hanbeon.server.problems import MEDIA_TYPE
 
 _NAMES = re.compile(r"\{(\w+)\}")
@@ -35,8 +35,8 @@ _PROBLEM = {
 }
 
 
-def describe(operations: Iterable[Operation]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document."""
+def describe(operations: Iterable[Operation], channels: Iterable[Channel]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document. It has no words for WebSockets, so those stand in a part of our own."""
     told = list(operations)
     types = {shape for each in told for shape in (each.body, *each.shapes.values()) if shape is not None}
     ordered = sorted(types, key=str)
@@ -49,6 +49,7 @@ def describe(operations: Iterable[Operation]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Hanbeon", "version": version("hanbeon")},
         "paths": paths,
+        "x-websockets": {each.path: _channel(each) for each in channels},
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -57,9 +58,7 @@ def describe(operations: Iterable[Operation]) -> dict[str, Any]:
 
 
 def _operation(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any]:
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(operation.path)
-    ] + [{"name": name, "in": "query", "schema": _KINDS[kind]} for name, kind in operation.query.items()]
+    parameters = _parameters(operation)
     if operation.creates:
         parameters.append({"name": "Idempotency-Key", "in": "header", "schema": _TEXT})
     answers: dict[str, Any] = {
@@ -75,10 +74,24 @@ def _operation(operation: Operation, schema_of: dict[Any, Any]) -> dict[str, Any
         described["parameters"] = parameters
     if operation.body is not None:
         described["requestBody"] = _content("application/json", schema_of[operation.body])
-    if operation.need is not Need.NOTHING:
-        scopes = [scope.value for scope in Scope if scope in ALLOWED[operation.need]]
-        described |= {"security": [{"token": []}], "x-scopes": scopes}
-    return described
+    return described | _security(operation.need)
+
+
+def _channel(channel: Channel) -> dict[str, Any]:
+    return {"summary": channel.summary, "parameters": _parameters(channel)} | _security(channel.need)
+
+
+def _parameters(asked: Operation | Channel) -> list[dict[str, Any]]:
+    return [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(asked.path)] + [
+        {"name": name, "in": "query", "schema": _KINDS[kind]} for name, kind in asked.query.items()
+    ]
+
+
+def _security(need: Need) -> dict[str, Any]:
+    if need is Need.NOTHING:
+        return {}
+    scopes = [scope.value for scope in Scope if scope in ALLOWED[need]]
+    return {"security": [{"token": []}], "x-scopes": scopes}
 
 
 def _content(media: str, schema: Any) -> dict[str, Any]:

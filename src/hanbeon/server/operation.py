@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import msgspec
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
+from hanbeon.events.follower import Follower
 from hanbeon.server.ask import Ask
 
 
@@ -33,6 +35,19 @@ def etag(version: int) -> dict[str, str]:
 
 
 Answer = Callable[[Ask], Awaitable[Reply | Response]]
+
+
+Open = Callable[[Ask], Awaitable[AbstractContextManager[Follower]]]
+
+
+class Channel(NamedTuple):
+    """One thing to follow by WebSocket. `open` refuses, or gives what is sent from then on."""
+
+    path: str
+    need: Need
+    open: Open
+    summary: str
+    query: Mapping[str, type] = {}
 
 
 class Operation(NamedTuple):

@@ -24,6 +24,11 @@ _FIELDS = ("ids", "job_id", "office_id", "state", "key")
 _RETRY_SECONDS = "1"
 
 
+CLOSE_OF_STATUS: Mapping[int, int] = {500: 1011, 503: 1013}
+"""Where WebSockets have a code of their own; all others are 4000 and the status that HTTP has."""
+_CLOSE = 4_000
+
+
 class Refusal(NamedTuple):
     """What only HTTP can refuse."""
 
@@ -39,6 +44,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "no_such_path": Refusal(404, "There is nothing at this path."),
     "wrong_method": Refusal(405, "This path is there, but not with this method."),
     "still_under_way": Refusal(409, "The first request with this Idempotency-Key is not answered yet."),
+    "not_a_websocket": Refusal(426, "This path is one of WebSockets, and this is a plain request."),
     "request_too_large": Refusal(413, "The body of the request exceeds the size limit."),
     "not_json": Refusal(422, "The body is not JSON."),
     "key_already_used": Refusal(422, "The Idempotency-Key came with another request before."),
@@ -54,14 +60,30 @@ class Refused(Exception):
         super().__init__(detail)
         self.code, self.detail, self.headers = code, detail, dict(headers or {})
 
+    @property
+    def status(self) -> int:
+        return REFUSALS[self.code].status
+
     def response(self) -> Response:
         status, title = REFUSALS[self.code]
         return _response(status, self.code, title, self.detail, None, {}, self.headers)
 
 
+def status_of(error: HanbeonError) -> int:
+    return STATUS_OF_CODE.get(error.code, STATUS[error.kind])
+
+
+def close_code(error: HanbeonError | Refused | None) -> int:
+    """With what a WebSocket is closed that must end; None is a defect."""
+    if error is None:
+        return CLOSE_OF_STATUS[500]
+    status = error.status if isinstance(error, Refused) else status_of(error)
+    return CLOSE_OF_STATUS.get(status, _CLOSE + status)
+
+
 def problem_of(error: HanbeonError) -> Response:
     """The answer to a request that Hanbeon refuses."""
-    status = STATUS_OF_CODE.get(error.code, STATUS[error.kind])
+    status = status_of(error)
     title = (type(error).__doc__ or "").splitlines()[0].rstrip(";")
     more = {name: value for name in _FIELDS if (value := getattr(error, name, None)) is not None}
     headers = {"Retry-After": _RETRY_SECONDS} if status == STATUS[Kind.UNAVAILABLE] else {}

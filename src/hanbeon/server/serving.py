@@ -16,8 +16,8 @@ from hanbeon.errors import AuthMissing
 from hanbeon.logs import get_logger
 from hanbeon.server.application import application
 from hanbeon.server.listening import bound, only_local, url_of
+from hanbeon.server.live import protocols
 from hanbeon.server.state import House
-from hanbeon.service.tokens import list_tokens
 from hanbeon.settings import Settings
 
 _log = get_logger("hanbeon.server")
@@ -28,13 +28,14 @@ async def serve(app: App, *, work: bool = True) -> None:
     """Serve the App, and work for it, until SIGTERM or SIGINT; a second signal hurries both."""
     with bound(app.settings.host, app.settings.port) as sockets:
         async with app:
-            if not only_local(sockets) and not await list_tokens(app.store):
+            house = House(app, app.worker() if work else None)
+            if not only_local(sockets) and not await house.admission.closed():
                 raise AuthMissing(
                     f"{app.settings.host} can be reached from elsewhere, and without any token everybody is admin; "
-                    "make one first: `hanbeon token create --user NAME --scope admin`",
+                    "make one first: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
                     field="host",
                 )
-            server = Server(House(app, app.worker() if work else None), sockets)
+            server = Server(house, sockets)
             with heeding(server.stop_soon, server.reload_soon):
                 await server.run()
 
@@ -96,7 +97,12 @@ def _config(house: House, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         application(house),
         loop="none",
-        ws="none",
+        http=protocols.Http,
+        ws=protocols.WebSocket,
+        ws_max_size=protocols.MESSAGE_BYTES,
+        ws_ping_interval=protocols.PING_SECONDS,
+        ws_ping_timeout=protocols.PING_SECONDS,
+        ws_per_message_deflate=False,  # Messages are small, and each connection would keep its own tables.
         lifespan="off",
         interface="asgi3",
         log_config=None,

@@ -6,7 +6,9 @@ import asyncio
 
 from hanbeon.app import App
 from hanbeon.engine.worker import Worker
+from hanbeon.events.broadcast import Broadcast
 from hanbeon.server.admission import Admission
+from hanbeon.server.issuer import issuer_of
 from hanbeon.server.metrics import RequestCounts
 from hanbeon.server.repeats import Repeats
 
@@ -16,7 +18,9 @@ class House:
 
     def __init__(self, app: App, worker: Worker | None = None) -> None:
         self.app, self.worker = app, worker
-        self.admission = Admission(app.store, app.clock)
+        self.admission = Admission(app.store, app.clock, issuer_of(app.settings))
+        self.broadcast = Broadcast(app.store, app.hub)
+        """What happens, for all who follow it over this server."""
         self.repeats = Repeats(app.store, app.clock)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()

@@ -1,0 +1,98 @@
+"""What uvicorn leaves open at the end of a connection: who does not read holds neither memory nor the server's stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import HTTPConnection
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+PING_SECONDS = 20.0
+MESSAGE_BYTES = 4_096
+"""The most that a client may send at once. It has nothing to say, so what it says is dropped."""
+_ABORT = "abort"
+_SEND_BUFFER_BYTES = 131_072
+"""By itself the kernel would keep megabytes for a client that reads nothing."""
+_WRITE_BUFFER_BYTES = 65_536
+_CLOSE_SECONDS = 2.0
+
+
+def abort_of(connection: HTTPConnection) -> Callable[[], None]:
+    """Drops the connection at once, with all that was not taken yet."""
+    abort: Callable[[], None] = getattr(connection.state, _ABORT)
+    return abort
+
+
+class Http(H11Protocol):
+    """HTTP, with a way to drop a connection from inside."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app_state = {**self.app_state, _ABORT: self._abort}
+
+    def _abort(self) -> None:
+        self.transport.abort()
+
+
+class WebSocket(WebSocketsSansIOProtocol):
+    """WebSockets, likewise; what is closed is gone soon, whether or not the other side takes part."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.app_state = {**self.app_state, _ABORT: self._abort}
+        self.close_timeout = _CLOSE_SECONDS
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.transport.set_write_buffer_limits(_WRITE_BUFFER_BYTES)
+        opened = transport.get_extra_info("socket")
+        if opened is not None:
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+
+    def data_received(self, data: bytes) -> None:
+        if self.handshake_initiated and not self.handshake_complete:
+            self.transport.abort()  # It speaks before it was let in, and nothing bounds what that would take.
+            return
+        super().data_received(data)
+        if not self.handshake_initiated and self.conn.handshake_exc is not None:
+            self.transport.close()  # It is no handshake, and nothing else would ever notice.
+
+    def handle_parser_exception(self) -> None:
+        if self.conn.close_sent is None:
+            self.transport.abort()  # Uvicorn would fail here, loudly: there is no connection to say goodbye on.
+        else:
+            super().handle_parser_exception()
+
+    def handle_ping(self) -> None:
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()  # Whoever reads nothing gets no answers either: they would pile up.
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort_soon()
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        if message["type"] == "websocket.http.response.body":
+            self.handshake_complete = True  # By a refusal; uvicorn would complain that nobody answered.
+            self._abort_soon()
+        elif message["type"] == "websocket.close":
+            self._abort_soon()
+
+    def shutdown(self) -> None:
+        """A session hears of the stop by itself and says goodbye; uvicorn would cut it short, with another code."""
+        if not self.handshake_complete or self.close_sent:
+            super().shutdown()
+
+    def _abort(self) -> None:
+        self.transport.abort()
+
+    def _abort_soon(self) -> None:
+        """Closing waits until everything is taken, which may be never."""
+        self.loop.call_later(_CLOSE_SECONDS + 1, self.transport.abort)
