@@ -155,6 +155,47 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     meta: str | None
 
 
+def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecord:
+    """What the database has of a job that was made at this instant to run as soon as it may, and has not ended since.
+
+    All that it waits for was made with it, and none of that is done.
+    """
+    return JobRecord(
+        seq=seq,
+        id=job.id,
+        queue=job.queue,
+        task=job.task,
+        role=job.role,
+        concurrency_key=job.concurrency_key,
+        state=state,
+        args=job.args,
+        priority=job.priority,
+        urgent=job.urgent,
+        run_at=created_at,
+        created_at=created_at,
+        started_at=None,
+        deadline_at=None,
+        finished_at=None,
+        stop_requested_at=None,
+        unmet=len(set(job.depends_on)),
+        on_dependency_failure=job.on_dependency_failure,
+        retry_count=0,
+        timeout_us=job.timeout_us,
+        policy=job.policy,
+        fence=0,
+        locked_by=None,
+        locked_until=None,
+        progress=None,
+        result=None,
+        failure_type=None,
+        error_message=None,
+        idempotency_key=job.idempotency_key,
+        unique_key=job.unique_key,
+        work_item=job.work_item,
+        meta=job.meta,
+    )
+
+
 class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One try of a job that has ended."""
 

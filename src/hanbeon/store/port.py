@@ -72,12 +72,19 @@ class Store:
     # Making jobs
 
     async def enqueue(
-        self, jobs: Sequence[NewJob], first: Callable[[Tx], Awaitable[None]] | None = None
+        self,
+        jobs: Sequence[NewJob],
+        first: Callable[[Tx], Awaitable[None]] | None = None,
+        last: Callable[[Tx, Sequence[enqueues.Enqueued]], Awaitable[None]] | None = None,
     ) -> list[enqueues.Enqueued]:
-        """All of them or none, in this order. `first` comes before them in the same transaction, and may refuse."""
+        """All of them or none, in this order.
+
+        `first` comes before them in the same transaction, and may refuse; `last` looks at what was made before anybody
+        else can see it.
+        """
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
-        if not missing and first is None:
+        if not missing and first is None and last is None:
             if enqueues.goes_alone(jobs) and await self._enqueue_one(jobs[0]):
                 return [enqueues.Enqueued(jobs[0].id, State.READY, True)]
             return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
@@ -88,7 +95,10 @@ class Store:
             if first is not None:
                 await first(tx)
             made[:] = await add_lanes(tx, missing) if missing else []
-            return await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
+            answers = await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
+            if last is not None:
+                await last(tx, answers)
+            return answers
 
         answers = await self.transact(enqueue, len(jobs))
         for name, number in made:

@@ -37,6 +37,9 @@ class Enqueued(msgspec.Struct, frozen=True, gc=False):
     id: str
     state: State
     created: bool
+    seq: int = 0
+    created_at: int = 0
+    """Like `seq` only told of jobs that were made just now, and not in the short way."""
 
 
 class _Row(msgspec.Struct, omit_defaults=True, gc=False):
@@ -109,7 +112,7 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
         if job.id in made:
             row = made[job.id]
             state = State(row["state"])
-            answers[job.id] = Enqueued(job.id, state, True)
+            answers[job.id] = Enqueued(job.id, state, True, row["seq"], row["created_at"])
             reason = Reason.ENQUEUED if state is State.READY else Reason.SCHEDULED
             details: dict[str, Any] = {"run_at": row["run_at"]} if state is State.PENDING else {}
             if job.depends_on:
@@ -119,7 +122,9 @@ async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bo
     if made:
         tx.wake(*{"work" if row["state"] == State.READY else "later" for row in made.values()})
     if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
-        answers |= {row.id: Enqueued(row.id, row.state, True) for row in await jobs_by_id(tx, free)}
+        answers |= {
+            row.id: Enqueued(row.id, row.state, True, row.seq, row.created_at) for row in await jobs_by_id(tx, free)
+        }
     if lasting:
         return [answers[job.id] for job in jobs]  # Behind a failed one, too: failing may lock what is others'.
     if replacing and outside:

@@ -34,11 +34,12 @@ class OfficeJobs(Desk):
         given = table(told, "a batch", ("jobs",))
         if "jobs" not in given:
             raise InvalidInput("it is missing; send a list of jobs", field="jobs")
-        await self._record(office_id)
+        office = await self._record(office_id)
         planned = plan(read_specs(given["jobs"]))
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
-        await make_jobs(self._store, office_id, planned, handlers, self._app.settings.max_payload_bytes)
-        return await self._views(office_id, [each.id for each in planned])
+        made = await make_jobs(self._store, office, planned, handlers, self._app.settings.max_payload_bytes)
+        view = views.Views(office_id, made.now, self._zone)
+        return [view.job(job, made.dependencies.get(job.id, ())) for job in made.jobs]
 
     async def jobs(
         self,
