@@ -21,7 +21,7 @@ READY := $(VENV)/.ready-$(PLACE)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup run demo test check lint fmt chaos docs bench soak lock clean
+.PHONY: help setup run demo test check lint fmt chaos fuzz docs bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ fmt: setup ## Format the code and apply the safe fixes
 
 chaos: setup ## Run the long kill tests
 	HANBEON_CHAOS=long $(BIN)/pytest -m chaos $(ARGS)
+
+fuzz: setup ## Try the whole API with schemathesis at length
+	HANBEON_FUZZ=long $(BIN)/pytest tests/server/fuzz $(ARGS)
 
 docs: setup ## Regenerate the generated pages of docs/
 	$(BIN)/python -m tools.docs

@@ -14,6 +14,7 @@ from hanbeon import App
 from hanbeon.server.listening import bound
 from hanbeon.server.serving import Server
 from hanbeon.server.state import House
+from tests.server.described import Description
 
 
 class Said(NamedTuple):
@@ -38,10 +39,11 @@ class Said(NamedTuple):
 
 
 class Client:
-    """Asks one server. `token` goes with each request."""
+    """Asks one server. `token` goes with each request. Every answer must be one that the server's description has."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url, self.token = url, token
+        self._description = Description(lambda: self._sent("GET", "/openapi.json", None, {}).body)
 
     def of(self, token: str | None) -> Client:
         return Client(self.url, token)
@@ -56,9 +58,14 @@ class Client:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
+        said = self._sent(method, path, body, sent)
+        self._description.check(method, path, *said)
+        return said
+
+    def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Said:
         connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=30)
         with contextlib.closing(connection):
-            connection.request(method, path, body, sent)
+            connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()
             return Said(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 

@@ -2,15 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from hanbeon import App, Context
+from hanbeon.domain.lifecycle import UNFINISHED
+from hanbeon.domain.phases import STATES
 from hanbeon.server.offices import bodies
 from hanbeon.surfaces.offices import body
+from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus
 from tests.server.client import Client, Said, serving
 
 JOB_FIELDS = {
@@ -217,4 +221,6 @@ def test_the_description_names_what_the_surface_reads() -> None:
 
     assert fields(bodies.OfficeBody) == set(body.CREATED_WITH)
     assert fields(bodies.OfficeChange) == set(body.CHANGED_WITH)
-    assert msgspec.inspect.type_info(bodies.JobBatch).fields[0].type.item_type.cls is JobSpec  # type: ignore[attr-defined]
+    assert fields(bodies.JobBody) == fields(JobSpec)
+    assert fields(bodies.ConfigChange) == fields(JobSchedulerConfig)
+    assert set(get_args(bodies.Unfinished)) == {status for status in JobStatus if STATES[PHASE[status]] in UNFINISHED}

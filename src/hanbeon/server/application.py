@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server import documents, operating
-from hanbeon.server.ask import Ask
+from hanbeon.server.ask import Ask, kind_of
 from hanbeon.server.entrance import Entrance
 from hanbeon.server.live.websocket import websockets
 from hanbeon.server.offices import desk, events, jobs
@@ -64,12 +64,13 @@ async def _not_a_websocket(request: Request) -> Response:
 
 def _endpoint(house: House, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
     most = house.app.settings.max_request_bytes
+    kinds = {name: kind_of(hint) for name, hint in operation.query.items()}
 
     async def endpoint(request: Request) -> Response:
         request.state.quiet = operation.quiet
         who = await house.admission.admit(request, operation.need)
         request.state.user = who.user
-        ask = Ask(request, who, operation.query, most)
+        ask = Ask(request, who, kinds, most)
 
         async def answer() -> Response:
             answer = await operation.answer(ask)
@@ -108,7 +109,7 @@ def _translate_errors(api: FastAPI) -> None:
 
 
 def _methods(routes: Sequence[Any], request: Request) -> list[str]:
-    found = {
-        method for route in routes if route.matches(request.scope)[0] is not Match.NONE for method in route.methods
-    }
+    """Of the first path that fits: `…/jobs/cancel-all` is no job."""
+    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    found = {method for route in fitting if route.path == fitting[0].path for method in route.methods}
     return sorted(found | ({"HEAD"} if "GET" in found else set()))

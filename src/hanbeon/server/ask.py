@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import msgspec
 from starlette.requests import Request
@@ -103,6 +103,14 @@ class Ask:
             # The rest of the body is not worth reading.
             {"Connection": "close"},
         )
+
+
+def kind_of(hint: Any) -> type:
+    """int, str, bool or list: what a parameter is read as, whatever else its type says."""
+    if get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    kind: type = get_origin(hint) or hint
+    return kind
 
 
 def _query(request: Request, known: Mapping[str, type]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from hanbeon.domain.access import Need
 from hanbeon.server.ask import Ask
 from hanbeon.server.openapi import describe
-from hanbeon.server.operation import Answer, Channel, Operation, Reply
+from hanbeon.server.operation import Channel, Operation, Reply
 
 _FOLDER = Path(__file__).parent / "page"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
@@ -26,9 +26,9 @@ def operations(others: Sequence[Operation], channels: Sequence[Channel]) -> list
     own += [
         Operation("GET", "/openapi.json", Need.NOTHING, openapi, "This description."),
         Operation("GET", "/", Need.NOTHING, _to_the_page, "Leads to `/docs`.", shapes={307: None}),
-        Operation("GET", "/docs", Need.NOTHING, _file("docs.html"), "A page that shows it."),
-        Operation("GET", "/docs/docs.css", Need.NOTHING, _file("docs.css"), "How the page looks."),
-        Operation("GET", "/docs/docs.js", Need.NOTHING, _file("docs.js"), "What the page does."),
+        _file("/docs", "docs.html", "A page that shows it."),
+        _file("/docs/docs.css", "docs.css", "How the page looks."),
+        _file("/docs/docs.js", "docs.js", "What the page does."),
     ]
     return own
 
@@ -37,10 +37,10 @@ async def _to_the_page(ask: Ask) -> Response:
     return RedirectResponse("/docs")
 
 
-def _file(name: str) -> Answer:
+def _file(path: str, name: str, summary: str) -> Operation:
     body, media = (_FOLDER / name).read_bytes(), _TYPES[Path(name).suffix]
 
     async def answer(ask: Ask) -> Response:
         return Response(body, headers={"Content-Security-Policy": _POLICY}, media_type=media)
 
-    return answer
+    return Operation("GET", path, Need.NOTHING, answer, summary, media=media)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from importlib.metadata import version
 
+import msgspec
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseUnavailable, Unavailable
 from hanbeon.logs import get_logger
 from hanbeon.server.ask import Ask
 from hanbeon.server.metrics import CONTENT_TYPE, metrics_text
@@ -22,9 +23,18 @@ _PATIENCE_SECONDS = 3.0
 _WINDOW_SECONDS = 300.0
 
 
+class Alive(msgspec.Struct, frozen=True, kw_only=True):
+    status: str = "ok"
+    version: str
+
+
+class Ready(msgspec.Struct, frozen=True, kw_only=True):
+    status: str = "ready"
+
+
 def operations(house: House) -> list[Operation]:
     async def healthz(ask: Ask) -> Reply:
-        return Reply({"status": "ok", "version": version("hanbeon")})
+        return Reply(Alive(version=version("hanbeon")))
 
     async def readyz(ask: Ask) -> Reply:
         try:
@@ -32,7 +42,7 @@ def operations(house: House) -> list[Operation]:
                 schema.check(*await house.app.store.database.read(_version))
         except TimeoutError:
             raise DatabaseUnavailable(f"the database did not answer within {_PATIENCE_SECONDS:g} s") from None
-        return Reply({"status": "ready"})
+        return Reply(Ready())
 
     async def metrics(ask: Ask) -> Response:
         queues = await house.app.statistics(window=_WINDOW_SECONDS)
@@ -40,11 +50,16 @@ def operations(house: House) -> list[Operation]:
         return Response(metrics_text(house.counts, queues, instances), media_type=CONTENT_TYPE)
 
     return [
-        Operation("GET", "/healthz", Need.NOTHING, healthz, "Whether the process lives.", quiet=True),
         Operation(
-            "GET", "/readyz", Need.NOTHING, readyz, "Whether the database answers, with the right schema.", quiet=True
+            *("GET", "/healthz", Need.NOTHING, healthz, "Whether the process lives."), shapes={200: Alive}, quiet=True
         ),
-        Operation("GET", "/metrics", Need.READ, metrics, "Numbers for Prometheus.", quiet=True),
+        Operation(
+            *("GET", "/readyz", Need.NOTHING, readyz, "Whether the database answers, with the right schema."),
+            shapes={200: Ready},
+            refuses=(Unavailable,),
+            quiet=True,
+        ),
+        Operation(*("GET", "/metrics", Need.READ, metrics, "Numbers for Prometheus."), media="text/plain", quiet=True),
     ]
 
 

@@ -10,6 +10,7 @@ import msgspec
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
+from hanbeon.errors import HanbeonError
 from hanbeon.events.follower import Follower
 from hanbeon.server.ask import Ask
 
@@ -47,21 +48,34 @@ class Channel(NamedTuple):
     need: Need
     open: Open
     summary: str
-    query: Mapping[str, type] = {}
+    query: Mapping[str, Any] = {}
 
 
 class Operation(NamedTuple):
-    """One thing to ask for. `query`: the kinds of its parameters; `body` and `shapes`: what goes in and out."""
+    """One thing to ask for.
+
+    `query`: its parameters, each by the type of what it takes, which may be annotated with bounds; `body` and `shapes`:
+    what goes in and out.
+    """
 
     method: str
     path: str
     need: Need
     answer: Answer
     summary: str
-    query: Mapping[str, type] = {}
+    query: Mapping[str, Any] = {}
     body: Any = None
+    may_be_empty: bool = False
+    """No body at all is as good as an empty object."""
     shapes: Mapping[int, Any] = {}
     creates: bool = False
     """It makes something, so that a request with an Idempotency-Key may come again."""
+    media: str = "application/json"
+    refuses: tuple[type[HanbeonError], ...] = ()
+    """Beside what every request of its form may meet (see `refusals`)."""
+    tagged: bool = False
+    """Its answer has an ETag; a change takes it back as If-Match."""
+    gives: Mapping[str, str] = {}
+    """For parameters of paths below its own: where its answer names what it made, as OpenAPI writes it."""
     quiet: bool = False
     """Asked for by machines all the time, and not worth a line of the log."""

@@ -69,22 +69,25 @@ class Refused(Exception):
         return _response(status, self.code, title, self.detail, None, {}, self.headers)
 
 
-def status_of(error: HanbeonError) -> int:
+def status_of(error: type[HanbeonError]) -> int:
     return STATUS_OF_CODE.get(error.code, STATUS[error.kind])
+
+
+def title_of(error: type[HanbeonError]) -> str:
+    return (error.__doc__ or "").splitlines()[0].rstrip(";")
 
 
 def close_code(error: HanbeonError | Refused | None) -> int:
     """With what a WebSocket is closed that must end; None is a defect."""
     if error is None:
         return CLOSE_OF_STATUS[500]
-    status = error.status if isinstance(error, Refused) else status_of(error)
+    status = error.status if isinstance(error, Refused) else status_of(type(error))
     return CLOSE_OF_STATUS.get(status, _CLOSE + status)
 
 
 def problem_of(error: HanbeonError) -> Response:
     """The answer to a request that Hanbeon refuses."""
-    status = status_of(error)
-    title = (type(error).__doc__ or "").splitlines()[0].rstrip(";")
+    status, title = status_of(type(error)), title_of(type(error))
     more = {name: value for name in _FIELDS if (value := getattr(error, name, None)) is not None}
     headers = {"Retry-After": _RETRY_SECONDS} if status == STATUS[Kind.UNAVAILABLE] else {}
     return _response(status, error.code, title, str(error), error.field, more, headers)

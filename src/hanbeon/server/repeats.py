@@ -24,7 +24,8 @@ KEPT_SECONDS = 24 * 3_600.0
 DEAD_SECONDS = 60.0
 """Without an answer for so long, whoever began to answer is taken for dead."""
 _PRUNE_SECONDS = 60.0
-_KEY = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
+_KEY = re.compile(KEY_PATTERN.strip("^$"), re.ASCII)
 _HEADERS = ("location", "etag")
 
 

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated, Any, Literal
 
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from hanbeon.domain.job import NAME_LIMIT, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDependencyFailure
+from hanbeon.domain.log import PAGE_LINES
+from hanbeon.domain.retry import Backoff
+from hanbeon.surfaces.offices.asked import BATCH_MOST, TITLE_BYTES
+from hanbeon.surfaces.offices.config import LIMIT_MAX, LONGEST_MS
+from hanbeon.surfaces.offices.reading import CURSOR_DIGITS, PAGE_MOST
 from hanbeon.surfaces.offices.shapes import Job
-from hanbeon.surfaces.offices.specs import JobSpec
-from hanbeon.surfaces.offices.vocabulary import EventType, JobStatus
+from hanbeon.surfaces.offices.vocabulary import EventType
+
+# The database keeps no NUL.
+_STORABLE = r"^[^\x00]*$"
+_UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT, pattern=_STORABLE)]
+NameOrEmpty = Annotated[str, Meta(max_length=NAME_LIMIT, pattern=_STORABLE)]
+JobId = Annotated[str, Meta(pattern=_UUID)]
+Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
+Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
+PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
+LogLines = Annotated[int, Meta(ge=1, le=PAGE_LINES)]
+LogPlace = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$")]
+Attempt = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$")]
+Unfinished = Literal["pending", "processing", "ready", "timeout"]
 
 
 class WebhookBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -16,25 +39,54 @@ class WebhookBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     events: list[EventType] | None = None
 
 
+class ConfigChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What is named is set, all else stays; a role's limit is taken away by null. Times are milliseconds."""
+
+    maxConcurrentJobs: Limit | UnsetType = UNSET
+    maxConcurrentByRole: dict[Name, Limit | None] | UnsetType = UNSET
+    defaultTimeout: Milliseconds | UnsetType = UNSET
+    maxRetries: Annotated[int, Meta(ge=0, le=RETRIES_MAX)] | UnsetType = UNSET
+    retryBackoff: Backoff | UnsetType = UNSET
+    retryBaseDelay: Annotated[int, Meta(ge=0, le=LONGEST_MS)] | UnsetType = UNSET
+
+
 class OfficeChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Sessions name the task that runs the jobs of a role, or of all others with `default`; null takes one away."""
 
-    name: str | None = None
-    sessions: dict[str, str | None] | None = None
+    name: Name | UnsetType = UNSET
+    sessions: dict[Name, Name | None] | None = None
     notifications: list[str] | None = None
     webhooks: list[WebhookBody] | None = None
 
 
 class OfficeBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    name: str
-    config: JobSchedulerConfig | None = None
-    sessions: dict[str, str] | None = None
+    name: Name
+    config: ConfigChange | None = None
+    sessions: dict[Name, Name | None] | None = None
     notifications: list[str] | None = None
     webhooks: list[WebhookBody] | None = None
 
 
+class JobBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One job; it waits for those that `depends_on` names by key within the batch, or by id."""
+
+    key: Name | None = None
+    id: JobId | None = None
+    task_id: Name | None = None
+    role: NameOrEmpty | None = None
+    title: Annotated[str, Meta(max_length=TITLE_BYTES, pattern=_STORABLE)] | None = None
+    args: dict[str, Any] | None = None
+    priority: Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)] | None = None
+    urgent: bool | None = None
+    depends_on: list[str] | None = None
+    timeout_ms: Milliseconds | None = None
+    max_retries: Annotated[int, Meta(ge=0, le=RETRIES_MAX)] | None = None
+    handler: Name | None = None
+    on_dependency_failure: OnDependencyFailure | None = None
+
+
 class JobBatch(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    jobs: list[JobSpec]
+    jobs: Annotated[list[JobBody], Meta(max_length=BATCH_MOST)]
 
 
 class JobsMade(msgspec.Struct, kw_only=True):
@@ -46,13 +98,13 @@ class JobsMade(msgspec.Struct, kw_only=True):
 class CancelAll(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Which unfinished jobs; none of these means all."""
 
-    task_id: str | None = None
-    statuses: list[JobStatus] | None = None
-    role: str | None = None
+    task_id: NameOrEmpty | None = None
+    statuses: list[Unfinished] | None = None
+    role: NameOrEmpty | None = None
 
 
 class Priority(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Lower before higher; urgent before all others."""
 
-    priority: int | None = None
+    priority: Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)] | None = None
     urgent: bool | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import Conflict, InvalidInput, OfficeNotFound
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
 from hanbeon.server.operation import Operation, Reply, etag
@@ -15,7 +16,7 @@ from hanbeon.surfaces.offices.service import Offices
 
 OFFICES = "/api/offices"
 OFFICE = "/api/offices/{id}"
-_PAGE: Mapping[str, type] = {"cursor": str, "limit": int}
+_PAGE: Mapping[str, Any] = {"cursor": bodies.JobId, "limit": bodies.PageSize}
 
 
 def operations(offices: Offices) -> list[Operation]:
@@ -65,38 +66,54 @@ def operations(offices: Offices) -> list[Operation]:
             body=bodies.OfficeBody,
             shapes={201: shapes.Office},
             creates=True,
+            tagged=True,
+            gives={"id": "$response.body#/id"},
         ),
         Operation(
             *("GET", OFFICES, Need.READ, list_all, "List offices, a page at a time."),
             query=_PAGE,
             shapes={200: shapes.OfficePage},
         ),
-        Operation("GET", OFFICE, Need.READ, get, "Show an office.", shapes={200: shapes.Office}),
+        Operation(
+            *("GET", OFFICE, Need.READ, get, "Show an office."),
+            shapes={200: shapes.Office},
+            refuses=(OfficeNotFound,),
+            tagged=True,
+        ),
         Operation(
             *("PATCH", OFFICE, Need.ADMIN, change, "Change an office: its name, sessions, and whom it tells."),
             body=bodies.OfficeChange,
             shapes={200: shapes.Office},
+            refuses=(OfficeNotFound,),
+            tagged=True,
         ),
         Operation(
             *("DELETE", OFFICE, Need.ADMIN, delete, "Delete an office; with cancel=true, whatever it has unfinished."),
             query={"cancel": bool},
             shapes={204: None},
+            refuses=(OfficeNotFound, Conflict),
         ),
         Operation(
             *("GET", f"{scheduler}/stats", Need.READ, stats, "How many jobs are where."),
             shapes={200: shapes.JobQueueStats},
+            refuses=(OfficeNotFound,),
         ),
         Operation(
             *("GET", f"{scheduler}/config", Need.READ, config, "How it runs jobs; the ETag is for If-Match."),
             shapes={200: JobSchedulerConfig},
+            refuses=(OfficeNotFound,),
+            tagged=True,
         ),
         Operation(
             *("PATCH", f"{scheduler}/config", Need.ADMIN, change_config, "Merge changes into the config."),
-            body=JobSchedulerConfig,
+            body=bodies.ConfigChange,
             shapes={200: JobSchedulerConfig},
+            refuses=(OfficeNotFound,),
+            tagged=True,
         ),
         Operation(
             *("POST", f"{scheduler}/process", Need.WRITE, process, "Run a scheduling cycle now."),
             shapes={200: shapes.Processed},
+            refuses=(OfficeNotFound,),
         ),
     ]

@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from hanbeon.domain.access import Need
 from hanbeon.domain.job import check_whole
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import InvalidInput, OfficeNotFound
 from hanbeon.events.follower import Follower
 from hanbeon.server.ask import Ask
 from hanbeon.server.live.sse import EventStream
+from hanbeon.server.offices import bodies
 from hanbeon.server.offices.desk import OFFICE
 from hanbeon.server.operation import Channel, Operation
 from hanbeon.server.state import House
@@ -27,7 +28,7 @@ def channel(house: House, offices: Offices) -> Channel:
 
     return Channel(
         *("/ws/offices/{id}/events", Need.READ, follow, "Follow what happens; go on behind `after`."),
-        query={"after": int},
+        query={"after": bodies.EventId},
     )
 
 
@@ -39,6 +40,8 @@ def operations(house: House, follow: Channel) -> list[Operation]:
         Operation(
             *("GET", f"{OFFICE}/events", follow.need, events, "Follow what happens (SSE); go on behind `after`."),
             query=follow.query,
+            media="text/event-stream",
+            refuses=(OfficeNotFound,),
         )
     ]
 

@@ -6,15 +6,18 @@ import uuid
 from typing import Any
 
 from hanbeon.domain.access import Need
+from hanbeon.errors import Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WrongState
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
 from hanbeon.server.offices.desk import OFFICE
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.surfaces.offices import shapes
 from hanbeon.surfaces.offices.service import Offices
+from hanbeon.surfaces.offices.vocabulary import JobStatus
 
 JOBS = f"{OFFICE}/jobs"
 JOB = f"{JOBS}/{{jobId}}"
+_ABSENT = (OfficeNotFound, JobNotFound)
 
 
 def operations(offices: Offices) -> list[Operation]:
@@ -55,46 +58,67 @@ def operations(offices: Offices) -> list[Operation]:
             *("POST", JOBS, Need.WRITE, create, "Make jobs, all of them or none."),
             body=bodies.JobBatch,
             shapes={201: bodies.JobsMade},
+            refuses=(OfficeNotFound, IdAlreadyUsed, Conflict),
             creates=True,
+            gives={"id": "$request.path.id", "jobId": "$response.body#/jobs/0/id"},
         ),
         Operation(
             *("GET", JOBS, Need.READ, list_all, "List jobs in creation order, a page at a time."),
-            query={"status": list, "role": str, "task_id": str, "cursor": str, "limit": int},
+            query={
+                "status": list[JobStatus],
+                "role": bodies.NameOrEmpty,
+                "task_id": bodies.NameOrEmpty,
+                "cursor": bodies.Cursor,
+                "limit": bodies.PageSize,
+            },
             shapes={200: shapes.JobPage},
+            refuses=(OfficeNotFound,),
         ),
         # Before the paths with an id in this place.
         Operation(
             *("POST", f"{JOBS}/cancel-all", Need.WRITE, cancel_all, "Cancel every unfinished job that matches."),
             body=bodies.CancelAll,
+            may_be_empty=True,
+            refuses=(OfficeNotFound,),
             shapes={200: shapes.CancelledAll},
         ),
-        Operation("GET", JOB, Need.READ, get, "Show a job with its executions.", shapes={200: shapes.JobDetail}),
+        Operation(
+            *("GET", JOB, Need.READ, get, "Show a job with its executions."),
+            shapes={200: shapes.JobDetail},
+            refuses=_ABSENT,
+        ),
         Operation(
             *("GET", f"{JOB}/log", Need.READ, log, "What it printed, also while it runs; go on behind `after`."),
-            query={"attempt": int, "after": str, "limit": int},
+            query={"attempt": bodies.Attempt, "after": bodies.LogPlace, "limit": bodies.LogLines},
             shapes={200: shapes.Log},
+            refuses=_ABSENT,
         ),
         Operation(
             *("GET", f"{JOB}/explain", Need.READ, explain, "Why it is not running."),
             shapes={200: shapes.Explanation},
+            refuses=_ABSENT,
         ),
         Operation(
             *("POST", f"{JOB}/retry", Need.WRITE, retry, "Try a failed or cancelled job again."),
             shapes={200: shapes.Job},
+            refuses=(*_ABSENT, WrongState, Conflict),
         ),
         Operation(
             *("POST", f"{JOB}/cancel", Need.WRITE, cancel, "Cancel it: 200 when that is done, 202 while it stops."),
             shapes={200: shapes.Job, 202: shapes.Job},
+            refuses=(*_ABSENT, WrongState),
         ),
         Operation(
             *("PATCH", f"{JOB}/priority", Need.WRITE, reprioritise, "Move it within its office."),
             body=bodies.Priority,
             shapes={200: shapes.Job},
+            refuses=(*_ABSENT, WrongState),
         ),
         Operation(
             *("GET", f"{OFFICE}/graph", Need.READ, graph, "Jobs and what they wait for, a page at a time."),
-            query={"task_id": str, "cursor": str, "limit": int},
+            query={"task_id": bodies.NameOrEmpty, "cursor": bodies.Cursor, "limit": bodies.PageSize},
             shapes={200: shapes.Graph},
+            refuses=(OfficeNotFound,),
         ),
     ]
 

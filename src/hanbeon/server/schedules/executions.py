@@ -5,12 +5,16 @@ from __future__ import annotations
 import uuid
 
 from hanbeon.domain.access import Need
+from hanbeon.domain.schedules.history import ExecutionType
+from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, TaskNotFound, WrongState
 from hanbeon.server.ask import Ask
+from hanbeon.server.offices.bodies import Cursor, JobId, Name, PageSize
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.schedules import bodies
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.service import Schedules
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 
 TASKS = "/api/tasks"
 TASK = f"{TASKS}/{{task_id}}"
@@ -46,25 +50,43 @@ def operations(schedules: Schedules) -> list[Operation]:
     return [
         Operation(
             *("GET", TASKS, Need.READ, tasks, "List the tasks that somebody has registered, a page at a time."),
-            query={"cursor": str, "limit": int},
+            query={"cursor": Name, "limit": PageSize},
             shapes={200: shapes.TaskPage},
         ),
-        Operation("GET", TASK, Need.READ, task, "Show a task.", shapes={200: shapes.Task}),
+        Operation(
+            *("GET", TASK, Need.READ, task, "Show a task."),
+            shapes={200: shapes.Task},
+            refuses=(TaskNotFound,),
+        ),
         Operation(
             *("POST", f"{TASK}/executions", Need.WRITE, run, "Run a task now, unless it has an unfinished execution."),
             body=bodies.RunBody,
+            may_be_empty=True,
             shapes={201: shapes.Execution},
             creates=True,
+            refuses=(TaskNotFound, ExecutionUnfinished),
         ),
         Operation(
             *("GET", EXECUTIONS, Need.READ, list_all, "List executions, the newest first."),
-            query={"task_id": str, "status": list, "type": str, "schedule_id": str, "cursor": str, "limit": int},
+            query={
+                "task_id": Name,
+                "status": list[ExecutionStatus],
+                "type": ExecutionType,
+                "schedule_id": JobId,
+                "cursor": Cursor,
+                "limit": PageSize,
+            },
             shapes={200: shapes.ExecutionPage},
         ),
-        Operation("GET", EXECUTION, Need.READ, get, "Show an execution.", shapes={200: shapes.Execution}),
+        Operation(
+            *("GET", EXECUTION, Need.READ, get, "Show an execution."),
+            shapes={200: shapes.Execution},
+            refuses=(ExecutionNotFound,),
+        ),
         Operation(
             *("GET", f"{EXECUTION}/explain", Need.READ, explain, "Why it is not running."),
             shapes={200: Explanation},
+            refuses=(ExecutionNotFound,),
         ),
         Operation(
             *(
@@ -75,6 +97,7 @@ def operations(schedules: Schedules) -> list[Operation]:
                 "Cancel it: 200 when that is done, 202 while it stops.",
             ),
             shapes={200: shapes.Execution, 202: shapes.Execution},
+            refuses=(ExecutionNotFound, WrongState),
         ),
     ]
 

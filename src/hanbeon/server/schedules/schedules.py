@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
+from hanbeon.domain.schedules.history import FireOutcome
+from hanbeon.errors import Changed, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.server.ask import Ask
+from hanbeon.server.offices.bodies import Cursor, JobId, Name, PageSize
 from hanbeon.server.operation import Operation, Reply, etag
 from hanbeon.server.schedules import bodies
 from hanbeon.server.schedules.executions import seeded
@@ -53,10 +56,13 @@ def operations(schedules: Schedules) -> list[Operation]:
             body=bodies.ScheduleBody,
             shapes={201: shapes.Schedule},
             creates=True,
+            refuses=(ScheduleNameTaken,),
+            tagged=True,
+            gives={"id": "$response.body#/id"},
         ),
         Operation(
             *("GET", SCHEDULES, Need.READ, list_all, "List schedules, a page at a time."),
-            query={"task_id": str, "paused": bool, "name": str, "cursor": str, "limit": int},
+            query={"task_id": Name, "paused": bool, "name": Name, "cursor": JobId, "limit": PageSize},
             shapes={200: shapes.SchedulePage},
         ),
         # Before the paths with an id in this place.
@@ -65,33 +71,47 @@ def operations(schedules: Schedules) -> list[Operation]:
             body=bodies.PreviewBody,
             shapes={200: shapes.Preview},
         ),
-        Operation("GET", SCHEDULE, Need.READ, get, "Show a schedule.", shapes={200: shapes.Schedule}),
+        Operation(
+            *("GET", SCHEDULE, Need.READ, get, "Show a schedule."),
+            shapes={200: shapes.Schedule},
+            refuses=(ScheduleNotFound,),
+            tagged=True,
+        ),
         Operation(
             *("PATCH", SCHEDULE, Need.WRITE, change, "Change what is given of it; in force at once."),
             body=bodies.ScheduleChange,
             shapes={200: shapes.Schedule},
+            refuses=(ScheduleNotFound, ScheduleNameTaken),
+            tagged=True,
         ),
         Operation(
             *("DELETE", SCHEDULE, Need.WRITE, delete, "Delete it; what it has made stays until it is pruned."),
             shapes={204: None},
+            refuses=(ScheduleNotFound, Changed),
         ),
         Operation(
             *("POST", f"{SCHEDULE}/pause", Need.WRITE, pause, "Fire no more until it is resumed."),
             shapes={200: shapes.Schedule},
+            refuses=(ScheduleNotFound,),
+            tagged=True,
         ),
         Operation(
             *("POST", f"{SCHEDULE}/resume", Need.WRITE, resume, "Go on with the next fire from now."),
             shapes={200: shapes.Schedule},
+            refuses=(ScheduleNotFound,),
+            tagged=True,
         ),
         Operation(
             *("GET", f"{SCHEDULE}/preview", Need.READ, preview, "The next fires, and what changes of clocks do."),
-            query={"n": int},
+            query={"n": bodies.Fires},
             shapes={200: shapes.Preview},
+            refuses=(ScheduleNotFound,),
         ),
         Operation(
             *("GET", f"{SCHEDULE}/fires", Need.READ, fires, "What became of its fires, the newest first."),
-            query={"outcome": str, "cursor": str, "limit": int},
+            query={"outcome": FireOutcome, "cursor": Cursor, "limit": PageSize},
             shapes={200: shapes.FirePage},
+            refuses=(ScheduleNotFound,),
         ),
     ]
 

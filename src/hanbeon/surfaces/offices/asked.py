@@ -31,7 +31,7 @@ from hanbeon.tasks.options import check_kinds, kinds_of, one_of
 from hanbeon.tasks.signature import to_json_text
 
 BATCH_MOST = 10_000
-_TITLE_BYTES = 4_000
+TITLE_BYTES = 4_000
 _NAMES = ("key", "task_id", "role", "handler")
 
 
@@ -85,7 +85,7 @@ def _spec(told: Any) -> JobSpec:
     if spec.id is not None and not is_id(spec.id):
         raise InvalidInput(f"{reprlib.repr(spec.id)} is not a UUID in lower-case text form", field="id")
     if spec.title is not None:
-        check_size("title", spec.title, _TITLE_BYTES)
+        check_size("title", spec.title, TITLE_BYTES)
     for field, low, high in (
         ("priority", PRIORITY_MIN, PRIORITY_MAX),
         ("timeout_ms", 1, LONGEST_US // 1_000),

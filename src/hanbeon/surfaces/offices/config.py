@@ -14,8 +14,8 @@ from hanbeon.surfaces.offices.reading import inside, table, text, whole
 from hanbeon.tasks.options import one_of
 
 _MINUTE_MS = 60_000
-_LONGEST_MS = LONGEST_US // 1_000
-_LIMIT_MAX = 2**31 - 1
+LONGEST_MS = LONGEST_US // 1_000
+LIMIT_MAX = 2**31 - 1
 ROLE_LIMITS = {"FE": 1, "BE": 1, "QA": 1, "DevOps": 1}
 ROLE_TIMEOUTS_MS = {
     "PO": 15 * _MINUTE_MS,
@@ -45,10 +45,10 @@ class JobSchedulerConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _LOWEST_HIGHEST = {
-    "maxConcurrentJobs": (1, _LIMIT_MAX),
-    "defaultTimeout": (1, _LONGEST_MS),
+    "maxConcurrentJobs": (1, LIMIT_MAX),
+    "defaultTimeout": (1, LONGEST_MS),
     "maxRetries": (0, RETRIES_MAX),
-    "retryBaseDelay": (0, _LONGEST_MS),
+    "retryBaseDelay": (0, LONGEST_MS),
 }
 Explicit = Mapping[str, Any]
 """Settings that somebody has set; a role whose limit was removed is there with None."""
@@ -93,5 +93,5 @@ def _roles(told: Any) -> dict[str, int | None]:
     for role, limit in table(told, "", field=BY_ROLE).items():
         with inside(BY_ROLE):
             role = text(role, "role")
-            limits[role] = None if limit is None else whole(limit, role, 1, _LIMIT_MAX)
+            limits[role] = None if limit is None else whole(limit, role, 1, LIMIT_MAX)
     return limits

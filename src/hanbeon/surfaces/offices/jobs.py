@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -25,16 +25,18 @@ from hanbeon.surfaces.offices.making import make_jobs
 from hanbeon.surfaces.offices.reading import page_size, place, table, text, whole
 from hanbeon.surfaces.offices.vocabulary import in_engine_words, status_of_state
 
+_ALL: Mapping[str, Any] = {}
+
 
 class OfficeJobs(Desk):
     """What a transport asks about jobs. A job of another office is not found here."""
 
     async def create_jobs(self, office_id: str, told: Any) -> list[shapes.Job]:
         """Make the jobs of `{jobs: […]}`, all or none; they answer in the same order."""
+        office = await self._record(office_id)
         given = table(told, "a batch", ("jobs",))
         if "jobs" not in given:
             raise InvalidInput("it is missing; send a list of jobs", field="jobs")
-        office = await self._record(office_id)
         planned = plan(read_specs(given["jobs"]))
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
         made = await make_jobs(self._store, office, planned, handlers, self._app.settings.max_payload_bytes)
@@ -81,9 +83,9 @@ class OfficeJobs(Desk):
         (job,) = await self._views(office_id, [job_id])
         return shapes.CancelAnswer(job=job, stopping=state is State.RUNNING)
 
-    async def cancel_all(self, office_id: str, told: Any = None) -> shapes.CancelledAll:
+    async def cancel_all(self, office_id: str, told: Any = _ALL) -> shapes.CancelledAll:
         """Cancel every unfinished job that matches `{task_id?, statuses?, role?}`; the ids accepted."""
-        given = table({} if told is None else told, "cancel-all", ("task_id", "statuses", "role"))
+        given = table(told, "cancel-all", ("task_id", "statuses", "role"))
         await self._record(office_id)
         chosen = CancelFilter(
             queue=queue_of_office(office_id),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import Changed, IdAlreadyUsed, UnknownDependency
+from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
 from hanbeon.store.operations import read
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.offices import OfficeRecord, keep_office, office_by_id
@@ -51,7 +51,7 @@ async def make_jobs(
             raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
         except Changed:
             office = await _again(store, office)
-    raise Changed(f"office {office.id} changes faster than jobs can be made in it; try again")
+    raise Conflict(f"office {office.id} changes faster than jobs can be made in it; try again")
 
 
 async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:

@@ -12,7 +12,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import check_names
 
 PAGE_MOST = 1_000
-_CURSOR_DIGITS = 18
+CURSOR_DIGITS = 18
 
 
 @contextlib.contextmanager
@@ -64,6 +64,6 @@ def place(cursor: Any) -> int:
     """Where a page begins; cursors come from the page before."""
     if cursor is None:
         return 0
-    if not isinstance(cursor, str) or not (cursor.isascii() and cursor.isdecimal()) or len(cursor) > _CURSOR_DIGITS:
+    if not isinstance(cursor, str) or not (cursor.isascii() and cursor.isdecimal()) or len(cursor) > CURSOR_DIGITS:
         raise InvalidInput(f"{reprlib.repr(cursor)} is no cursor; pass on the next_cursor of a page", field="cursor")
     return int(cursor)

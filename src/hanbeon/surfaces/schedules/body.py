@@ -25,7 +25,7 @@ from hanbeon.tasks.signature import to_json_text
 TIMES = ("cron", "run_at", "timezone", "jitter", "starts_at", "ends_at", "dst_gap", "dst_fold")
 FIELDS = ("task_id", "name", *TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")
 PREVIEWED_WITH = (*TIMES, "from", "n")
-_LIMIT_MOST = 10_000
+LIMIT_MOST = 10_000
 
 
 def read_fields(told: Any) -> dict[str, Any]:
@@ -172,4 +172,4 @@ def _jitter(told: Any) -> int:
 
 
 def _limit(told: Any) -> int:
-    return CATCH_UP_MOST if told is None else whole(told, "misfire_limit", 1, _LIMIT_MOST)
+    return CATCH_UP_MOST if told is None else whole(told, "misfire_limit", 1, LIMIT_MOST)

@@ -37,7 +37,7 @@ from hanbeon.tasks.options import did_you_mean, one_of
 from hanbeon.tasks.running import settings_of
 
 LOCAL = "local"
-_PREVIEW_MOST = 1_000
+PREVIEW_MOST = 1_000
 
 
 class Schedules:
@@ -217,7 +217,7 @@ class Schedules:
 
     async def preview(self, schedule_id: str, *, n: int = 10) -> shapes.Preview:
         """The next fires that there are to be, also of a schedule that is paused."""
-        whole(n, "n", 1, _PREVIEW_MOST)
+        whole(n, "n", 1, PREVIEW_MOST)
         schedule = await self._record(schedule_id)
         now = await self._store.database.read(now_us)
         return self._previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
@@ -226,7 +226,7 @@ class Schedules:
         """When a schedule would fire: `{cron | run_at, timezone?, from?, n?, …}`."""
         fields = table(told, "a preview", body.PREVIEWED_WITH)
         timing = body.timing_of(fields, self._zone)
-        n = 10 if fields.get("n") is None else whole(fields["n"], "n", 1, _PREVIEW_MOST)
+        n = 10 if fields.get("n") is None else whole(fields["n"], "n", 1, PREVIEW_MOST)
         start = body.instant(fields.get("from"), "from", zone_of(timing.timezone))
         now = await self._store.database.read(now_us) if start is None else start - 1
         body.check_times(timing, now)
@@ -290,7 +290,7 @@ class Schedules:
     async def _known(self, tx: Tx, task: str) -> KnownTask:
         found = await known.find_tasks(tx, [task])
         if not found:
-            names = [each.name for each in await known.tasks(tx, None, None, _PREVIEW_MOST)]
+            names = [each.name for each in await known.tasks(tx, None, None, PREVIEW_MOST)]
             hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
             raise UnknownTask(f"there is no task {task[:80]!r}{hint}", field="task_id")
         return found[0]

@@ -1,0 +1,58 @@
+"""Holds every answer that a test gets against the description of the API: what that lacks is a defect of either."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+_UNMATCHED = {404: "no_such_path", 405: "wrong_method"}
+_NO_CONTENT = (204, 307)
+
+
+class _Path(NamedTuple):
+    template: str
+    form: re.Pattern[str]
+    methods: Mapping[str, Any]
+
+
+@cache
+def _paths(document: str) -> list[_Path]:
+    """Those without parameters come first, as they do in the server."""
+    found = []
+    for template, methods in json.loads(document)["paths"].items():
+        parts = re.split(r"\{\w+\}", template)
+        form = re.compile("[^/]+".join(re.escape(part) for part in parts))
+        found.append(_Path(template, form, {name.upper(): told for name, told in methods.items()}))
+    return sorted(found, key=lambda path: path.template.count("{"))
+
+
+class Description:
+    """What a server says of itself, asked for once."""
+
+    def __init__(self, fetch: Callable[[], bytes]) -> None:
+        self._fetch = fetch
+        self._document: str | None = None
+
+    def check(self, method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        if self._document is None:
+            self._document = self._fetch().decode()
+        asked = path.partition("?")[0]
+        method = "GET" if method == "HEAD" else method
+        fitting = [each for each in _paths(self._document) if each.form.fullmatch(asked)]
+        told = next((each.methods[method] for each in fitting if method in each.methods), None)
+        if told is None:
+            if status in _UNMATCHED:
+                assert json.loads(body or b"{}").get("code", _UNMATCHED[status]) == _UNMATCHED[status], body
+                return
+            raise AssertionError(f"{method} {asked} answered {status}, and the description does not have it")
+        answer = told["responses"].get(str(status))
+        assert answer is not None, (
+            f"{method} {asked} answered {status}, which its Operation does not say: {body[:300]!r}; "
+            "add the error to its `refuses`, or the status to its `shapes`"
+        )
+        if status not in _NO_CONTENT:
+            media = headers.get("content-type", "").partition(";")[0]
+            assert media in answer["content"], f"{method} {asked} answered {status} as {media!r}: {answer}"

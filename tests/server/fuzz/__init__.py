@@ -1,0 +1,1 @@
+"""schemathesis against a running server: what the description allows and forbids, at random and in sequences."""

@@ -1,0 +1,97 @@
+"""No 5xx, no status or content that the description does not have, nothing accepted that it forbids."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.hanbeon import environment, hanbeon
+from tests.cli.workers import Running
+from tests.server.client import Client
+from tests.server.fuzz import hooks
+from tests.server.fuzz.hooks import HANDLER
+
+_HERE = Path(__file__).parent
+_SCHEMATHESIS = str(Path(sys.executable).with_name("schemathesis"))
+_LONG = os.environ.get("HANBEON_FUZZ") == "long"
+_EXAMPLES = 300 if _LONG else 12
+_PATIENCE = 1_800 if _LONG else 110
+_STREAM = "/api/offices/{id}/events"
+"""Answers for ever, so that a client which waits for the end of an answer waits in vain; it has tests of its own."""
+_TASKS = f"""
+[tasks.{HANDLER}]
+command = ["true"]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(_PATIENCE + 60)
+def test_whatever_is_asked_the_answers_are_those_of_the_description(sqlite_url: str, tmp_path: Path) -> None:
+    (tmp_path / "hanbeon.toml").write_text(_TASKS)
+    token = hanbeon("token", "create", "--user", "ada", "--scope", "admin", "--database", sqlite_url).stdout.strip()
+    log = tmp_path / "log"
+    with (
+        log.open("w") as lines,
+        Running("serve", "--database", sqlite_url, "--port", "0", stderr=lines, cwd=tmp_path) as running,
+    ):
+        client = Client(_url(log, running), token)
+        told = _fuzz(client, tmp_path, _jobs(client))
+        metrics = client.ask_now("GET", "/metrics").body.decode()
+    assert told["exit_code"] == 0
+    assert told["operations"]["tested"] == told["operations"]["selected"] == told["operations"]["total"] - 1
+    assert {name for name, phase in told["phases"].items() if phase["status"] == "success"} == {
+        *("coverage", "fuzzing", "stateful")
+    }
+    assert not told["warnings"]["missing_test_data"], told["warnings"]
+    ran = [line for line in metrics.splitlines() if 'state="succeeded"' in line and not line.endswith(" 0.0")]
+    assert len(ran) > 1, "hardly a job has run, so that most of the API was never reached"
+    assert "request_broke" not in log.read_text()
+
+
+def _url(log: Path, running: Running) -> str:
+    while True:
+        for line in log.read_text().splitlines():
+            if line.endswith("}") and (told := json.loads(line))["event"] == "server_started":
+                return str(told["url"])
+        assert running.process.poll() is None, log.read_text()
+
+
+def _jobs(client: Client) -> str:
+    """Jobs of an office of its own, some that run and some that nobody does."""
+    office = client.ask_now("POST", "/api/offices", {"name": "Seoul", "sessions": {"FE": HANDLER}}).json["id"]
+    jobs = [{"role": role} for role in ("FE", "FE", "QA", "QA", "PO", "PO")]
+    made = client.ask_now("POST", f"/api/offices/{office}/jobs", {"jobs": jobs}).json["jobs"]
+    return " ".join(f"{office}/{job['id']}" for job in made)
+
+
+def _fuzz(client: Client, folder: Path, jobs: str) -> dict[str, Any]:
+    """What schemathesis found; an error with all that it says if it found anything."""
+    report = folder / "report.json"
+    done = subprocess.run(
+        [
+            *(_SCHEMATHESIS, "--config-file", str(_HERE / "schemathesis.toml")),
+            *("run", f"{client.url}/openapi.json"),
+            *("--phases", "coverage,fuzzing,stateful", "--exclude-path", _STREAM, "--continue-on-failure"),
+            *("--max-examples", str(_EXAMPLES), "--request-timeout", "30", "--no-color"),
+            *(() if _LONG else ("--seed", "1")),
+            *("--report", "json", "--report-json-path", str(report)),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+        cwd=folder,
+        env=environment(
+            SCHEMATHESIS_HOOKS=hooks.__name__,
+            PYTHONPATH=str(_HERE.parents[2]),
+            HANBEON_FUZZ_TOKEN=str(client.token),
+            HANBEON_FUZZ_JOBS=jobs,
+        ),
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    found: dict[str, Any] = json.loads(report.read_text())
+    return found

@@ -1,0 +1,119 @@
+"""What the description says of every request is so: what is not found, what does not fit, what leads where.
+
+Who may ask is in `test_scopes.py`; that tests meet no other statuses than these is seen to by their client.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from tests.server.client import Client, serving
+
+_NOBODY = "01890000-0000-7000-8000-000000000001"
+
+
+@pytest.fixture
+async def narrow(app: App) -> AsyncIterator[Client]:
+    """A client of a server that takes small bodies only."""
+    app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
+    async with serving(app) as client:
+        yield client
+
+
+async def _operations(client: Client) -> list[tuple[str, str, dict[str, Any]]]:
+    paths: dict[str, Any] = (await client.get("/openapi.json")).json["paths"]
+    return [(method.upper(), path, told) for path, methods in paths.items() for method, told in methods.items()]
+
+
+def _with_ids(path: str) -> str:
+    return re.sub(r"\{\w+\}", _NOBODY, path)
+
+
+async def test_every_path_with_an_id_is_not_found_under_one_that_nothing_has(narrow: Client) -> None:
+    for method, path, told in await _operations(narrow):
+        if "{" not in path:
+            assert "404" not in told["responses"], path
+            continue
+        answer = await narrow.ask(method, _with_ids(path), {} if "requestBody" in told else None)
+        assert answer.status == 404, (method, path, answer)
+
+
+async def test_every_request_refuses_parameters_and_bodies_that_do_not_fit(narrow: Client) -> None:
+    for method, path, told in await _operations(narrow):
+        answer = await narrow.ask(method, f"{_with_ids(path)}?no_such_thing=1")
+        assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", "no_such_thing"), path
+        if "requestBody" in told:
+            assert (await narrow.ask(method, _with_ids(path), b"{")).code == "not_json"
+            assert (await narrow.ask(method, _with_ids(path), b" " * 2_001)).code == "request_too_large"
+        else:
+            assert "413" not in told["responses"], path
+
+
+async def test_every_change_is_refused_to_pages_of_other_sites(narrow: Client) -> None:
+    for method, path, told in await _operations(narrow):
+        if method != "GET" and "security" in told:
+            answer = await narrow.ask(method, _with_ids(path), Origin="https://evil.example")
+            assert (answer.status, answer.code) == (403, "foreign_origin"), path
+
+
+async def test_names_are_unique_and_links_lead_from_what_makes_to_what_is_made(narrow: Client) -> None:
+    operations = await _operations(narrow)
+    by_name = {told["operationId"]: (method, path) for method, path, told in operations}
+    assert len(by_name) == len(operations)
+    links = {(method, path): dict(_links(told)) for method, path, told in operations}
+    of_office, of_jobs = links["POST", "/api/offices"], links["POST", "/api/offices/{id}/jobs"]
+    assert all(each == {"id": "$response.body#/id"} for each in of_office.values())
+    below = {told["operationId"] for _, path, told in operations if re.fullmatch(r"/api/offices/\{id\}[^{]*", path)}
+    assert of_office.keys() == below
+    assert of_jobs.keys() == {told["operationId"] for _, path, told in operations if "{jobId}" in path}
+    assert all(set(each) == {"id", "jobId"} for each in of_jobs.values())
+
+
+def _links(told: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    for answer in told["responses"].values():
+        for link in answer.get("links", {}).values():
+            yield link["operationId"], link["parameters"]
+
+
+async def test_every_reference_leads_to_something_and_every_answer_has_a_form(narrow: Client) -> None:
+    document = (await narrow.get("/openapi.json")).json
+    text = json.dumps(document)
+    for name in re.findall(r'"\$ref": "#/components/schemas/(\w+)"', text):
+        assert name in document["components"]["schemas"]
+    for method, path, told in await _operations(narrow):
+        for status, answer in told["responses"].items():
+            assert "content" in answer or status in ("204", "307"), (method, path, status)
+            for media, content in answer.get("content", {}).items():
+                assert media != "application/json" or "schema" in content or path == "/openapi.json", (path, status)
+
+
+async def test_conflicts_that_are_described_can_be_met(narrow: Client) -> None:
+    office = f"/api/offices/{(await narrow.post('/api/offices', {'name': 'Seoul'})).json['id']}"
+    job = {"id": _NOBODY, "title": "one"}
+    assert (await narrow.post(f"{office}/jobs", {"jobs": [job]})).status == 201
+    path = f"{office}/jobs/{_NOBODY}"
+    met = {
+        ("DELETE", "/api/offices/{id}"): await narrow.ask("DELETE", office),
+        ("POST", "/api/offices/{id}/jobs"): await narrow.post(f"{office}/jobs", {"jobs": [{**job, "title": "two"}]}),
+        ("POST", "/api/offices/{id}/jobs/{jobId}/retry"): await narrow.post(f"{path}/retry"),
+        ("PATCH", "/api/offices/{id}"): await narrow.ask("PATCH", office, {"name": "x"}, If_Match='"7"'),
+        ("PATCH", "/api/offices/{id}/scheduler/config"): await narrow.ask(
+            "PATCH", f"{office}/scheduler/config", {"maxRetries": 1}, If_Match='"7"'
+        ),
+    }
+    assert (await narrow.post(f"{path}/cancel")).status == 200
+    met |= {
+        ("PATCH", "/api/offices/{id}/jobs/{jobId}/priority"): await narrow.ask(
+            "PATCH", f"{path}/priority", {"priority": 1}
+        )
+    }
+    told = {
+        (method, path): {int(status) for status in told["responses"] if status in ("409", "412")}
+        for method, path, told in await _operations(narrow)
+    }
+    for place, answer in met.items():
+        assert {answer.status} == told[place], (place, answer)
