@@ -151,6 +151,28 @@ def test_a_schedule_may_say_what_happens_in_a_fold(cron: str, fold: Fold, expect
     assert first(Timing(cron=cron, timezone=NEW_YORK, fold=fold), "2026-11-01 00:00", len(expected)) == expected
 
 
+@pytest.mark.parametrize(
+    ("after", "fold", "expected"),
+    [
+        ("01:10:00-04:00", Fold.FIRST, "2026-11-01T01:30:00-04:00"),
+        ("01:30:00-04:00", Fold.FIRST, "2026-11-02T01:30:00-05:00"),
+        ("01:10:00-05:00", Fold.FIRST, "2026-11-02T01:30:00-05:00"),
+        ("01:10:00-04:00", Fold.SECOND, "2026-11-01T01:30:00-05:00"),
+        ("01:50:00-04:00", Fold.SECOND, "2026-11-01T01:30:00-05:00"),
+        ("01:30:00-05:00", Fold.SECOND, "2026-11-02T01:30:00-05:00"),
+        ("01:10:00-04:00", Fold.BOTH, "2026-11-01T01:30:00-04:00"),
+        ("01:30:00-04:00", Fold.BOTH, "2026-11-01T01:30:00-05:00"),
+        ("01:50:00-04:00", Fold.BOTH, "2026-11-01T01:30:00-05:00"),
+        ("01:10:00-05:00", Fold.BOTH, "2026-11-01T01:30:00-05:00"),
+        ("01:30:00-05:00", Fold.BOTH, "2026-11-02T01:30:00-05:00"),
+    ],
+)
+def test_a_search_may_begin_anywhere_in_a_repeated_hour(after: str, fold: Fold, expected: str) -> None:
+    fire = Timing(cron="30 1 * * *", timezone=NEW_YORK, fold=fold).next_fire(at(f"2026-11-01T{after}"))
+    assert fire is not None
+    assert iso(fire.at, NEW_YORK) == expected
+
+
 def test_notes_say_what_is_odd_about_a_fire() -> None:
     def notes(timing: Timing, after: str, count: int) -> list[tuple[NoteKind, str] | None]:
         fires = islice(timing.fires(at(after, timing.timezone)), count)
@@ -184,6 +206,13 @@ def test_a_fire_is_never_at_or_before_the_last_from_anywhere_in_a_repeated_hour(
             assert fire.at > instant
 
 
+def test_what_comes_right_behind_a_repeated_hour_is_nothing_special() -> None:
+    timing = Timing(cron="0 2 * * *", timezone=NEW_YORK, fold=Fold.BOTH)
+    fire = timing.next_fire(at("2026-11-01T01:50-04:00"))
+    assert fire is not None
+    assert (iso(fire.at, NEW_YORK), fire.note) == ("2026-11-01T02:00:00-05:00", None)
+
+
 def test_several_expressions_fire_when_any_of_them_does() -> None:
     timing = Timing(cron="0 9 * * MON-FRI | 0 11 * * SAT,SUN | 0 9 9 * *", timezone=SEOUL)
     assert first(timing, "2026-01-08 09:00", 4) == [
@@ -197,6 +226,15 @@ def test_several_expressions_fire_when_any_of_them_does() -> None:
 def test_each_of_several_expressions_is_a_time_or_a_rhythm_by_itself() -> None:
     timing = Timing(cron="30 2 * * * | */30 2 * * *", timezone=NEW_YORK)
     assert first(timing, "2026-03-08 00:00", 2) == ["2026-03-08T03:00:00-04:00", "2026-03-09T02:00:00-04:00"]
+
+
+@pytest.mark.parametrize("cron", ["30 2 * * * | 0 3 * * *", "0 3 * * * | 30 2 * * *", "30 2 * * * | */60 * * * *"])
+def test_one_fire_of_two_expressions_says_what_either_has_to_say(cron: str) -> None:
+    fire = Timing(cron=cron, timezone=NEW_YORK).next_fire(at("2026-03-08T01:30-05:00"))
+    assert fire is not None
+    assert iso(fire.at, NEW_YORK) == "2026-03-08T03:00:00-04:00"
+    assert fire.note is not None
+    assert fire.note.kind is NoteKind.GAP
 
 
 def test_start_and_end_are_included() -> None:
