@@ -42,6 +42,8 @@ from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store
+from hanbeon.surfaces.offices.outgoing.built_in import outgoing
+from hanbeon.surfaces.offices.outgoing.executor import OutgoingExecutor
 from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task
@@ -410,21 +412,27 @@ class App:
         source = None if self.file is None else FileSource(self.file, self.tasks, given)
         # A file may ask for more at once later. Threads are made as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
-        executors: list[Executor] = [AsyncExecutor(), ThreadExecutor(threads), HttpExecutor(settings, self.clock)]
+        blocking: Executor = ThreadExecutor(threads)
+        http = HttpExecutor(settings, self.clock)
+        executors: list[Executor] = [AsyncExecutor(), blocking, http]
         if sys.platform == "linux":
             from hanbeon.executors.command.executor import CommandExecutor
             from hanbeon.executors.guard import Guardian
             from hanbeon.executors.process.executor import ProcessExecutor
 
             guardian = Guardian()
-            executors.append(ProcessExecutor(settings, self.clock, guardian))
+            blocking = ProcessExecutor(settings, self.clock, guardian)
+            executors.append(blocking)
             executors.append(CommandExecutor(settings, self.clock, guardian))
         elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
             raise ProcessesUnsupported(
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
                 'work there, or say executor="thread" and look at ctx.stopping'
             )
-        return Worker(self.store, self.hub, self.tasks, settings, self.clock, executors, name=name, source=source)
+        executors.insert(0, OutgoingExecutor(self.store, http, blocking))  # It ends before what it stands on.
+        side = outgoing(self.store, settings, self.clock)
+        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
+        return Worker(*given_to, name=name, source=source, side=side)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes

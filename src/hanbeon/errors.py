@@ -159,6 +159,15 @@ class OfficeNotFound(NotFound):
         super().__init__(f"no office has the id {str(office_id)[:40]!r}; it may have been deleted")
 
 
+class WebhookNotFound(NotFound):
+    """The office has no webhook with that id."""
+
+    code = "webhook_not_found"
+
+    def __init__(self, webhook_id: str) -> None:
+        super().__init__(f"no webhook of this office has the id {str(webhook_id)[:40]!r}; the office lists them")
+
+
 class TaskNotFound(NotFound):
     """Nobody has registered a task of that name."""
 

@@ -23,6 +23,7 @@ SECRET = ("_url", "_secret")
 FILE = "_file"
 """How the names of those end that are paths."""
 CONCURRENCY_MAX = 10_000
+LANGUAGES = ("en", "ko")
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
@@ -63,7 +64,21 @@ class Settings(BaseSettings):
         1_048_576, ge=0, le=67_108_864, description="The most that the log of an attempt may take; 0 keeps none"
     )
     outbound_allow_private: bool = Field(
-        False, description="Whether every HTTP task may go to private addresses, not only those that say so"
+        False,
+        description="Whether HTTP tasks, webhooks and notifications may go to private addresses",
+    )
+    message_schemes: str = Field(
+        "mailto mailtos json jsons xml xmls form forms slack discord workflows gchat tgram mmost mmosts "
+        "rocket rockets matrix matrixs ntfy ntfys gotify gotifys pover pagerduty opsgenie line lark webex zulip",
+        description="The kinds of targets that notifications may go to, by the names of apprise",
+    )
+    language: str = Field("en", description="The language of notifications: en or ko")
+    outgoing_concurrency: int = Field(
+        16, ge=1, le=1_000, description="How many webhooks and notifications a worker sends at once, beside its jobs"
+    )
+    webhook_timeout: float = Field(10.0, gt=0, le=300, description="How long a webhook may take to answer")
+    webhook_patience: float = Field(
+        4 * 3600.0, ge=0, le=_LONGEST, description="How long a webhook may fail, again and again, until it is disabled"
     )
     pool_size: int = Field(10, ge=2, description="PostgreSQL connections of one App")
     host: str = Field("127.0.0.1", min_length=1, description="The address that a server listens at")
@@ -87,6 +102,13 @@ class Settings(BaseSettings):
             ZoneInfo(value)
         except (KeyError, ValueError, OSError):
             raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul") from None
+        return value
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, value: str) -> str:
+        if value not in LANGUAGES:
+            raise ValueError(f"{value!r} is not there; use {' or '.join(LANGUAGES)}")
         return value
 
     @field_validator("stop_grace")

@@ -71,6 +71,8 @@ class Web:
 
     def __init__(self, *replies: Reply, tls: ssl.SSLContext | None = None) -> None:
         self._replies, self._tls = replies or (reply(),), tls
+        self.answer: Callable[[Seen], Reply] | None = None
+        """What to answer to a request, if that is to depend on it."""
         self._serving: set[asyncio.Task[None]] = set()
         self.seen: list[Seen] = []
         self.peers: list[Peer] = []
@@ -109,6 +111,7 @@ class Web:
             with contextlib.suppress(ConnectionError, asyncio.CancelledError):
                 while (seen := await peer.request()) is not None:
                     said = self._replies[min(len(self.seen), len(self._replies) - 1)]
+                    said = said if self.answer is None else self.answer(seen)
                     self.seen.append(seen)
                     self.asked.set()
                     if isinstance(said, bytes):

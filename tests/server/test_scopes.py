@@ -16,6 +16,7 @@ _ADMINS = {
     ("PATCH", "/api/offices/{id}"),
     ("DELETE", "/api/offices/{id}"),
     ("PATCH", "/api/offices/{id}/scheduler/config"),
+    ("POST", "/api/offices/{id}/webhooks/{webhookId}/enable"),
 }
 _LOOKS = {("POST", "/api/schedules/preview")}
 """With a body, and changes nothing."""

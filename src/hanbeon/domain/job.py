@@ -24,6 +24,8 @@ NAME_LIMIT = 200
 DEFAULT_QUEUE = "default"
 NO_HANDLER = "(no handler)"
 """Stands for the task of a job that nobody has named one for yet. No task may be called so, and no worker serves it."""
+RESERVED = "hanbeon."
+"""How the names of built-in tasks begin. No other task may be called so, and nobody asks for jobs of these."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 

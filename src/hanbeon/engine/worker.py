@@ -24,6 +24,7 @@ from hanbeon.engine.loop import AGAIN, Loop
 from hanbeon.engine.reload import AT_ONCE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running import Runner
+from hanbeon.engine.side import Side
 from hanbeon.engine.signals import heeding
 from hanbeon.engine.source import Change, Source
 from hanbeon.engine.upkeep import Upkeep
@@ -42,6 +43,7 @@ _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
 _LOOKS = 20
+_GATHER_SECONDS = 0.05
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
 
 
@@ -68,6 +70,7 @@ class Worker:
         *,
         name: str | None = None,
         source: Source | None = None,
+        side: Side | None = None,
     ) -> None:
         self._store, self._hub, self._registry = store, hub, registry
         self._settings, self._clock = settings, clock
@@ -77,8 +80,16 @@ class Worker:
         self.holdings = Holdings(store, clock, idle_seconds=settings.poll)
         self._completion = Completion(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
-        self._claimer = Claimer(
-            store, settings, clock, tasks=self._served, running=lambda: len(self.holdings), start=self._begin
+        self._claimer = Claimer(store, settings, clock, tasks=self._served, running=self._running, start=self._begin)
+        self._side = side
+        self._side_running: set[Attempt] = set()
+        self._side_claimer = Claimer(
+            store,
+            settings.model_copy(update={"concurrency": 0 if side is None else side.slots}),
+            clock,
+            tasks=lambda: [] if side is None else list(side.tasks),
+            running=lambda: len(self._side_running),
+            start=self._begin,
         )
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
@@ -104,6 +115,8 @@ class Worker:
         self.prune = Loop("prune", self._upkeep.prune)
         self.beat = Loop("beat", self._beat)
         self.reload = Loop("reload", self._reloader.run_once)
+        self.relay = Loop("relay", self._relay)
+        self.send = Loop("send", self._send)
 
     @property
     def instance(self) -> int:
@@ -132,6 +145,7 @@ class Worker:
                 self._settings.concurrency,
             )
         )
+        self._side_claimer.instance = self._claimer.instance
 
     async def start(self) -> None:
         await self.register()
@@ -142,6 +156,8 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
         self._hints.enter_context(self._hub.calling(self._something_ended, "event"))
+        self._hints.enter_context(self._hub.calling(self.relay.wake, "event"))
+        self._hints.enter_context(self._hub.calling(self._somebody_listens, "outgoing"))
         loop = asyncio.get_running_loop()
         self._looping = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=self._served())
@@ -154,13 +170,21 @@ class Worker:
         if self.trigger.waiting:
             self.fire.wake()
 
+    def _somebody_listens(self) -> None:
+        """Or has something waiting for them."""
+        if self._side is not None:
+            self._side.relay.look_again()
+        self._side_claimer.look_again()
+        self.relay.wake()
+        self.send.wake()
+
     def _printed(self) -> None:
         self.log.wake()
 
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
-        upkeep = [self.recover, self.fire, self.promote, self.number, self.fold, self.prune]
-        return [*working, *upkeep, self.beat, self.reload]
+        upkeep = [self.recover, self.fire, self.promote, self.number, self.fold, self.prune, self.beat, self.reload]
+        return [*working, *upkeep, *([] if self._side is None else [self.relay, self.send])]
 
     @property
     def bringing(self) -> list[Loop]:
@@ -215,6 +239,7 @@ class Worker:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.heartbeat):
                 await self._claimer.close()
+                await self._side_claimer.close()
         await self._let_finish()
         await self._hand_back()
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
@@ -272,6 +297,10 @@ class Worker:
         await self.beat.run_once()
         for each in self.bringing:
             await each.run_once()
+        if self._side is not None:
+            self._side.relay.look_again()  # Without the loops, nobody hears the word of others.
+            await self._side.relay.run_once()
+            await self.send.run_once()
         for _ in range(_STEPS_TO_BEGIN):
             await asyncio.sleep(0)
         await self.write_logs()
@@ -318,8 +347,26 @@ class Worker:
         served = {task.name: settings_of(task.options) for task in self._registry if task.executor in self._executors}
         await self._store.transact(lambda tx: register_tasks(tx, served, self.name))
 
+    def _running(self) -> int:
+        """How many of its slots are taken; built-in tasks have others."""
+        return len(self.holdings) - len(self._side_running)
+
+    async def _relay(self) -> float:
+        """Events come with every commit: gather them."""
+        assert self._side is not None
+        if self._side.relay.listening:
+            await asyncio.sleep(_GATHER_SECONDS)
+        return await self._side.relay.run_once()
+
+    async def _send(self) -> float:
+        """Claim jobs of built-in tasks; rarely, while there can hardly be any."""
+        assert self._side is not None
+        pause = await self._side_claimer.run_once()
+        return pause if pause <= AGAIN or self._side.relay.listening else self._side.relay.quiet_seconds
+
     def _begin(self, job: Claimed, sent_at: float) -> None:
-        task = self._registry.get(job.task)
+        built_in = None if self._side is None else self._side.tasks.get(job.task)
+        task = built_in or self._registry.get(job.task)
         attempt = Attempt(
             job,
             self._store,
@@ -334,6 +381,8 @@ class Worker:
         if not len(self.holdings):
             self.watch.wake()  # It slept, having nothing to look after.
         self.holdings.add(attempt)
+        if built_in is not None:
+            self._side_running.add(attempt)
         if not self._claimer.is_open:
             attempt.stop(StopCause.SHUTDOWN)  # The last answer, come too late: handed back before it begins.
         self.guard.wake()
@@ -345,10 +394,14 @@ class Worker:
         self.holdings.remove(attempt)
         if attempt.printed is not None:
             self._logs.forget(attempt.printed)
-        self.claim.wake()
+        if attempt in self._side_running:
+            self._side_running.discard(attempt)
+            self.send.wake()
+        else:
+            self.claim.wake()
 
     async def _beat(self) -> float:
-        if not await self._store.beat(self.instance, len(self.holdings), self._served(), self._settings.concurrency):
+        if not await self._store.beat(self.instance, self._running(), self._served(), self._settings.concurrency):
             await self.register()
         return self._settings.heartbeat
 

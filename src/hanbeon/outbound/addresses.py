@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
+HOW_TO_ALLOW = "to allow it, say [outbound] allow_private = true"
 # The special-purpose registries of IANA, and what clouds answer their own machines on. Written out, because what the
 # standard library calls private or global has changed from one patch release to the next.
 _KINDS_4 = [

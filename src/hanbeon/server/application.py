@@ -18,7 +18,7 @@ from hanbeon.server import documents, operating
 from hanbeon.server.ask import Ask, kind_of
 from hanbeon.server.entrance import Entrance
 from hanbeon.server.live.websocket import websockets
-from hanbeon.server.offices import desk, events, jobs
+from hanbeon.server.offices import desk, events, jobs, webhooks
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.problems import Refused, problem_of
 from hanbeon.server.schedules import executions, schedules
@@ -37,9 +37,10 @@ def application(house: House) -> ASGIApp:
         *operating.operations(house),
         *desk.operations(offices),
         *jobs.operations(offices),
+        *webhooks.operations(offices),
+        *events.operations(house, follow),
         *executions.operations(timetable),
         *schedules.operations(timetable),
-        *events.operations(house, follow),
     ]
     told += documents.operations(told, channels)
     # Its own pages load from elsewhere, and its own description would say less.

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter as Counts
 from collections.abc import Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hanbeon.domain.outgoing import ListenerKind, kind_of_queue
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
+"""By kind, and whether they are disabled."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
@@ -54,23 +59,28 @@ class RequestCounts:
 
 
 def metrics_text(
-    counts: RequestCounts, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]
+    counts: RequestCounts,
+    queues: Mapping[str, QueueStatistics],
+    instances: Sequence[InstanceRecord],
+    listeners: ListenerCounts,
 ) -> bytes:
     """Everything, as text."""
-    return generate_latest(_Snapshot(queues, instances)) + generate_latest(counts.registry)
+    return generate_latest(_Snapshot(_Numbers(queues, instances, listeners))) + generate_latest(counts.registry)
 
 
 class _Snapshot(CollectorRegistry):
     """The numbers of one moment."""
 
-    def __init__(self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]) -> None:
+    def __init__(self, numbers: Collector) -> None:
         super().__init__()
-        self.register(_Numbers(queues, instances))
+        self.register(numbers)
 
 
 class _Numbers(Collector):
-    def __init__(self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord]) -> None:
-        self._queues, self._instances = queues, instances
+    def __init__(
+        self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord], listeners: ListenerCounts
+    ) -> None:
+        self._queues, self._instances, self._listeners = queues, instances, listeners
 
     def collect(self) -> Iterator[Metric]:
         jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
@@ -88,3 +98,22 @@ class _Numbers(Collector):
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
+        yield from self._outgoing()
+
+    def _outgoing(self) -> Iterator[Metric]:
+        """Of all webhooks together: one that is of interest is found in its office."""
+        webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
+        for disabled, state in ((False, "enabled"), (True, "disabled")):
+            webhooks.add_metric((state,), self._listeners.get((ListenerKind.WEBHOOK, disabled), 0))
+        sent: Counts[tuple[str, str]] = Counts()
+        for name, queue in self._queues.items():
+            if (kind := kind_of_queue(name)) is not None:
+                for state, number in queue.states.items():
+                    sent[kind.value, DELIVERY[state].value] += number
+        deliveries = GaugeMetricFamily(
+            "hanbeon_deliveries", "Messages to webhooks and people by what became of them", labels=("kind", "status")
+        )
+        for labels, number in sent.items():
+            deliveries.add_metric(labels, number)
+        yield webhooks
+        yield deliveries

@@ -16,6 +16,7 @@ from hanbeon.server.metrics import CONTENT_TYPE, metrics_text
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.state import House
 from hanbeon.store import schema
+from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.tx import Tx
 
 _log = get_logger("hanbeon.server")
@@ -47,7 +48,8 @@ def operations(house: House) -> list[Operation]:
     async def metrics(ask: Ask) -> Response:
         queues = await house.app.statistics(window=_WINDOW_SECONDS)
         instances = await house.app.instances()
-        return Response(metrics_text(house.counts, queues, instances), media_type=CONTENT_TYPE)
+        listeners = await house.app.store.database.read(count_listeners)
+        return Response(metrics_text(house.counts, queues, instances, listeners), media_type=CONTENT_TYPE)
 
     return [
         Operation(

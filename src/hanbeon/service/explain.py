@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hanbeon.domain.explain import Explanation, Facts, Holder, explain
+from hanbeon.domain.job import RESERVED
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.instances import instances
@@ -39,6 +40,10 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
             Holder(str(row["id"]), row["role"], row["concurrency_key"], row["instance"], row["started_at"])
             for row in holders
         ],
-        workers=[each.name for each in await instances(tx, alive_within_us) if each.alive and job.task in each.tasks],
+        workers=[
+            each.name
+            for each in await instances(tx, alive_within_us)
+            if each.alive and (job.task in each.tasks or job.task.startswith(RESERVED))
+        ],
         now=place["now"],
     )

@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from hanbeon.domain.access import Scope
 from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
+from hanbeon.domain.outgoing import ListenerKind
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
@@ -49,6 +50,7 @@ _LIFECYCLE_WORDS = {
     "attempt_statuses": _quoted(status for status in AttemptStatus if status is not AttemptStatus.RUNNING),
     "dependency_policies": _quoted(OnDependencyFailure),
     "scopes": _quoted(Scope),
+    "listener_kinds": _quoted(ListenerKind),
     "fire_outcomes": _quoted(FireOutcome),
     "execution_types": _quoted(ExecutionType),
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "

@@ -10,9 +10,9 @@ import msgspec
 from hanbeon.domain.events import Event
 
 T = TypeVar("T")
-HINTS = frozenset(("work", "later", "stop", "event", "fire"))
+HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing"))
 """A job may be taken; one has a time to wait for or is to be counted again; one is to stop; something was told; a
-schedule fires at another time than before."""
+schedule fires at another time than before; somebody wants to be told, or a message is ready to be sent."""
 
 
 class Tx(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from hanbeon.domain.job import RESERVED
 from hanbeon.errors import TaskDefinitionError, UnknownTask
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task import Task
@@ -67,6 +68,10 @@ class Registry:
 
 
 def _refuse_another(known: Tasks, task: Task[..., Any]) -> None:
+    if task.name.startswith(RESERVED):
+        raise TaskDefinitionError(
+            f"names that begin with {RESERVED} are those of built-in tasks; give {task.where} another", field="name"
+        )
     other = known.get(task.name)
     if other is not None and not other.is_same(task):
         raise TaskDefinitionError(

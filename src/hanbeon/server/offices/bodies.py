@@ -34,8 +34,19 @@ Unfinished = Literal["pending", "processing", "ready", "timeout"]
 
 
 class WebhookBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Signed with `secret`, which is base64 and may begin with `whsec_`; without `events` it gets all of them."""
+
     url: str
     secret: str
+    events: list[EventType] | None = None
+
+
+class WebhookChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One that names the id or the address of a webhook that is there is that one, and keeps what is not said."""
+
+    id: str | None = None
+    url: str | None = None
+    secret: str | None = None
     events: list[EventType] | None = None
 
 
@@ -56,7 +67,7 @@ class OfficeChange(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     name: Name | UnsetType = UNSET
     sessions: dict[Name, Name | None] | None = None
     notifications: list[str] | None = None
-    webhooks: list[WebhookBody] | None = None
+    webhooks: list[WebhookChange] | None = None
 
 
 class OfficeBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

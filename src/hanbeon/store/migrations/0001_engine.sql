@@ -193,12 +193,43 @@ CREATE TABLE hanbeon.office (
   -- What was set, not what is in force: a default may change, and what was set comes before what a role suggests.
   config text NOT NULL,
   sessions text NOT NULL,
-  notifications text NOT NULL,
-  webhooks text NOT NULL,
   version bigint NOT NULL DEFAULT 1,
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );
+
+-- Whom an office tells: webhooks, which get its events, and targets of notifications, which hear of what failed for good.
+-- What goes to one stands in a queue whose name is made of its id; that of a disabled one is paused. Addresses and secrets
+-- are here as they were given: they are needed to send, and shown to nobody.
+CREATE TABLE hanbeon.listener (
+  id @uuid PRIMARY KEY,
+  office_id @uuid NOT NULL,
+  kind text NOT NULL CHECK (kind IN (@listener_kinds)),
+  place integer NOT NULL,
+  url text NOT NULL,
+  secret text,
+  -- The types that it asked for, as JSON; NULL: all.
+  events text,
+  -- The last event from before it was there.
+  since bigint NOT NULL,
+  created_at bigint NOT NULL,
+  -- How many tries have failed since the last one that did not, and since when.
+  failures integer NOT NULL DEFAULT 0,
+  failing_since bigint,
+  last_error text,
+  last_failure_at bigint,
+  last_success_at bigint,
+  disabled_at bigint
+);
+CREATE INDEX hanbeon_listener_office ON hanbeon.listener (office_id, kind, place);
+CREATE INDEX hanbeon_listener_since ON hanbeon.listener (since);
+
+-- Up to which event everything that listeners are to hear of has become jobs.
+CREATE TABLE hanbeon.relay (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  relayed_to bigint NOT NULL
+);
+INSERT INTO hanbeon.relay (only_row, relayed_to) VALUES (1, 0);
 
 -- Who may ask a server. Of a token only its hash is here, which tells nothing: it is made of 256 random bits. Rows stay
 -- when a token is revoked: a server is open to all of its machine only while there never was one.

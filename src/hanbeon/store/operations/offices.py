@@ -13,17 +13,25 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
 from hanbeon.store.operations.depend import promote_these
 from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.listeners import drop_listeners, listeners_of
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 OFFICE_DELETED = "office_deleted"
 _AT_ONCE = 1_000
-_KEPT_AS_JSON = ("config", "sessions", "notifications", "webhooks")
+_KEPT_AS_JSON = ("config", "sessions")
+_QUEUE = "office:"
 
 
 def queue_of_office(office_id: str) -> str:
-    return f"office:{office_id}"
+    return f"{_QUEUE}{office_id}"
+
+
+def office_of_queue(queue: str) -> str | None:
+    """The office whose queue this is, if it is one."""
+    office_id = queue.removeprefix(_QUEUE)
+    return office_id if office_id != queue and is_id(office_id) else None
 
 
 class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,8 +41,6 @@ class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     config: dict[str, Any] = msgspec.field(default_factory=dict)
     sessions: dict[str, str] = msgspec.field(default_factory=dict)
-    notifications: list[str] = msgspec.field(default_factory=list)
-    webhooks: list[dict[str, Any]] = msgspec.field(default_factory=list)
     version: int = 1
     created_at: int = 0
     changed_at: int = 0
@@ -102,6 +108,7 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
         raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or ask for them to be cancelled")
+    await drop_listeners(tx, (await listeners_of(tx, [office_id])).get(office_id, []))
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 

@@ -1,5 +1,4 @@
 UPDATE hanbeon.office
-SET name = $2, config = $3, sessions = $4, notifications = $5, webhooks = $6, version = version + 1,
-  changed_at = hanbeon.now()
+SET name = $2, config = $3, sessions = $4, version = version + 1, changed_at = hanbeon.now()
 WHERE id = $1
 RETURNING version, changed_at

@@ -15,6 +15,7 @@ from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.operations import offices, read
 from hanbeon.store.operations.lanes import LaneNumbers
+from hanbeon.store.operations.listeners import listeners_of
 from hanbeon.store.operations.offices import Handling, OfficeRecord, queue_of_office
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
@@ -65,8 +66,10 @@ class Desk:
     def _alive_within_us(self) -> int:
         return micros(self._app.settings.lease)
 
-    def _office(self, office: OfficeRecord) -> shapes.Office:
-        return views.office_view(office, self._zone)
+    async def _shown(self, tx: Tx, found: Sequence[OfficeRecord]) -> list[shapes.Office]:
+        """Offices as they are answered, with whom they tell."""
+        told = await listeners_of(tx, {office.id for office in found})
+        return [views.office_view(office, told.get(office.id, ()), self._zone) for office in found]
 
     async def _record(self, office_id: str) -> OfficeRecord:
         return await self._store.database.read(lambda tx: offices.office_by_id(tx, office_id))

@@ -18,6 +18,7 @@ from hanbeon.events.follower import Follower
 from hanbeon.store.operations import offices
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.lanes import LaneNumbers
+from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import body, shapes
@@ -28,13 +29,14 @@ from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.reading import page_size, table, text, whole
 from hanbeon.surfaces.offices.resolve import Handlers
 from hanbeon.surfaces.offices.vocabulary import status_of_state
+from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
 
 _ROUNDS = 5
 _PROMOTED_AT_ONCE = 1_000
 _LAST_EVENT = 2**63 - 1
 
 
-class Offices(OfficeJobs):
+class Offices(OfficeJobs, OfficeWebhooks):
     """The offices of one App. `worker`: one of this process, if it has one, for cycles that are to happen now."""
 
     def __init__(self, app: Owner, worker: Worker | None = None) -> None:
@@ -53,19 +55,33 @@ class Offices(OfficeJobs):
         blank = OfficeRecord(id=str(uuid_utils.uuid7()), name="", config=config)
         office = _with(blank, given, handlers)
         limits = in_force(config).limits
-        return self._office(await self._store.transact(lambda tx: offices.add_office(tx, office, limits)))
+        await self._prepare_listeners(given)
+
+        async def add(tx: Tx) -> shapes.Office:
+            made = await offices.add_office(tx, office, limits)
+            await self._put_listeners(tx, office.id, given)
+            return (await self._shown(tx, [made]))[0]
+
+        return await self._store.transact(add)
 
     async def list(self, *, cursor: str | None = None, limit: int = 100) -> shapes.OfficePage:
         """A page of all offices; go on with its `next_cursor`."""
         if cursor is not None and not is_id(cursor):
             raise InvalidInput("it is no cursor; pass on the next_cursor of a page", field="cursor")
         size = page_size(limit)
-        found = await self._store.database.read(lambda tx: offices.offices(tx, cursor, size + 1))
-        after = found[size - 1].id if len(found) > size else None
-        return shapes.OfficePage(items=[self._office(each) for each in found[:size]], next_cursor=after)
+
+        async def page(tx: Tx) -> shapes.OfficePage:
+            found = await offices.offices(tx, cursor, size + 1)
+            after = found[size - 1].id if len(found) > size else None
+            return shapes.OfficePage(items=await self._shown(tx, found[:size]), next_cursor=after)
+
+        return await self._store.database.read(page)
 
     async def get(self, office_id: str) -> shapes.Office:
-        return self._office(await self._record(office_id))
+        async def look(tx: Tx) -> shapes.Office:
+            return (await self._shown(tx, [await offices.office_by_id(tx, office_id)]))[0]
+
+        return await self._store.database.read(look)
 
     async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> shapes.Office:
         """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
@@ -75,15 +91,20 @@ class Offices(OfficeJobs):
         given = table(told, "an office", body.CHANGED_WITH)
         handlers = await self._handlers(_named(given.get("sessions")))
         made: LaneNumbers = []
+        await self._prepare_listeners(given)
+        gone: list[ListenerRecord] = []
 
-        async def change(tx: Tx) -> OfficeRecord:
+        async def change(tx: Tx) -> shapes.Office:
             office = await offices.lock_office(tx, office_id, expected)
             after = await offices.change_office(tx, _with(office, given, handlers))
+            gone[:] = await self._put_listeners(tx, office_id, given)
             if "sessions" in given:
                 made[:] = await self._hand_over(tx, after, handlers)
-            return after
+            return (await self._shown(tx, [after]))[0]
 
-        return self._office(await self._moving(office_id, change, made))
+        changed = await self._moving(office_id, change, made)
+        await self._cancel_deliveries(gone)
+        return changed
 
     async def delete(self, office_id: str, *, cancel: bool = False) -> None:
         """Remove an office that has nothing unfinished; `cancel`: cancel that first, and tell what runs to stop.
@@ -91,11 +112,13 @@ class Offices(OfficeJobs):
         Its finished jobs can no longer be reached through it. Retention prunes them like all others.
         """
         await self._record(office_id)
+        told = await self._store.database.read(lambda tx: listeners_of(tx, [office_id]))
         for _ in range(_ROUNDS):
             if cancel:
                 await self._store.cancel_where(CancelFilter(queue=queue_of_office(office_id)))
             try:
-                return await self._store.transact(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
+                await self._store.transact(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
+                return await self._cancel_deliveries(told.get(office_id, []))
             except Conflict:
                 if not cancel:
                     raise
@@ -180,9 +203,6 @@ def _with(office: OfficeRecord, given: dict[str, Any], handlers: Handlers) -> Of
     if "sessions" in given:
         told = given["sessions"]
         changes["sessions"] = {} if told is None else body.sessions(office.sessions, told, handlers.check)
-    for field, read in (("notifications", body.notifications), ("webhooks", body.webhooks)):
-        if field in given:
-            changes[field] = [] if given[field] is None else read(given[field])
     return msgspec.structs.replace(office, **changes)
 
 

@@ -7,7 +7,13 @@ from typing import Any
 import msgspec
 
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
-from hanbeon.surfaces.offices.vocabulary import EventType, ExecutionStatus, JobStatus
+from hanbeon.surfaces.offices.vocabulary import (
+    DeliveryStatus,
+    EventType,
+    ExecutionStatus,
+    JobStatus,
+    WebhookState,
+)
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,10 +61,37 @@ class JobPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True):
-    """Without its secret, which is never told again."""
+    """Without its secret, which is never told again. A disabled one is sent nothing, and what it missed waits."""
 
+    id: str
     url: str
-    events: list[EventType] | None = None
+    events: list[EventType] | None
+    state: WebhookState
+    disabled_at: str | None
+    consecutive_failures: int
+    last_error: str | None
+    last_failure_at: str | None
+    last_success_at: str | None
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """An event on its way to a webhook; `id` is the `webhook-id` that it is sent with, at every try."""
+
+    id: str
+    event_id: int
+    type: EventType
+    job_id: str
+    status: DeliveryStatus
+    attempts: int
+    error_message: str | None
+    next_attempt_at: str | None
+    created_at: str
+    delivered_at: str | None
+
+
+class DeliveryPage(msgspec.Struct, frozen=True, kw_only=True):
+    items: list[Delivery]
+    next_cursor: str | None
 
 
 class Office(msgspec.Struct, frozen=True, kw_only=True):

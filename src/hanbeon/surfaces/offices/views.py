@@ -13,7 +13,10 @@ from hanbeon.domain import explain as engine
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.log import LogCut, LogPage
+from hanbeon.domain.outgoing import ListenerKind
 from hanbeon.domain.phases import phase_of
+from hanbeon.outbound.targets import masked
+from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
 from hanbeon.store.operations.read import Dependency
 from hanbeon.surfaces.offices.asked import meta_of
@@ -30,7 +33,7 @@ from hanbeon.surfaces.offices.shapes import (
     Office,
     Webhook,
 )
-from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, JobStatus, status_of_state
+from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, EventType, JobStatus, WebhookState, status_of_state
 
 _DEAD = (State.FAILED, State.CANCELLED)
 
@@ -119,17 +122,31 @@ class Views:
         return iso_ms(us, self._zone)
 
 
-def office_view(office: OfficeRecord, zone: tzinfo) -> Office:
+def office_view(office: OfficeRecord, listeners: Sequence[ListenerRecord], zone: tzinfo) -> Office:
     return Office(
         id=office.id,
         name=office.name,
         config=in_force(office.config),
         sessions=office.sessions,
-        notifications=office.notifications,
-        webhooks=[Webhook(url=hook["url"], events=hook.get("events")) for hook in office.webhooks],
+        notifications=[masked(each.url) for each in listeners if each.kind is ListenerKind.NOTIFICATION],
+        webhooks=[webhook_view(each, zone) for each in listeners if each.kind is ListenerKind.WEBHOOK],
         version=office.version,
         created_at=iso_ms(office.created_at, zone) or "",
         changed_at=iso_ms(office.changed_at, zone) or "",
+    )
+
+
+def webhook_view(hook: ListenerRecord, zone: tzinfo) -> Webhook:
+    return Webhook(
+        id=hook.id,
+        url=hook.url,
+        events=None if hook.events is None else [EventType(each) for each in hook.events],
+        state=WebhookState.ENABLED if hook.disabled_at is None else WebhookState.DISABLED,
+        disabled_at=iso_ms(hook.disabled_at, zone),
+        consecutive_failures=hook.failures,
+        last_error=hook.last_error,
+        last_failure_at=iso_ms(hook.last_failure_at, zone),
+        last_success_at=iso_ms(hook.last_success_at, zone),
     )
 
 

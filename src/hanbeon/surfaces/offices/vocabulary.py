@@ -39,6 +39,19 @@ class EventType(enum.StrEnum):
     JOB_CANCELLED = "job_cancelled"
 
 
+class WebhookState(enum.StrEnum):
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+
+
+class DeliveryStatus(enum.StrEnum):
+    WAITING = "waiting"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 STATUS: Mapping[Phase, JobStatus] = total(
     Phase,
     {
@@ -63,6 +76,18 @@ EXECUTION: Mapping[AttemptStatus, ExecutionStatus] = total(
         AttemptStatus.CANCELLED: ExecutionStatus.CANCELLED,
         AttemptStatus.LOST: ExecutionStatus.FAILED,
         AttemptStatus.RELEASED: ExecutionStatus.CANCELLED,
+    },
+)
+
+DELIVERY: Mapping[State, DeliveryStatus] = total(
+    State,
+    {
+        State.PENDING: DeliveryStatus.WAITING,
+        State.READY: DeliveryStatus.WAITING,
+        State.RUNNING: DeliveryStatus.SENDING,
+        State.SUCCEEDED: DeliveryStatus.DELIVERED,
+        State.FAILED: DeliveryStatus.FAILED,
+        State.CANCELLED: DeliveryStatus.CANCELLED,
     },
 )
 

@@ -1,0 +1,92 @@
+"""The border to apprise, which knows the services by which people are told. It is slow to load, and blocks."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from hanbeon.errors import InvalidInput, PermanentError, TaskError
+from hanbeon.outbound.addresses import HOW_TO_ALLOW
+from hanbeon.outbound.guarding import AddressRefused, only_public
+from hanbeon.outbound.targets import MASK, check_scheme, without_secrets
+
+_LOGGER = "apprise"
+
+
+def check_readable(urls: Iterable[Any], schemes: str) -> None:
+    """Refuse targets of an allowed kind that lack something; those of others are not even looked at."""
+    for number, url in enumerate(urls):
+        field = f"notifications[{number}]"
+        if not isinstance(url, str) or MASK in url or "://" not in url or not url.isprintable():
+            continue
+        check_scheme(url, schemes, field)
+        if _target(url) is None:
+            raise InvalidInput("it lacks something that this kind of target needs, or is misspelt", field=field)
+
+
+def send_message(url: str, title: str, body: str, schemes: str, allow_private: bool) -> None:
+    """Send it now; raises what says why not. Its errors do not hold the address."""
+    check_scheme(url, schemes)
+    heard = _Heard()
+    with heard, only_public(allow_private=allow_private):
+        target = _target(url)
+        if target is None:
+            raise PermanentError("the target cannot be read; it may be of another version of apprise")
+        try:
+            sent = target.notify(title=title, body=body)
+        except AddressRefused as error:
+            raise _refused(error, url) from None
+        except Exception as error:
+            raise TaskError(without_secrets(f"{type(error).__name__}: {error}", url)) from None
+    if not sent:
+        raise (
+            _refused(heard.said, url)
+            if "is refused: a " in heard.said
+            else TaskError(without_secrets(heard.said, url) or "it was not accepted")
+        )
+
+
+def _refused(why: object, url: str) -> TaskError:
+    return PermanentError(
+        without_secrets(f"{why}; {HOW_TO_ALLOW}", url),
+        failure_type="permission_error",
+    )
+
+
+def _target(url: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of what it imports, which is nobody's business here.
+        import apprise
+
+        logger = logging.getLogger(_LOGGER)
+        logger.propagate = False  # What it logs of an address that it cannot read is the address.
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
+        return apprise.Apprise.instantiate(url)
+
+
+class _Heard(logging.Handler):
+    """What the library said went wrong: it raises nothing, and answers no more than False."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.said = ""
+
+    def __enter__(self) -> _Heard:
+        logger = logging.getLogger(_LOGGER)
+        self._before, self._level = logger.handlers, logger.level
+        logger.handlers, logger.propagate = [self], False
+        logger.setLevel(logging.DEBUG)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        logger = logging.getLogger(_LOGGER)
+        logger.handlers = self._before
+        logger.setLevel(self._level)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.levelno >= logging.WARNING or "is refused: a " in text:
+            self.said = f"{self.said} {text}".strip()[:1_000]

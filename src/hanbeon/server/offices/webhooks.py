@@ -1,0 +1,40 @@
+"""The webhooks of an office."""
+
+from __future__ import annotations
+
+from hanbeon.domain.access import Need
+from hanbeon.server.ask import Ask
+from hanbeon.server.offices.desk import OFFICE
+from hanbeon.server.operation import Operation, Reply
+from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices.service import Offices
+
+WEBHOOK = f"{OFFICE}/webhooks/{{webhookId}}"
+
+
+def operations(offices: Offices) -> list[Operation]:
+    async def get(ask: Ask) -> Reply:
+        return Reply(await offices.webhook(*_webhook(ask)))
+
+    async def enable(ask: Ask) -> Reply:
+        return Reply(await offices.enable_webhook(*_webhook(ask)))
+
+    async def deliveries(ask: Ask) -> Reply:
+        return Reply(await offices.deliveries(*_webhook(ask), **ask.query))
+
+    return [
+        Operation("GET", WEBHOOK, Need.READ, get, "Show a webhook, and how it does.", shapes={200: shapes.Webhook}),
+        Operation(
+            *("POST", f"{WEBHOOK}/enable", Need.ADMIN, enable, "Send to it again, what has waited first."),
+            shapes={200: shapes.Webhook},
+        ),
+        Operation(
+            *("GET", f"{WEBHOOK}/deliveries", Need.READ, deliveries, "What was, is and will be sent to it."),
+            query={"cursor": str, "limit": int},
+            shapes={200: shapes.DeliveryPage},
+        ),
+    ]
+
+
+def _webhook(ask: Ask) -> tuple[str, str]:
+    return ask.path("id"), ask.path("webhookId")

@@ -1,0 +1,1 @@
+UPDATE hanbeon.listener SET disabled_at = hanbeon.now() WHERE id = $1

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.listener WHERE id @in($1 @uuid)

@@ -1,0 +1,1 @@
+SELECT min(l.since) AS since FROM hanbeon.listener AS l

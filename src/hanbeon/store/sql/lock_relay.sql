@@ -1,0 +1,2 @@
+-- Nothing is found while another relays.
+SELECT r.relayed_to FROM hanbeon.relay AS r WHERE r.only_row = 1 @lock_skip

@@ -1,0 +1,125 @@
+"""The webhooks of an office: how they do, what is on its way to them, and enabling one that was given up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.job import JobRecord
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.outgoing import ListenerKind
+from hanbeon.errors import NotFound, WebhookNotFound
+from hanbeon.store.operations import offices, read
+from hanbeon.store.operations.cancel import CancelFilter
+from hanbeon.store.operations.listeners import ListenerRecord, enable_listener, listeners_of, put_listeners
+from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices import listening, shapes, views
+from hanbeon.surfaces.offices.desk import Desk
+from hanbeon.surfaces.offices.outgoing.making import Told
+from hanbeon.surfaces.offices.reading import items, page_size, place
+from hanbeon.surfaces.offices.views import iso_ms
+from hanbeon.surfaces.offices.vocabulary import DELIVERY, EventType
+
+_READ = {"webhooks": listening.webhooks, "notifications": listening.notifications}
+_KIND = {"webhooks": ListenerKind.WEBHOOK, "notifications": ListenerKind.NOTIFICATION}
+_told = msgspec.json.Decoder(Told)
+
+
+class OfficeWebhooks(Desk):
+    """What a transport asks about webhooks. One of another office is not found here."""
+
+    async def enable_webhook(self, office_id: str, webhook_id: str) -> shapes.Webhook:
+        """Send to it again, what has waited first; one that is enabled stays so, and its failures are forgotten."""
+
+        async def enable(tx: Tx) -> shapes.Webhook:
+            await offices.lock_office(tx, office_id)
+            await enable_listener(tx, await _webhook(tx, office_id, webhook_id))
+            return views.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
+
+        return await self._store.transact(enable)
+
+    async def webhook(self, office_id: str, webhook_id: str) -> shapes.Webhook:
+        async def look(tx: Tx) -> shapes.Webhook:
+            return views.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
+
+        return await self._store.database.read(look)
+
+    async def deliveries(
+        self, office_id: str, webhook_id: str, *, cursor: str | None = None, limit: int = 100
+    ) -> shapes.DeliveryPage:
+        """What was, is and will be sent to it, the oldest first; go on with the page's `next_cursor`."""
+        after, size = place(cursor), page_size(limit)
+
+        async def page(tx: Tx) -> shapes.DeliveryPage:
+            hook = await _webhook(tx, office_id, webhook_id)
+            found = await read.queue_page(tx, JobFilter(queue=hook.queue), after, size + 1)
+            return shapes.DeliveryPage(
+                items=[self._delivery(each) for each in found[:size]],
+                next_cursor=str(found[size - 1].seq) if len(found) > size else None,
+            )
+
+        return await self._store.database.read(page)
+
+    def _delivery(self, job: JobRecord) -> shapes.Delivery:
+        told = _told.decode(job.meta or "{}")
+        waits = job.state is State.PENDING or job.state is State.READY
+        return shapes.Delivery(
+            id=job.id,
+            event_id=told.event,
+            type=EventType(told.type),
+            job_id=told.job,
+            status=DELIVERY[job.state],
+            attempts=job.fence,
+            error_message=job.error_message,
+            next_attempt_at=iso_ms(job.run_at, self._zone) if waits else None,
+            created_at=iso_ms(job.created_at, self._zone) or "",
+            delivered_at=iso_ms(job.finished_at, self._zone) if job.state is State.SUCCEEDED else None,
+        )
+
+    # For whoever changes an office
+
+    async def _prepare_listeners(self, given: dict[str, Any]) -> None:
+        """What comes before the transaction: whether all targets can be read, and numbers for what has happened.
+
+        A webhook that is added hears of what comes after it, and of nothing that only waits for its number.
+        """
+        if not _READ.keys() & given.keys():
+            return
+        if targets := items(given.get("notifications") or [], "notifications", listening.MOST):
+            from hanbeon.outbound.messages import check_readable
+
+            await asyncio.to_thread(check_readable, targets, self._app.settings.message_schemes)
+        while await self._store.number_events():
+            pass
+
+    async def _put_listeners(self, tx: Tx, office_id: str, given: dict[str, Any]) -> list[ListenerRecord]:
+        """Write whom a locked office tells, as far as the client speaks of it; those who are told no more."""
+        if not _READ.keys() & given.keys():
+            return []
+        before = (await listeners_of(tx, [office_id])).get(office_id, [])
+        after = [each for each in before if all(_KIND[field] is not each.kind for field in _READ if field in given)]
+        for field, read_them in _READ.items():
+            if given.get(field) is not None:
+                after += read_them(given[field], office_id, before, self._app.settings)
+        await put_listeners(tx, before, after)
+        return [each for each in before if each.id not in {it.id for it in after}]
+
+    async def _cancel_deliveries(self, gone: Sequence[ListenerRecord]) -> None:
+        """What waits for those who are told no more. If this is not reached, their messages find nobody, and end."""
+        for each in gone:
+            try:
+                await self._store.cancel_where(CancelFilter(queue=each.queue))
+            except NotFound:
+                continue
+
+
+async def _webhook(tx: Tx, office_id: str, webhook_id: str) -> ListenerRecord:
+    await offices.office_by_id(tx, office_id)
+    for each in (await listeners_of(tx, [office_id])).get(office_id, ()):
+        if each.id == webhook_id and each.kind is ListenerKind.WEBHOOK:
+            return each
+    raise WebhookNotFound(webhook_id)

@@ -1,0 +1,1 @@
+"""What offices send out."""
