@@ -74,7 +74,7 @@ class Settings(BaseSettings):
     )
     language: str = Field("en", description="The language of notifications: en or ko")
     outgoing_concurrency: int = Field(
-        16, ge=1, le=1_000, description="How many webhooks and notifications a worker sends at once, beside its jobs"
+        32, ge=1, le=1_000, description="How many webhooks and notifications a worker sends at once, beside its jobs"
     )
     webhook_timeout: float = Field(10.0, gt=0, le=300, description="How long a webhook may take to answer")
     webhook_patience: float = Field(

@@ -69,7 +69,8 @@ def json_reply(text: str, status: int = 200, headers: Mapping[str, str] | None =
 class Web:
     """`async with Web(reply(503), reply(200)) as web:` answers in this order; the last one again and again."""
 
-    def __init__(self, *replies: Reply, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *replies: Reply, tls: ssl.SSLContext | None = None, port: int = 0) -> None:
+        self.port = port
         self._replies, self._tls = replies or (reply(),), tls
         self.answer: Callable[[Seen], Reply] | None = None
         """What to answer to a request, if that is to depend on it."""
@@ -80,8 +81,8 @@ class Web:
         self.left = asyncio.Event()
 
     async def __aenter__(self) -> Web:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
-        self.port: int = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, ssl=self._tls)
+        self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *exc: object) -> None:

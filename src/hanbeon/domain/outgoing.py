@@ -26,7 +26,7 @@ _WEBHOOK = RetryPolicy(max_retries=12, backoff=Backoff.EXPONENTIAL, base_us=10 *
 # Seven tries in half an hour: what tells people must not come a day late.
 _NOTIFICATION = RetryPolicy(max_retries=6, backoff=Backoff.EXPONENTIAL, base_us=30 * _SECOND, jitter=0.2)
 POLICY = {ListenerKind.WEBHOOK: _WEBHOOK, ListenerKind.NOTIFICATION: _NOTIFICATION}
-AT_ONCE = {"max_concurrent": 2}
+AT_ONCE = {"max_concurrent": 4}
 """How many may be on their way to one listener: one that is slow or dead keeps no more than that busy."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-import structlog
 
 from hanbeon.domain.outgoing import is_to_be_disabled
 from hanbeon.errors import OfficeNotFound, WebhookNotFound
@@ -22,20 +21,21 @@ def test_it_takes_both_many_failures_and_a_long_time(failures: int, seconds: int
     assert is_to_be_disabled(failures, seconds, 600) is given_up
 
 
-async def test_who_is_gone_is_disabled_at_once_and_nothing_is_lost(desk: Desk) -> None:
+async def test_who_is_gone_is_disabled_at_once_and_nothing_is_lost(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
     async with Web(reply(410), reply(204)) as web:
         (hook,) = await listen(desk, web)
         await desk.one()
-        with structlog.testing.capture_logs() as logs:
-            await desk.kit.run_all()
-        assert [(log["webhook"], log["office"]) for log in logs if log["event"] == "webhook_disabled"] == [
-            (hook, desk.id)
-        ]
+        await desk.kit.run_all()
+        (logged,) = [each.getMessage() for each in caplog.records if "webhook_disabled" in each.getMessage()]
+        assert hook in logged
+        assert desk.id in logged
         shown = (await desk.offices.get(desk.id)).webhooks[0]
         assert (shown.state, shown.disabled_at is None) == ("disabled", False)
         assert "410 Gone" in (shown.last_error or "")
         tried = len(web.seen)
-        assert tried <= 2  # One more may have been on its way.
+        assert tried <= 3  # Others may have been on their way.
         await desk.one()
         await desk.kit.run_all()
         assert len(web.seen) == tried
