@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
+from hanbeon.errors import OfficeNotFound, WebhookNotFound
 from hanbeon.server.ask import Ask
+from hanbeon.server.offices import bodies
 from hanbeon.server.offices.desk import OFFICE
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.surfaces.offices import shapes
 from hanbeon.surfaces.offices.service import Offices
 
+_ABSENT = (OfficeNotFound, WebhookNotFound)
 WEBHOOK = f"{OFFICE}/webhooks/{{webhookId}}"
 
 
@@ -23,15 +26,21 @@ def operations(offices: Offices) -> list[Operation]:
         return Reply(await offices.deliveries(*_webhook(ask), **ask.query))
 
     return [
-        Operation("GET", WEBHOOK, Need.READ, get, "Show a webhook, and how it does.", shapes={200: shapes.Webhook}),
+        Operation(
+            *("GET", WEBHOOK, Need.READ, get, "Show a webhook, and how it does."),
+            shapes={200: shapes.Webhook},
+            refuses=_ABSENT,
+        ),
         Operation(
             *("POST", f"{WEBHOOK}/enable", Need.ADMIN, enable, "Send to it again, what has waited first."),
             shapes={200: shapes.Webhook},
+            refuses=_ABSENT,
         ),
         Operation(
             *("GET", f"{WEBHOOK}/deliveries", Need.READ, deliveries, "What was, is and will be sent to it."),
-            query={"cursor": str, "limit": int},
+            query={"cursor": bodies.Cursor, "limit": bodies.PageSize},
             shapes={200: shapes.DeliveryPage},
+            refuses=_ABSENT,
         ),
     ]
 
