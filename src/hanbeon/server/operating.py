@@ -21,6 +21,7 @@ from hanbeon.store.tx import Tx
 
 _log = get_logger("hanbeon.server")
 _PATIENCE_SECONDS = 3.0
+_VERSION = version("hanbeon")  # Reading it takes a millisecond.
 _WINDOW_SECONDS = 300.0
 
 
@@ -35,7 +36,7 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
 
 def operations(house: House) -> list[Operation]:
     async def healthz(ask: Ask) -> Reply:
-        return Reply(Alive(version=version("hanbeon")))
+        return Reply(Alive(version=_VERSION))
 
     async def readyz(ask: Ask) -> Reply:
         try:

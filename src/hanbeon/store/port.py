@@ -85,8 +85,8 @@ class Store:
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
         if not missing and first is None and last is None:
-            if enqueues.goes_alone(jobs) and await self._enqueue_one(jobs[0]):
-                return [enqueues.Enqueued(jobs[0].id, State.READY, True)]
+            if enqueues.goes_alone(jobs) and (one := await self._enqueue_one(jobs[0])) is not None:
+                return [one]
             return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
         # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
         made: list[tuple[LaneName, int]] = []
@@ -105,16 +105,26 @@ class Store:
             self.book.note(name, number)
         return answers
 
-    async def _enqueue_one(self, job: NewJob) -> bool:
-        """Make a job the short way, where there is one; False if it must go the long way."""
+    async def enqueue_one_in_office(self, job: NewJob, office_id: str, version: int) -> enqueues.Enqueued | None:
+        """Make a job the short way, if its office is at this version; None if it must go the long way."""
+        if not enqueues.goes_alone([job]) or self.book.missing([job.lane]):
+            return None
+        return await self._enqueue_one(job, office_id, version)
+
+    async def _enqueue_one(
+        self, job: NewJob, office_id: str | None = None, version: int | None = None
+    ) -> enqueues.Enqueued | None:
+        """Make a job the short way, where there is one; None if it must go the long way."""
         if not isinstance(self.database, PostgresDatabase) or not isinstance(self.waker, PostgresWaker):
-            return False
+            return None
         hints = ("work", "event")
         riding = self.waker.ride(hints)
-        made = await self.database.fetch("enqueue_one", *enqueues.alone(job, self.book), riding)
-        if made and riding is None:
-            self.waker.send(hints)
-        return bool(made)
+        found = await self.database.fetch("enqueue_one", *enqueues.alone(job, self.book), riding, office_id, version)
+        for row in found:
+            if riding is None:
+                self.waker.send(hints)
+            return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
+        return None
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """All of them or none, as a part of a transaction that is another's: they exist if and only if it commits."""

@@ -210,6 +210,13 @@ class PostgresDatabase:
             await connection.execute("COMMIT")
             return answer
 
+    async def look(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """The same for a single small statement, which is one view by itself: one journey instead of three."""
+        if self.pooled:
+            return await self.read(operation)
+        async with self.connection() as connection:
+            return await operation(PostgresTx(connection))
+
     async def lend(self) -> PostgresLent:
         """Waits for a free connection as long as it takes; the task's own timeout bounds that."""
         if self._lending is None:

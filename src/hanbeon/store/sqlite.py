@@ -154,6 +154,10 @@ class SqliteDatabase:
         reader = _opened(self._reader)
         return await reader.run(_read, reader, operation)
 
+    async def look(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """The same for a single small statement; here there is nothing to save."""
+        return await self.read(operation)
+
     async def lend(self) -> SqliteLent:
         _opened(self._writer)
         connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")

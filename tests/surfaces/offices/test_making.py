@@ -1,16 +1,20 @@
 """What is answered when jobs are made: what the transaction that made them left, however quick a worker is."""
 
+import asyncio
 from typing import Any
 
+import asyncpg
 import msgspec
 import pytest
 import uuid_utils
 
-from hanbeon.domain.job import JobRecord, as_made
+from hanbeon import App
+from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.store.operations import read
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import making
-from tests.surfaces.offices.desk import Desk
+from hanbeon.surfaces.offices.service import Offices
+from tests.surfaces.offices.desk import Desk, add_tasks
 
 
 def _id() -> str:
@@ -20,18 +24,25 @@ def _id() -> str:
 async def test_jobs_are_told_as_they_were_made_though_a_worker_has_been_quicker(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = desk.kit.app.store.transact
+    def quick_after(commit: Any) -> Any:
+        async def quick(*args: Any) -> Any:
+            answer = await commit(*args)
+            if answer is not None:  # Else it was not made this way.
+                monkeypatch.undo()
+                await desk.kit.run_all()
+            return answer
 
-    async def quick(*args: Any) -> Any:
-        answer = await commit(*args)
-        monkeypatch.undo()
-        await desk.kit.run_all()
-        return answer
+        return quick
 
-    monkeypatch.setattr(desk.kit.app.store, "transact", quick)
+    store = desk.kit.app.store
+    monkeypatch.setattr(store, "transact", quick_after(store.transact))
     first, second = await desk.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
     assert await desk.status(first, second) == ["done", "done"]
+    for way in ("transact", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
+        monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
+    single = await desk.one()
+    assert (single.status, await desk.status(single)) == ("ready", ["done"])
 
 
 async def test_the_answer_is_what_a_look_would_show(desk: Desk) -> None:
@@ -89,3 +100,48 @@ async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.Mon
     made = await desk.make({"key": "a"}, {"depends_on": [(await desk.one()).id]})
     assert asked == [made[1].id]
     assert msgspec.to_builtins(made[1])["status"] == "pending"
+
+
+async def test_a_single_job_waits_for_whoever_changes_its_office_and_goes_by_that(postgres_url: str) -> None:
+    """It is made in one statement, with a look at the office that began before the change was committed."""
+    app = App(postgres_url)
+    await app.migrate()
+    async with app:
+        add_tasks(app)
+        offices = Offices(app)
+        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
+        await offices.create_jobs(office.id, {"jobs": [{}, {"handler": "hold"}]})  # So that the lanes are known.
+        other = await asyncpg.connect(postgres_url)
+        try:
+            async with other.transaction():
+                await other.execute(
+                    "UPDATE hanbeon.office SET sessions = $2, version = version + 1 WHERE id = $1",
+                    *(office.id, '{"default": "hold"}'),
+                )
+                making = asyncio.create_task(offices.create_jobs(office.id, {"jobs": [{}]}))
+                while not await other.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                    assert not making.done()
+            (made,) = await making
+        finally:
+            await other.close()
+        assert (made.status, (await app.store.job(made.id)).task) == ("ready", "hold")
+
+
+async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: str) -> None:
+    app = App(postgres_url)
+    await app.migrate()
+    async with app:
+        add_tasks(app)
+        offices = Offices(app)
+        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
+        (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+        record = await app.store.job(job.id)
+        new = NewJob(id=_id(), task=record.task, queue=record.queue)
+        made = await app.store.enqueue_one_in_office(new, office.id, office.version)
+        assert made is not None
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None, "the id is taken"
+        new = msgspec.structs.replace(new, id=_id())
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version + 1) is None
+        await offices.delete(office.id, cancel=True)
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None
+        assert await app.store.jobs([new.id]) == []

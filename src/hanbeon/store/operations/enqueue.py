@@ -39,7 +39,7 @@ class Enqueued(msgspec.Struct, frozen=True, gc=False):
     created: bool
     seq: int = 0
     created_at: int = 0
-    """Like `seq` only told of jobs that were made just now, and not in the short way."""
+    """Like `seq` only told of jobs that were made just now."""
 
 
 class _Row(msgspec.Struct, omit_defaults=True, gc=False):

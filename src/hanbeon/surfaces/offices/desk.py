@@ -72,7 +72,7 @@ class Desk:
         return [views.office_view(office, told.get(office.id, ()), self._zone) for office in found]
 
     async def _record(self, office_id: str) -> OfficeRecord:
-        return await self._store.database.read(lambda tx: offices.office_by_id(tx, office_id))
+        return await self._store.database.look(lambda tx: offices.office_by_id(tx, office_id))
 
     async def _handlers(self, named: Collection[str]) -> Handlers:
         """The tasks there are. Other instances are asked only for names that this App does not have."""

@@ -61,6 +61,10 @@ async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:
 async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs: Sequence[NewJob]) -> Jobs:
     """What is answered is looked at before the commit: after it a worker may be quicker than the answer."""
     found: list[Jobs] = []
+    if len(ids) == len(jobs) == 1:
+        one = await store.enqueue_one_in_office(jobs[0], office.id, office.version)
+        if one is not None:
+            return Jobs([_as_made(jobs[0], one)], {}, one.created_at)
 
     async def look(tx: Tx, answers: Sequence[Enqueued]) -> None:
         made = {each.id: each for each in answers if each.created}
@@ -77,7 +81,7 @@ async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Ma
     for job_id, answer in made.items():
         job = jobs[job_id]
         if answer.state is not State.FAILED and made.keys() >= set(job.depends_on):
-            known[job_id] = as_made(job, seq=answer.seq, state=answer.state, created_at=answer.created_at)
+            known[job_id] = _as_made(job, answer)
             waits_for = sorted((made[each] for each in set(job.depends_on)), key=lambda each: each.seq)
             dependencies[job_id] = [Dependency(each.id, each.state) for each in waits_for]
     others = [job_id for job_id in ids if job_id not in known]
@@ -88,6 +92,10 @@ async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Ma
         known |= {job.id: job for job in found}
         now = await read.now_us(tx)
     return Jobs([known[job_id] for job_id in ids], dependencies, now)
+
+
+def _as_made(job: NewJob, answer: Enqueued) -> JobRecord:
+    return as_made(job, seq=answer.seq, state=answer.state, created_at=answer.created_at)
 
 
 async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[Planned]) -> set[str]:
