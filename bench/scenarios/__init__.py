@@ -11,8 +11,11 @@ from bench.scenarios.graph import Graph
 from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
 from bench.scenarios.processes import Processes
+from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
 
-_ALL: tuple[Scenario, ...] = (Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle(), Processes(), Soak())
+_ALL: tuple[Scenario, ...] = (
+    *(Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle(), Processes(), Server(), Soak()),
+)
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

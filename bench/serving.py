@@ -1,0 +1,63 @@
+"""A server of ours for a measurement, and an office in it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import processes
+from bench.processes import Crew, ProgramError
+from bench.requests import HANDLER
+from bench.rig import Rig
+
+_TIMEOUT, _PATIENCE = 60.0, 600.0
+
+
+class Service(NamedTuple):
+    """A server that runs, and the office to ask it about."""
+
+    url: str
+    office: str
+
+
+@contextmanager
+def serving(rig: Rig, database: str) -> Iterator[Service]:
+    """A server without a worker, so that nothing but the requests is measured."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    script = str(Path(sys.executable).with_name("hanbeon"))
+    command = [script, "serve", "--no-worker", "--app", "bench.adapters.ours:app", "--port", str(port)]
+    environment = {**rig.environment(database), "HANBEON_DATABASE_URL": database}
+    with processes.crew([command], environment, rig.folder / "server.log") as crew:
+        url = f"http://127.0.0.1:{port}"
+        _until_ready(url, crew)
+        body = json.dumps({"name": "bench", "sessions": {"default": HANDLER}}).encode()
+        with urllib.request.urlopen(f"{url}/api/offices", body, timeout=_TIMEOUT) as answer:
+            yield Service(url, json.load(answer)["id"])
+
+
+def ask(rig: Rig, database: str, service: Service, command: str, number: int) -> dict[str, float]:
+    """Run the program that asks; what it measured."""
+    program = [sys.executable, "-m", "bench.requests", command, *service, str(number)]
+    found: dict[str, float] = json.loads(processes.run(program, rig.environment(database), _PATIENCE))
+    return found
+
+
+def _until_ready(url: str, crew: Crew) -> None:
+    end = time.monotonic() + _TIMEOUT
+    while time.monotonic() < end:
+        crew.check()
+        try:
+            with urllib.request.urlopen(f"{url}/readyz", timeout=_TIMEOUT):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.05)
+    raise ProgramError(f"the server was not ready after {_TIMEOUT:.0f} s")
