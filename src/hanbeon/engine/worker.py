@@ -8,6 +8,7 @@ import gc
 import os
 import socket
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ from hanbeon.executors.port import Executor, StopCause
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.instances import NewInstance
-from hanbeon.store.operations.tasks import register_tasks
+from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.port import Store
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.running import settings_of
@@ -345,7 +346,8 @@ class Worker:
 
     async def _register_tasks(self) -> None:
         served = {task.name: settings_of(task.options) for task in self._registry if task.executor in self._executors}
-        await self._store.transact(lambda tx: register_tasks(tx, served, self.name))
+        for job in await self._store.transact(lambda tx: register_tasks(tx, served, self.name)):
+            await self._store.transact(partial(follow, job=job))
 
     def _running(self) -> int:
         """How many of its slots are taken; built-in tasks have others."""

@@ -85,7 +85,12 @@ async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: st
     if running and running[known.id] != execution_id:
         raise ExecutionUnfinished(known.name, running[known.id])
     wanted = Wanted(id=execution_id, task=known, type=ExecutionType.MANUAL, args=args, alone=True, requested_by=by)
-    _, lanes = await make(tx, book, [wanted])
+    made, lanes = await make(tx, book, [wanted])
+    if not made:
+        # Trying an old execution again takes no lock on the task, so one may have come back since we looked.
+        running = await unfinished_executions(tx, [known.id])
+        if running.get(known.id, execution_id) != execution_id:
+            raise ExecutionUnfinished(known.name, running[known.id])
     return lanes
 
 

@@ -33,16 +33,29 @@ class TaskRecord(msgspec.Struct, frozen=True, kw_only=True):
     registered_at: int
 
 
-async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> None:
-    """Note that these tasks are there. Unfinished executions go by their settings from now on."""
+async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> list[int]:
+    """Note that these tasks are there. Unfinished executions go by their settings from now on.
+
+    But for those that somebody was at just then, which are answered: `follow` each in a transaction of its own.
+    """
     if not tasks:
-        return
+        return []
     before = {task.name: task for task in await lock_tasks(tx, [task.id for task in await find_tasks(tx, tasks)])}
     await tx.fetch("register_tasks", to_json([{"name": name, "settings": _text(it)} for name, it in tasks.items()]), by)
+    left = []
     for name, task in before.items():
         if task.settings != tasks[name]:
-            settings = tasks[name]
-            await tx.fetch("follow_task", *execution_keys(task.id), settings.timeout_us, policy_text(settings.policy))
+            theirs = (*execution_keys(task.id), *_running(tasks[name]))
+            await tx.fetch("follow_task", *theirs)
+            left += [row["seq"] for row in await tx.fetch("unlike_their_task", *theirs)]
+    return left
+
+
+async def follow(tx: Tx, job: int) -> None:
+    """Have one execution go by the settings of its task, whoever registered that last."""
+    found = await tx.fetch("task_of_execution", job)
+    for task in await lock_tasks(tx, [row["task_id"] for row in found]):
+        await tx.fetch("follow_one", job, *_running(task.settings))
 
 
 async def find_tasks(tx: Tx, names: Collection[str]) -> list[KnownTask]:
@@ -72,6 +85,11 @@ async def unfinished_executions(tx: Tx, ids: Collection[int]) -> dict[int, str]:
     rows = [dict(zip(("id", "low", "high"), (task_id, *execution_keys(task_id)), strict=True)) for task_id in ids]
     found = await tx.fetch("unfinished_executions", to_json(rows)) if rows else []
     return {row["id"]: row["execution"] for row in found if row["execution"] is not None}
+
+
+def _running(settings: TaskSettings) -> tuple[int | None, str]:
+    """What a job carries of them."""
+    return settings.timeout_us, policy_text(settings.policy)
 
 
 def _text(settings: TaskSettings) -> str:

@@ -1,0 +1,147 @@
+"""Of many who ask for the same at once one gets it: runs by hand, names of schedules. Nobody waits in a circle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import Counter
+from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.retry import RetryPolicy
+from hanbeon.domain.schedules.definition import TaskSettings
+from hanbeon.errors import ExecutionUnfinished, UniqueKeyTaken, WrongState
+from hanbeon.store.operations.tasks import follow, register_tasks
+from hanbeon.surfaces.schedules.service import Schedules
+from tests.chaos.moments import direct
+from tests.processes.journal import Journal
+from tests.processes.onlooker import look
+from tests.processes.process import Process, together
+from tests.processes.sizes import TIMEOUT, sized
+from tests.races.race import check_sound
+from tests.timetables.askers import DONE
+from tests.timetables.storm import assert_fits, storm
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+
+PROCESSES = 3
+ASKS = 4  # By each process: two by Python, two by HTTP.
+KINDS = {"alone": 4, "crowds": 2}
+
+
+async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_name(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with storm(database_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
+        schedules = Schedules(run.app)
+        with together(PROCESSES, lambda _: Process("tests.timetables.askers", [database_url])) as processes:
+            for number in range(sized(25)):
+                assert _all_ask(processes, number, {"run": "alone0"}) == {201: 1, 409: PROCESSES * ASKS - 1}
+                (execution,) = (await schedules.executions(status="PENDING")).items
+                await schedules.cancel(execution.execution_id)
+                body = {"task_id": "alone0", "cron": "@daily", "name": f"name {number}"}
+                body["args"] = {"label": "", "journal": "-"}  # type: ignore[assignment]
+                assert _all_ask(processes, number, {"create": body}) == {201: 1, 409: PROCESSES * ASKS - 1}
+                assert len((await schedules.list(name=f"name {number}")).items) == 1
+        await check_sound(run.app)
+    await _assert_no_deadlocks(database_url)
+
+
+def _all_ask(processes: list[Process], number: int, wish: dict[str, Any]) -> Counter[int]:
+    before = [process.output.count(DONE) for process in processes]
+    for process in processes:
+        process.say(json.dumps(wish))
+    statuses: Counter[int] = Counter()
+    for process, count in zip(processes, before, strict=True):
+        statuses.update(_answer(process, count))
+    return statuses
+
+
+def _answer(process: Process, before: int) -> list[int]:
+    """What it says next, after so many answers."""
+    answers = iter(range(before + 1))
+
+    def fits(line: str) -> bool:
+        return line.startswith(DONE) and next(answers) == before
+
+    answer: list[int] = json.loads(process.wait_for(fits, DONE, TIMEOUT).removeprefix(DONE))
+    return answer
+
+
+async def test_a_run_by_hand_and_an_old_execution_tried_again_exclude_each_other(app: App) -> None:
+    app.task(name="work")(_work)
+    schedules = Schedules(app)
+    async with app.twin() as twin:
+        old = await schedules.run("work")
+        await schedules.cancel(old.execution_id)
+        told: Counter[str] = Counter()
+        for _ in range(sized(40)):
+            made, retried = await asyncio.gather(
+                schedules.run("work"), twin.retry(old.execution_id), return_exceptions=True
+            )
+            refusals = [type(each) for each in (made, retried) if isinstance(each, Exception)]
+            assert len(refusals) == 1, (made, retried)
+            assert refusals[0] in (ExecutionUnfinished, UniqueKeyTaken, WrongState), refusals
+            told[refusals[0].__name__] += 1
+            (unfinished,) = (await schedules.executions(status="PENDING")).items
+            await schedules.cancel(unfinished.execution_id)
+    await check_sound(app)
+
+
+async def _work() -> None:
+    """Never run here."""
+
+
+async def test_tasks_are_registered_otherwise_while_their_fires_are_made_and_run(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    """By every instance over and over, as in a rolling deploy: what is unfinished follows, and nobody deadlocks."""
+    journal = Journal(tmp_path / "journal")
+    async with storm(postgres_url, journal, random.Random(2), **KINDS) as run, AsyncExitStack() as stack:
+        twins = [await stack.enter_async_context(run.app.twin()) for _ in range(3)]
+        for number, twin in enumerate(twins):
+            await stack.enter_async_context(twin.worker(name=f"instance {number}"))
+        await run.begin(30)
+        await asyncio.gather(run.act_for(sized(6), pause=0.01), *(_register(twin) for twin in twins))
+        assert_fits(await run.end(TIMEOUT / 4), run.board)
+    await _assert_no_deadlocks(postgres_url)
+
+
+async def test_an_execution_that_somebody_is_at_follows_its_task_a_moment_later(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
+        made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": "-"}})
+        store, settings = run.app.store, {"alone0": TaskSettings(timeout_us=5_000_000)}
+        async with direct(postgres_url) as completing:
+            async with completing.transaction():
+                await completing.execute("SELECT 1 FROM hanbeon.job WHERE id = $1 FOR NO KEY UPDATE", made.execution_id)
+                left = await store.transact(partial(register_tasks, tasks=settings, by="another"))
+            record = await store.job(made.execution_id)
+            assert (left, record.timeout_us) == ([record.seq], None)
+            await store.transact(partial(follow, job=record.seq))
+        assert (await store.job(made.execution_id)).timeout_us == 5_000_000
+
+
+async def _register(app: App) -> None:
+    names = [task.name for task in app.tasks]
+    for number in range(sized(150)):
+        policy = RetryPolicy(max_retries=1000 + number % 2, base_us=20_000)
+        order = random.sample(names, len(names))
+        settings = {name: TaskSettings(policy=policy, timeout_us=(number % 3 + 60) * 1_000_000) for name in order}
+        for job in await app.store.transact(partial(register_tasks, tasks=settings, by="another")):
+            await app.store.transact(partial(follow, job=job))
+        await asyncio.sleep(0.02)
+
+
+async def _assert_no_deadlocks(url: str) -> None:
+    """Deadlocks are undone and tried again, but each costs a second."""
+    if url.startswith("postgresql:"):
+        rows = await look(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        assert [row[0] for row in rows] == [0]

@@ -1,0 +1,81 @@
+"""Classic mistakes of a scheduler, to be put in the place of the right statements; and the right ones, as strained.
+
+Each widens the window between looking and writing by a pause in the database, and so does `right`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from hanbeon.store import postgres
+from hanbeon.store.dialect import Postgres
+from hanbeon.store.operations import executions, fires, schedules
+from hanbeon.store.statements import statement
+from hanbeon.store.tx import Tx
+
+_PAUSE = "SELECT pg_sleep(0.02)"
+Texts = dict[str, str]
+
+
+def right() -> Texts:
+    return {}
+
+
+def schedules_without_lock() -> Texts:
+    """Wrong: two instances see to the same schedules, and a change comes in between."""
+    return {"due_schedules": _without("due_schedules", "lock_skip")}
+
+
+def tasks_without_lock() -> Texts:
+    """Wrong: whether a task is free is true only for a moment."""
+    return {"lock_tasks": _without("lock_tasks", "lock")}
+
+
+def changes_without_lock() -> Texts:
+    """Wrong: what is changed is what was read, not what is there by then."""
+    return {"lock_schedule": _without("lock_schedule", "lock_schedule")}
+
+
+def never_moved_on() -> Texts:
+    """Wrong: what has been decided is not written down with the decision."""
+    text = statement("advance_schedules", Postgres)
+    assert text.count("considered_to = r.considered_to, ") == 1
+    return {"advance_schedules": text.replace("considered_to = r.considered_to, ", "")}
+
+
+def changed_without_passing_over() -> Texts:
+    """Wrong: what was due under the old times, and nobody had seen to, is forgotten."""
+    return {
+        "insert_fires": statement("insert_fires", Postgres).rstrip()
+        + " WHERE r.reason IS NULL OR r.reason <> 'changed'"
+    }
+
+
+@contextmanager
+def in_the_place_of_the_right(texts: Texts) -> Iterator[None]:
+    def changed(name: str, dialect: Any) -> str:
+        return {"pause": _PAUSE, **texts}.get(name) or statement(name, dialect)
+
+    with ExitStack() as undo:
+        undo.enter_context(patch.object(postgres, "statement", changed))
+        for module, name in ((fires, "make"), (executions, "make"), (schedules, "_pass_over")):
+            undo.enter_context(patch.object(module, name, _paused(getattr(module, name))))
+        yield
+
+
+def _paused(operation: Any) -> Any:
+    async def after_a_pause(tx: Tx, *args: Any) -> Any:
+        await tx.fetch("pause")
+        return await operation(tx, *args)
+
+    return after_a_pause
+
+
+def _without(name: str, word: str) -> str:
+    lock = Postgres.words[word]
+    text = statement(name, Postgres)
+    assert text.count(lock) == 1
+    return text.replace(lock, "")
