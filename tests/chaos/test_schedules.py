@@ -1,0 +1,55 @@
+"""Instances are killed and added, definitions change all the time: each fire is decided once, as was in force."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+
+from tests.chaos.crew import QUICK, crew
+from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
+from tests.processes.journal import Journal
+from tests.timetables.storm import Storm, assert_fits, storm, worker_options
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+
+# So short a grace that an instance that is killed makes others late: then the policies for missed fires have their say.
+SETTINGS = QUICK | {"misfire_grace": 1.0}
+INSTANCES = {"postgres": 4, "sqlite": 2}
+SECONDS = sized(8, 120)
+BETWEEN_KILLS = sized(2, 4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, seed: int, journal: Journal) -> None:
+    rng = random.Random(seed)
+    sqlite = database_url.startswith("sqlite:")
+    schedules = sized(20, 60) if sqlite else sized(40, 500)
+    kinds = {"alone": schedules * 3 // 4, "crowds": max(1, schedules // 20)}
+    async with storm(database_url, journal, rng, **kinds) as run:
+        with crew(database_url, **worker_options(SETTINGS, **kinds)) as workers:
+            workers.hire(INSTANCES["sqlite" if sqlite else "postgres"])
+            await workers.ready()
+            await run.begin(schedules)
+
+            async def kill() -> None:
+                for _ in range(int(SECONDS // BETWEEN_KILLS)):
+                    await asyncio.sleep(BETWEEN_KILLS)
+                    workers.replace_one(rng)
+
+            await asyncio.gather(run.act_for(SECONDS, pause=0.05 if LONG else 0.02), kill())
+            judgement = await run.end(TIMEOUT)
+        assert_fits(judgement, run.board)
+        _assert_it_was_a_storm(run, judgement.outcomes, judgement.attempts)
+
+
+def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:
+    """Otherwise it shows nothing."""
+    told = f"{outcomes}, {attempts}, {run.board.done}"
+    assert outcomes["created"] > 50, told
+    assert outcomes["skipped overlap"], told
+    assert any(outcomes[f"missed {reason}"] for reason in ("changed", "paused", "deleted")), told
+    assert attempts["lost"], f"no kill hit an execution: {told}"
+    done = run.board.done
+    assert all(done[each] for each in ("change_times", "change_the_rest", "pause", "resume", "delete", "run")), told
