@@ -19,10 +19,17 @@ from tests.servers.postgres import PostgresServer
 from tests.store.world import new_job
 
 # Who looks at everything on purpose.
-WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")}
-BIG = {"job", "edge", "event_batch", "past_attempt", "log", "timing"}
+WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")} | {
+    "schedule_counts": "counts entries of two indexes, for whoever asks for the numbers",
+    "totals": "adds up rows that are gathered when they are many",
+    "take_totals": "gathers them",
+}
+BIG = {"job", "edge", "event_batch", "past_attempt", "log", "timing", "schedule", "fire", "execution", "total"}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
-SHORT = {"hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"}
+SHORT = {
+    *("hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"),
+    *("hanbeon_schedule_due", "hanbeon_schedule_waiting", "hanbeon_fire_recorded"),
+}
 
 FILL = """
 INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;
@@ -42,6 +49,34 @@ SELECT n, 1, 1, 1, 1, '[]' FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
 """
+
+
+FILL_SCHEDULES = """
+INSERT INTO hanbeon.task (name, settings, registered_by, first_registered_at, registered_at)
+SELECT 't' || n, '{}', 'x', 1, 1 FROM generate_series(1, 100) AS n;
+INSERT INTO hanbeon.schedule (id, name, task_id, definition, paused, considered_to, timed_since, next_fire_at, due_at,
+  last_fire_at, waiting, created_by, created_at, changed_at)
+SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), 's' || n, 1 + n % 100, '{}', n % 1000 = 0, 1, 1, n, n,
+  n, CASE WHEN n % 1000 = 1 THEN '[1]' END, 'x', 1, 1
+FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.fire (schedule_id, fire_at, outcome, recorded_at)
+SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), f, 'created', f
+FROM generate_series(1, 20000) AS n, generate_series(1, 3) AS f;
+-- Executions among the jobs: one in a hundred still waits, some for their next try.
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, finished_at, unmet,
+  on_dependency_failure, policy, args, digest, unique_key)
+SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), (1::bigint << 32) | 1,
+  CASE n % 200 WHEN 0 THEN 'ready' WHEN 100 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'succeeded' END, false, 0, n, n,
+  CASE WHEN n % 100 = 0 THEN NULL ELSE n END, 0, 'block', '{}', '{}', '',
+  'hanbeon:execution/' || 1 + n % 100 || '/' || n
+FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.execution (job, task_id, type, schedule_id, scheduled_at)
+SELECT seq, 1 + seq % 100, CASE WHEN seq % 1000 = 0 THEN 'MANUAL' ELSE 'SCHEDULE' END, id, run_at
+FROM hanbeon.job WHERE unique_key LIKE 'hanbeon:%';
+"""
+_NOTHING = "00000000-0000-0000-0000-000000000000"
+_SCHEDULE = "00000000-0000-0000-0000-000000000007"
+_TASK_KEYS = '[{"id": 7, "low": "hanbeon:execution/7/", "high": "hanbeon:execution/70"}]'
 
 
 def _guarded(dialect: Dialect) -> list[str]:
@@ -102,12 +137,16 @@ async def test_no_hot_statement_walks_a_table_on_postgresql(postgres_connection:
     found += await _walks_on_postgres(postgres_connection, "filled")
     await postgres_connection.execute("ANALYZE")
     found += await _walks_on_postgres(postgres_connection, "analysed")
+    await postgres_connection.execute(FILL_SCHEDULES)
+    found += await _walks_on_postgres(postgres_connection, "filled with schedules")
+    await postgres_connection.execute("ANALYZE")
+    found += await _walks_on_postgres(postgres_connection, "analysed with schedules")
     assert not found, "\n".join(found)
     await _few_rows_tell_the_numbers(postgres_connection)
 
 
 async def _few_rows_tell_the_numbers(connection: Any) -> None:
-    """Of 40,000 jobs, half of them ready in ten lanes, and 20,000 batches of events."""
+    """Of 40,000 jobs, half of them ready in ten lanes, 20,000 batches of events, 20,000 schedules and executions."""
     await connection.execute("UPDATE hanbeon.fold SET folded_to = 20000")
     for name, arguments in {
         "tallies": "0, 1000",
@@ -115,6 +154,22 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "timings": "1, 0",
         "timings_of_all": "0",
         "oldest_ready": f"0, {2**62}, 1000",
+        "next_fire": "",
+        "start_lag": "10",
+        "unfinished_executions": f"'{_TASK_KEYS}'",
+        "executions": f"{2**62}, 10, NULL, NULL",
+        "executions_in_state": f"{2**62}, 10, 'failed', NULL, NULL, NULL",
+        "executions_of_task": f"{2**62}, 10, NULL, NULL, 7",
+        "executions_of_schedule": f"{2**62}, 10, NULL, NULL, NULL, '{_SCHEDULE}'",
+        "executions_manual": f"{2**62}, 10, NULL",
+        "fires_of": f"'{_SCHEDULE}', {2**62}, NULL, 10",
+        "schedules": f"'{_SCHEDULE}', 10, NULL",
+        "schedules_paused": f"'{_NOTHING}', 10",
+        "schedules_of_task": f"'{_NOTHING}', 10, NULL, 't7'",
+        "schedule_of_name": f"'{_NOTHING}', 10, NULL, NULL, 's7'",
+        "schedule_by_id": f"'{_SCHEDULE}'",
+        "waiting_schedules": "10",
+        "due_schedules": "10",
     }.items():
         async with connection.transaction():
             await connection.execute(postgres._PLANS)

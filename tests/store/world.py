@@ -31,7 +31,7 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-SINGLE_ROWS = {"event_counter", "fold", "relay"}
+SINGLE_ROWS = {"event_counter", "fold", "pruned", "relay"}
 # Read from the migrations: a table that a list here forgot would carry rows from one test into the next.
 TABLES = sorted(
     {
@@ -48,6 +48,7 @@ EMPTY = "; ".join(
         "UPDATE hanbeon.event_counter SET last_id = 0",
         "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
         "UPDATE hanbeon.relay SET relayed_to = 0",
+        "UPDATE hanbeon.pruned SET before = 0",
     ]
 )
 

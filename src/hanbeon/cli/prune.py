@@ -26,11 +26,13 @@ def prune(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete what is old: finished jobs with their attempts and logs, events, and instances that are gone.
+    """Delete what is old: finished jobs with their attempts and logs, events, fires, and instances that are gone.
 
     Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
-    stays. With a job its idempotency key is forgotten.
+    stays, and so does the last fire of a schedule. With a job its idempotency key is forgotten.
     """
+    from msgspec.structs import asdict, astuple
+
     from hanbeon.cli.asking import ask
     from hanbeon.cli.output import print_json
     from hanbeon.cli.running import run
@@ -38,17 +40,17 @@ def prune(
 
     age = None if older_than is None else seconds_of(older_than, "older_than")
     found = run(_count(database, age))
-    if not dry_run and found.jobs + found.events + found.instances:
+    if not dry_run and any(astuple(found)):
         ask(f"Delete {_words(found)}?", yes=yes)
         run(_prune(database, age))
     if json:
-        print_json({"dry_run": dry_run, "jobs": found.jobs, "events": found.events, "instances": found.instances})
+        print_json({"dry_run": dry_run, **asdict(found)})
     else:
         typer.echo(f"{'would delete' if dry_run else 'deleted'} {_words(found)}")
 
 
 def _words(found: Prunable) -> str:
-    return f"{found.jobs:,} jobs, {found.events:,} events and {found.instances:,} instances"
+    return f"{found.jobs:,} jobs, {found.events:,} events, {found.fires:,} fires and {found.instances:,} instances"
 
 
 async def _count(database: str | None, age: float | None) -> Prunable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
 import uuid_utils
@@ -29,7 +28,6 @@ class Trigger:
         self._store, self.settings = store, settings
         self.waiting = False
         """Fires wait for their tasks: worth a look when anything has ended."""
-        self.outcomes: Counter[str] = Counter()
 
     async def run_once(self) -> float:
         """See to what is due, then sleep until the next one is."""
@@ -50,8 +48,7 @@ class Trigger:
         fired = await self._store.transact(step)
         for name, number in fired.lanes:
             self._store.book.note(name, number)
-        if fired.outcomes:
-            self.outcomes.update(fired.outcomes)
+        if fired.lines:
             _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
         return fired.schedules
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections import Counter as Counts
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hanbeon.clock import MICROS
 from hanbeon.domain.outgoing import ListenerKind, kind_of_queue
 from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.totals import ScheduleNumbers
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -58,62 +62,104 @@ class RequestCounts:
             self._seconds.labels(method, route).observe(seconds)
 
 
-def metrics_text(
-    counts: RequestCounts,
-    queues: Mapping[str, QueueStatistics],
-    instances: Sequence[InstanceRecord],
-    listeners: ListenerCounts,
-) -> bytes:
+class Numbers(NamedTuple):
+    """What the database holds at one moment."""
+
+    queues: Mapping[str, QueueStatistics]
+    instances: Sequence[InstanceRecord]
+    listeners: ListenerCounts
+    schedules: ScheduleNumbers
+    totals: Mapping[str, int]
+
+
+def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
     """Everything, as text."""
-    return generate_latest(_Snapshot(_Numbers(queues, instances, listeners))) + generate_latest(counts.registry)
-
-
-class _Snapshot(CollectorRegistry):
-    """The numbers of one moment."""
-
-    def __init__(self, numbers: Collector) -> None:
-        super().__init__()
-        self.register(numbers)
+    snapshot = CollectorRegistry()
+    snapshot.register(_Numbers(numbers))
+    return generate_latest(snapshot) + generate_latest(counts.registry)
 
 
 class _Numbers(Collector):
-    def __init__(
-        self, queues: Mapping[str, QueueStatistics], instances: Sequence[InstanceRecord], listeners: ListenerCounts
-    ) -> None:
-        self._queues, self._instances, self._listeners = queues, instances, listeners
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
 
     def collect(self) -> Iterator[Metric]:
-        jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
-        oldest = GaugeMetricFamily(
-            "hanbeon_oldest_ready_seconds", "How long the job has waited that waits longest", labels=("queue",)
-        )
-        for name, queue in self._queues.items():
-            for state, number in queue.states.items():
-                jobs.add_metric((name, state.value), number)
-            if queue.oldest_ready is not None:
-                oldest.add_metric((name,), queue.oldest_ready)
-        alive = [each for each in self._instances if each.alive]
-        yield jobs
-        yield oldest
+        yield from _of_queues(self._numbers.queues)
+        alive = [each for each in self._numbers.instances if each.alive]
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
-        yield from self._outgoing()
+        yield from _of_listeners(self._numbers.queues, self._numbers.listeners)
+        yield from _of_schedules(self._numbers.schedules)
+        yield from _totals(self._numbers.totals)
 
-    def _outgoing(self) -> Iterator[Metric]:
-        """Of all webhooks together: one that is of interest is found in its office."""
-        webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
-        for disabled, state in ((False, "enabled"), (True, "disabled")):
-            webhooks.add_metric((state,), self._listeners.get((ListenerKind.WEBHOOK, disabled), 0))
-        sent: Counts[tuple[str, str]] = Counts()
-        for name, queue in self._queues.items():
-            if (kind := kind_of_queue(name)) is not None:
-                for state, number in queue.states.items():
-                    sent[kind.value, DELIVERY[state].value] += number
-        deliveries = GaugeMetricFamily(
-            "hanbeon_deliveries", "Messages to webhooks and people by what became of them", labels=("kind", "status")
-        )
-        for labels, number in sent.items():
-            deliveries.add_metric(labels, number)
-        yield webhooks
-        yield deliveries
+
+def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCounts) -> Iterator[Metric]:
+    """Of all webhooks together: one that is of interest is found in its office."""
+    webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
+    for disabled, state in ((False, "enabled"), (True, "disabled")):
+        webhooks.add_metric((state,), listeners.get((ListenerKind.WEBHOOK, disabled), 0))
+    sent: Counts[tuple[str, str]] = Counts()
+    for name, queue in queues.items():
+        if (kind := kind_of_queue(name)) is not None:
+            for state, number in queue.states.items():
+                sent[kind.value, DELIVERY[state].value] += number
+    deliveries = GaugeMetricFamily(
+        "hanbeon_deliveries", "Messages to webhooks and people by what became of them", labels=("kind", "status")
+    )
+    for labels, number in sent.items():
+        deliveries.add_metric(labels, number)
+    yield webhooks
+    yield deliveries
+
+
+def _of_queues(queues: Mapping[str, QueueStatistics]) -> Iterator[Metric]:
+    jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
+    oldest = GaugeMetricFamily(
+        "hanbeon_oldest_ready_seconds", "How long the job has waited that waits longest", labels=("queue",)
+    )
+    for name, queue in queues.items():
+        for state, number in queue.states.items():
+            jobs.add_metric((name, state.value), number)
+        if queue.oldest_ready is not None:
+            oldest.add_metric((name,), queue.oldest_ready)
+    yield jobs
+    yield oldest
+
+
+def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
+    states = GaugeMetricFamily("hanbeon_schedules", "Schedules that have a next fire, or are paused", labels=("state",))
+    states.add_metric(("active",), schedules.active)
+    states.add_metric(("paused",), schedules.paused)
+    yield states
+    yield GaugeMetricFamily(
+        "hanbeon_schedule_lag_seconds",
+        "How long the schedule has been due that nobody has seen to for longest",
+        value=schedules.lag / MICROS,
+    )
+    yield GaugeMetricFamily(
+        "hanbeon_execution_start_lag_seconds",
+        "How long the execution has been due that has been longest and does not run",
+        value=schedules.start_lag / MICROS,
+    )
+
+
+_COUNTED = {
+    Total.FIRES: ("hanbeon_fires", "Fires of schedules, by what became of them"),
+    Total.RECOVERED: (
+        "hanbeon_recovered_attempts",
+        "Attempts whose lease had expired, by the state of their jobs then",
+    ),
+    Total.PRUNED: ("hanbeon_pruned_rows", "Rows that were past their retention"),
+}
+
+
+def _totals(totals: Mapping[str, int]) -> Iterator[Metric]:
+    """What all instances did, those that are gone included."""
+    families = {
+        total: CounterMetricFamily(name, text, labels=LABELS[total]) for total, (name, text) in _COUNTED.items()
+    }
+    for name, value in totals.items():
+        total, labels = labels_of(name)
+        families[total].add_metric(labels, value)
+    yield from families.values()

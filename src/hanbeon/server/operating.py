@@ -12,11 +12,12 @@ from hanbeon.domain.access import Need
 from hanbeon.errors import DatabaseUnavailable, Unavailable
 from hanbeon.logs import get_logger
 from hanbeon.server.ask import Ask
-from hanbeon.server.metrics import CONTENT_TYPE, metrics_text
+from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.state import House
 from hanbeon.store import schema
 from hanbeon.store.operations.listeners import count_listeners
+from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
 
 _log = get_logger("hanbeon.server")
@@ -50,7 +51,9 @@ def operations(house: House) -> list[Operation]:
         queues = await house.app.statistics(window=_WINDOW_SECONDS)
         instances = await house.app.instances()
         listeners = await house.app.store.database.read(count_listeners)
-        return Response(metrics_text(house.counts, queues, instances, listeners), media_type=CONTENT_TYPE)
+        schedules, counted = await house.app.store.database.read(_of_schedules)
+        numbers = Numbers(queues, instances, listeners, schedules, counted)
+        return Response(metrics_text(house.counts, numbers), media_type=CONTENT_TYPE)
 
     return [
         Operation(
@@ -69,3 +72,7 @@ def operations(house: House) -> list[Operation]:
 async def _version(tx: Tx) -> tuple[int | None, int | None]:
     rows = await tx.fetch("schema_version")
     return (rows[0]["version"], rows[0]["runs_from"]) if rows else (None, None)
+
+
+async def _of_schedules(tx: Tx) -> tuple[ScheduleNumbers, dict[str, int]]:
+    return await schedule_numbers(tx), await totals(tx)

@@ -12,6 +12,8 @@
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may go
+@prunable_fire                             the same of f, a fire
+@an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: what a record of a schedule is made of
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       what a claim for instance $2 and a lease of $3 sets, and what it answers
@@ -27,6 +29,7 @@ from hanbeon.domain.access import Scope
 from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.outgoing import ListenerKind
+from hanbeon.domain.schedules.definition import ALL_KEYS
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
@@ -62,6 +65,10 @@ _LIFECYCLE_WORDS = {
     "FROM hanbeon.edge AS e WHERE e.dependency = j.seq AND (SELECT d.state FROM hanbeon.job AS d "
     f"WHERE d.seq = e.dependent) IN ({_quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
     "prunable_batch": "b.at < (SELECT hanbeon.now()) - $1",
+    # A schedule keeps its last fire, however old.
+    "prunable_fire": "f.recorded_at < (SELECT hanbeon.now()) - $1 AND f.fire_at <> coalesce((SELECT s.last_fire_at "
+    "FROM hanbeon.schedule AS s WHERE s.id = f.schedule_id), f.fire_at + 1)",
+    "an_execution": "unique_key >= '{}' AND unique_key < '{}'".format(*ALL_KEYS),
     "prunable_instance": "i.seen_at < (SELECT hanbeon.now()) - $1",
     "claimed_columns": "j.seq, CAST(j.id AS text) AS id, j.fence, j.lane, j.rank, j.args, j.retry_count, j.timeout_us, "
     "j.policy, j.idempotency_key, j.run_at, j.created_at, j.free_at, j.started_at, j.progress",

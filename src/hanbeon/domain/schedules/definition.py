@@ -12,6 +12,8 @@ from hanbeon.domain.schedules.timing import Timing
 CATCH_UP_MOST = 100
 """How many missed fires are caught up with, unless the schedule says otherwise."""
 _KEYS = "hanbeon:execution/"
+ALL_KEYS = (_KEYS, _KEYS[:-1] + "0")  # 0 is the character behind the slash.
+"""From which unique key to before which the unfinished executions of all tasks are."""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

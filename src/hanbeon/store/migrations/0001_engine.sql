@@ -89,6 +89,8 @@ CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS
 CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_unique ON hanbeon.job (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (@unfinished_states);
+-- Executions by state. Other jobs have no key like theirs, and pay nothing.
+CREATE INDEX hanbeon_job_execution ON hanbeon.job (state, seq) WHERE @an_execution;
 
 CREATE TABLE hanbeon.edge (
   dependency bigint NOT NULL,
@@ -184,6 +186,21 @@ CREATE TABLE hanbeon.instance (
   stopped_at bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
+
+-- What all instances have done, as numbers that only grow. Whoever did something adds a row with it, so that nobody waits
+-- for anybody; now and then the rows of a name are gathered into one.
+CREATE TABLE hanbeon.total (
+  seq @identity,
+  name text NOT NULL,
+  value bigint NOT NULL
+);
+
+-- What ended or was recorded before this instant may have been pruned.
+CREATE TABLE hanbeon.pruned (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  before bigint NOT NULL
+);
+INSERT INTO hanbeon.pruned (only_row, before) VALUES (1, 0);
 
 -- An office is a queue with a name for people, and with what is said of its jobs where they say nothing themselves. Its
 -- queue's name is made of its id. `version` counts its changes.
@@ -296,9 +313,11 @@ CREATE TABLE hanbeon.schedule (
 );
 CREATE INDEX hanbeon_schedule_due ON hanbeon.schedule (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX hanbeon_schedule_waiting ON hanbeon.schedule (id) WHERE waiting IS NOT NULL;
-CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id);
+CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id, id);
+CREATE INDEX hanbeon_schedule_paused ON hanbeon.schedule (id) WHERE paused AND deleted_at IS NULL;
 
--- What became of each fire. `more`: so many others before it, of which no rows are kept.
+-- What became of each fire. `more`: so many others behind it, up to the next row, have none of their own, or at least so
+-- many.
 CREATE TABLE hanbeon.fire (
   schedule_id @uuid NOT NULL,
   fire_at bigint NOT NULL,
@@ -322,6 +341,7 @@ CREATE TABLE hanbeon.execution (
 );
 CREATE INDEX hanbeon_execution_task ON hanbeon.execution (task_id, job);
 CREATE INDEX hanbeon_execution_schedule ON hanbeon.execution (schedule_id, job) WHERE schedule_id IS NOT NULL;
+CREATE INDEX hanbeon_execution_manual ON hanbeon.execution (job) WHERE type = 'MANUAL';
 
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,

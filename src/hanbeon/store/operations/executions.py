@@ -127,11 +127,28 @@ async def executions(tx: Tx, filter: Filter, before: int | None, limit: int) -> 
         if not found:
             return []
         task_id = found[0].id
-    states = None if filter.states is None else to_json(filter.states)
-    rows = await tx.fetch(
-        "executions", _LAST if before is None else before, task_id, states, filter.type, filter.schedule_id, limit
-    )
-    return await _records(tx, [row["seq"] for row in rows])
+    return await _records(tx, await _page(tx, filter, task_id, _LAST if before is None else before, limit))
+
+
+async def _page(tx: Tx, filter: Filter, task_id: int | None, before: int, limit: int) -> list[int]:
+    """Found by what there is least of: each way has an index, and what is left of the filter is asked of each row."""
+    states, type, schedule = filter.states, filter.type, filter.schedule_id
+    if states is not None and State.SUCCEEDED not in states:
+        seqs: set[int] = set()
+        for state in states:
+            rows = await tx.fetch("executions_in_state", before, limit, state, type, task_id, schedule)
+            seqs.update(row["seq"] for row in rows)
+        return sorted(seqs, reverse=True)[:limit]
+    asked = None if states is None else to_json(states)
+    if schedule is not None:
+        rows = await tx.fetch("executions_of_schedule", before, limit, asked, type, task_id, schedule)
+    elif task_id is not None:
+        rows = await tx.fetch("executions_of_task", before, limit, asked, type, task_id)
+    elif type is ExecutionType.MANUAL:
+        rows = await tx.fetch("executions_manual", before, limit, asked)
+    else:
+        rows = await tx.fetch("executions", before, limit, asked, type)
+    return [row["seq"] for row in rows]
 
 
 async def execution(tx: Tx, execution_id: str) -> ExecutionRecord:

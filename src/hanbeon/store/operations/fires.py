@@ -14,6 +14,7 @@ from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireRea
 from hanbeon.domain.schedules.misfire import Overlap, Plan, plan
 from hanbeon.domain.schedules.timing import jitter_of
 from hanbeon.store.operations.executions import Wanted, make
+from hanbeon.store.operations.history import FireLine, write_fires
 from hanbeon.store.operations.lanes import LaneBook, LaneNumbers
 from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_executions
 from hanbeon.store.tx import Tx, to_json
@@ -30,13 +31,18 @@ class Moment(NamedTuple):
 
 
 class Firing(msgspec.Struct, frozen=True):
-    """What a step did: schedules looked at, lines of the history by outcome, and lanes made."""
+    """What a step did: schedules looked at, lines of the history, and lanes made."""
 
     schedules: int = 0
-    outcomes: dict[str, int] = {}
+    lines: list[FireLine] = []
     lanes: LaneNumbers = []
     latest_us: int = 0
     """How late the latest of the fires was decided."""
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many lines there are of each outcome."""
+        return dict(Counter(line["outcome"].value for line in self.lines))
 
 
 class _Due(NamedTuple):
@@ -112,32 +118,32 @@ async def _fire(
     made, lanes = await make(tx, book, wanted) if wanted else (set[str](), [])
     ids = {(each.schedule_id, each.fire_at): each.id for each in wanted if each.id in made}
     lines = [_line(each, fired, ids) for each in due for fired in each.decision.fired]
-    if lines:
-        await tx.fetch("insert_fires", to_json(lines))
+    await write_fires(tx, lines)
     await _advance(tx, due)
     now = rows[0]["now"]
     first = min((line["fire_at"] for line in lines), default=now)
-    return Firing(len(due), dict(Counter(line["outcome"] for line in lines)), lanes, now - first)
+    return Firing(len(due), lines, lanes, now - first)
 
 
 async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
     """Move the schedules on, past all that has been decided."""
-    ahead, turns = [], []
+    ahead: list[dict[str, Any]] = []
+    turns: list[dict[str, Any]] = []
     for each in due:
         last = max((at for at in each.decision.created), default=None)
         waiting = to_json(each.decision.waiting) if each.decision.waiting else None
         row = {"id": each.id, "last_fire_at": max(last or 0, each.last_fire_at or 0) or None, "waiting": waiting}
         if each.plan is None:
-            turns.append(row)
+            turns.append(row | {"n": len(turns)})
             continue
         after = each.plan.next_fire_at
         jitter = 0 if after is None else jitter_of(each.id, after, each.definition.timing.jitter_us)
         due_at = None if after is None else after + jitter
         ahead.append(row | {"considered_to": each.plan.last, "next_fire_at": after, "due_at": due_at})
     if ahead:
-        await tx.fetch("advance_schedules", to_json(ahead))
+        await tx.fetch("advance_schedules", to_json(ahead), to_json([row["id"] for row in ahead]))
     if turns:
-        await tx.fetch("set_waiting", to_json(turns))
+        await tx.fetch("set_waiting", to_json(turns), to_json([row["id"] for row in turns]))
 
 
 def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:
@@ -152,16 +158,18 @@ def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:
     )
 
 
-def _line(due: _Due, fired: Fired, made: dict[tuple[str | None, int | None], str]) -> dict[str, Any]:
-    line = {"schedule_id": due.id, "fire_at": fired.at, "outcome": fired.outcome, "reason": fired.reason}
+def _line(due: _Due, fired: Fired, made: dict[tuple[str | None, int | None], str]) -> FireLine:
+    line = FireLine(schedule_id=due.id, fire_at=fired.at, outcome=fired.outcome, reason=fired.reason)
     if fired.more:
         line["more"] = fired.more
     if fired.outcome is not FireOutcome.CREATED:
         return line
     execution_id = made.get((due.id, fired.at))
     if execution_id is None:  # An operator tried an old execution again just now, which holds the key.
-        return line | {"outcome": FireOutcome.SKIPPED, "reason": FireReason.OVERLAP}
-    return line | {"execution_id": execution_id}
+        line["outcome"], line["reason"] = FireOutcome.SKIPPED, FireReason.OVERLAP
+        return line
+    line["execution_id"] = execution_id
+    return line
 
 
 def _waiting(row: Any) -> list[int]:

@@ -10,7 +10,9 @@ import msgspec
 
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.totals import Total
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
@@ -24,15 +26,16 @@ class Prunable(msgspec.Struct, frozen=True):
     jobs: int
     events: int
     instances: int
+    fires: int = 0
 
 
 async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
     row = (await tx.fetch("count_prunable", older_than_us))[0]
-    return Prunable(row["jobs"], row["events"], row["instances"])
+    return Prunable(row["jobs"], row["events"], row["instances"], row["fires"])
 
 
 async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
-    """Delete up to `limit` finished jobs with all that is theirs, and as many event batches; how many rows.
+    """Delete up to `limit` finished jobs with all that is theirs, as many event batches and fires; how many rows.
 
     A job that an unfinished one depends on is kept.
     """
@@ -54,7 +57,19 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
-    return len(jobs) + chunks + len(events) + len(fires) + len(gone) + len(timings)
+    went = {
+        "jobs": len(jobs),
+        "logs": chunks,
+        "event_batches": len(events),
+        "fires": len(fires),
+        "instances": len(gone),
+        "timings": len(timings),
+    }
+    if any(went.values()):
+        await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in went.items()})
+        await tx.fetch("note_pruned", older_than_us)
+    await gather_totals(tx)
+    return sum(went.values())
 
 
 async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:

@@ -13,11 +13,13 @@ from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, plan
 from hanbeon.domain.schedules.timing import jitter_of
 from hanbeon.errors import Changed, ScheduleNameTaken, ScheduleNotFound
+from hanbeon.store.operations.history import FireLine, write_fires
 from hanbeon.store.operations.read import now_us
 from hanbeon.store.tx import Tx, to_json
 
 _definition = msgspec.json.Decoder(Definition)
 _LAST = 2**63 - 1
+_BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 
 
 class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +119,17 @@ async def schedules(
     paused: bool | None = None,
     name: str | None = None,
 ) -> list[ScheduleRecord]:
-    return [_record(row) for row in await tx.fetch("schedules", after, task, paused, name, limit)]
+    """In the order of their ids, behind one of them. Found by what there is least of, each way by an index."""
+    start = _BEFORE_ALL if after is None else after
+    if name is not None:
+        rows = await tx.fetch("schedule_of_name", start, limit, paused, task, name)
+    elif task is not None:
+        rows = await tx.fetch("schedules_of_task", start, limit, paused, task)
+    elif paused:
+        rows = await tx.fetch("schedules_paused", start, limit)
+    else:
+        rows = await tx.fetch("schedules", start, limit, paused)
+    return [_record(row) for row in rows]
 
 
 async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord) -> ScheduleRecord:
@@ -213,12 +225,13 @@ async def _pass_over(tx: Tx, schedule: ScheduleRecord, now: int, reason: FireRea
         missed |= {each.at: 0 for each in found.fires}
         if found.dropped is not None:
             missed[found.dropped.first] = found.dropped.count - 1
-    lines = [
-        {"schedule_id": schedule.id, "fire_at": at, "outcome": FireOutcome.MISSED, "reason": reason, "more": more}
-        for at, more in sorted(missed.items())
-    ]
-    if lines:
-        await tx.fetch("insert_fires", to_json(lines))
+    await write_fires(
+        tx,
+        [
+            FireLine(schedule_id=schedule.id, fire_at=at, outcome=FireOutcome.MISSED, reason=reason, more=more)
+            for at, more in sorted(missed.items())
+        ],
+    )
 
 
 def _record(row: Any) -> ScheduleRecord:

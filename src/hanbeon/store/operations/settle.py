@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ import msgspec
 from hanbeon.domain.events import moved
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, Returned, TimedOut, decide
+from hanbeon.domain.totals import Total
 from hanbeon.store.operations.depend import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.records import policy_of, queue_of
 from hanbeon.store.tx import Tx, to_json
 
@@ -89,6 +92,7 @@ async def recover(tx: Tx, book: LaneBook, limit: int, random_share: float = 0.0)
     """Take jobs whose lease expired from whoever had them, and retry or fail them the normal way."""
     rows = await tx.fetch("expired", limit)
     endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
+    await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     return await _apply(tx, book, rows, endings, seen=False)
 
 

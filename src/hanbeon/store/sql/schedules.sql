@@ -1,7 +1,5 @@
 SELECT @schedule_columns
 FROM hanbeon.schedule AS s JOIN hanbeon.task AS t ON t.id = s.task_id
-WHERE (CAST($1 AS @uuid) IS NULL OR s.id > $1) AND s.deleted_at IS NULL
-  AND (CAST($2 AS text) IS NULL OR t.name = $2)
+WHERE s.id > $1 AND s.deleted_at IS NULL
   AND (CAST($3 AS boolean) IS NULL OR s.paused = $3)
-  AND (CAST($4 AS text) IS NULL OR s.name = $4)
-ORDER BY s.id LIMIT $5
+ORDER BY s.id LIMIT $2

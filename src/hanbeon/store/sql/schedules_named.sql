@@ -1,4 +1,4 @@
 SELECT @schedule_columns
 FROM hanbeon.schedule AS s JOIN hanbeon.task AS t ON t.id = s.task_id
 WHERE s.name @in($1 text)
-ORDER BY s.id @lock_schedule
+ORDER BY s.name @lock_schedule

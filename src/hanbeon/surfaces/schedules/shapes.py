@@ -112,7 +112,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a fire. `more`: so many others before it, of which no lines are kept."""
+    """What became of a fire. `more`: so many behind it, up to the next line, have no line of their own (at least)."""
 
     fire_at: str
     outcome: FireOutcome

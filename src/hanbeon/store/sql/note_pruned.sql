@@ -1,0 +1,1 @@
+UPDATE hanbeon.pruned SET before = hanbeon.now() - $1 WHERE before < hanbeon.now() - $1
