@@ -102,6 +102,10 @@ class Attempt:
         self.lease_until = sent_at + lease_seconds
 
     @property
+    def zone(self) -> ZoneInfo:
+        return self._zone
+
+    @property
     def give_up_at(self) -> float:
         return self.lease_until - self._margin
 

@@ -7,15 +7,14 @@ from collections.abc import Awaitable, Callable
 import uuid_utils
 
 from hanbeon.clock import MICROS, micros
+from hanbeon.engine.executions import tell_fires
 from hanbeon.engine.loop import AGAIN
-from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations import fires
 from hanbeon.store.operations.fires import Firing
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 
-_log = get_logger("hanbeon.engine")
 _AT_ONCE = 500
 _BETWEEN_TRIES = 0.05
 _BETWEEN_TURNS = 0.5
@@ -48,8 +47,7 @@ class Trigger:
         fired = await self._store.transact(step)
         for name, number in fired.lanes:
             self._store.book.note(name, number)
-        if fired.lines:
-            _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
+        tell_fires(fired, self.settings.zone)
         return fired.schedules
 
     async def _due(self, tx: Tx) -> Firing:

@@ -14,6 +14,7 @@ from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedO
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Answer, Completion
+from hanbeon.engine.executions import tell_end, tell_start
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.port import Call, StopCause, raised
 from hanbeon.logs import get_logger, hearing
@@ -59,6 +60,8 @@ class Runner:
             return self._stopped(attempt, raised(error))
         call = Call(task, arguments, attempt, self._max_result_bytes)
         attempt.given_at = now = self._clock.monotonic()
+        if attempt.job.idempotency_key is not None and _is_heard():
+            tell_start(attempt.job, attempt.zone)
         work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
         return attempt.begin(work, now)
 
@@ -148,6 +151,8 @@ class Runner:
         self.ends[settled.reason] += 1
         if _is_heard():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
+            if job.idempotency_key is not None:
+                tell_end(job, settled, attempt.zone)
 
 
 async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import random
 
 from hanbeon.clock import MICROS, micros
+from hanbeon.engine.executions import tell_end
 from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
@@ -31,7 +32,8 @@ class Upkeep:
         recovered = await self._store.recover(_BATCH, random.random())
         self.recovered += len(recovered)
         for item in recovered:
-            _log.warning("recovered", seq=item.seq, attempt=item.fence, became=item.state.value)
+            _log.warning("recovered", job=item.id, task=item.task, attempt=item.fence, became=item.state.value)
+            tell_end(item, item, self.settings.zone)
         if len(recovered) == _BATCH:
             return AGAIN
         return min(self.settings.poll, self.settings.lease / 6) * random.uniform(0.8, 1.2)

@@ -291,7 +291,7 @@ class Store:
     async def note_overdue(self, held: lease.Lease) -> bool:
         return await self.transact(lambda tx: lease.note_overdue(tx, self.book, held))
 
-    async def recover(self, limit: int, random_share: float = 0.0) -> list[settles.Settled]:
+    async def recover(self, limit: int, random_share: float = 0.0) -> list[settles.Recovered]:
         return await self.transact(lambda tx: settles.recover(tx, self.book, limit, random_share))
 
     async def promote(self, limit: int) -> int:

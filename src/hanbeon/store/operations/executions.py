@@ -9,7 +9,7 @@ import msgspec
 
 from hanbeon.domain.job import JobRecord, LaneName, NewJob, OnConflict
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.schedules.definition import execution_key
+from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
 from hanbeon.store.operations.cancel import seq_of
@@ -57,7 +57,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     def job(self) -> NewJob:
         """How it runs is its task's: what is written here is put right whenever the task is registered otherwise."""
         settings = self.task.settings
-        cause = None if self.schedule_id is None else f"hanbeon:schedule/{self.schedule_id}/{self.fire_at}"
+        cause = manual_key(self.id)
+        if self.schedule_id is not None and self.fire_at is not None:
+            cause = scheduled_key(self.schedule_id, self.fire_at)
         return NewJob(
             id=self.id,
             task=self.task.name,

@@ -37,6 +37,18 @@ class Settled(msgspec.Struct, frozen=True, gc=False):
     fence: int
     state: State
     reason: Reason
+    at: int = 0
+    retry_count: int | None = None
+    """None: what it was at the claim."""
+
+
+class Recovered(Settled, frozen=True, gc=False):
+    """What the database made of an attempt whose instance is gone, with what that instance knew of it."""
+
+    id: str = ""
+    task: str = ""
+    started_at: int = 0
+    idempotency_key: str | None = None
 
 
 async def settle(tx: Tx, book: LaneBook, reports: Sequence[Report]) -> list[Settled]:
@@ -75,7 +87,7 @@ async def _succeed(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report
         _emit(tx, book, row, ending, seen=True)
     await meet_dependents(tx, book, [row["seq"] for row in rows])
     _wake_for_slots(tx, book, rows)
-    return [Settled(row["seq"], row["fence"], ending.state, ending.reason) for row in rows]
+    return [Settled(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
 
 
 async def _settle(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report]) -> list[Settled]:
@@ -88,12 +100,23 @@ async def _settle(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report]
     return await _apply(tx, book, rows, endings, seen=True)
 
 
-async def recover(tx: Tx, book: LaneBook, limit: int, random_share: float = 0.0) -> list[Settled]:
+async def recover(tx: Tx, book: LaneBook, limit: int, random_share: float = 0.0) -> list[Recovered]:
     """Take jobs whose lease expired from whoever had them, and retry or fail them the normal way."""
     rows = await tx.fetch("expired", limit)
     endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
-    return await _apply(tx, book, rows, endings, seen=False)
+    settled = await _apply(tx, book, rows, endings, seen=False)
+    return [_recovered(book, row, each) for row, each in zip(rows, settled, strict=True)]
+
+
+def _recovered(book: LaneBook, row: Any, settled: Settled) -> Recovered:
+    return Recovered(
+        **msgspec.structs.asdict(settled),
+        id=str(row["id"]),
+        task=book.name(row["lane"]).task,
+        started_at=row["started_at"],
+        idempotency_key=row["idempotency_key"],
+    )
 
 
 def _held(row: Any) -> Held:
@@ -123,7 +146,11 @@ async def _apply(
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A delayed retry needs a promoter to know its time, a released job a taker.
     _wake_for_slots(tx, book, rows)
-    return [Settled(row["seq"], row["fence"], endings[row["seq"]].state, endings[row["seq"]].reason) for row in rows]
+    return [
+        Settled(row["seq"], row["fence"], ending.state, ending.reason, row["now"], ending.retry_count)
+        for row in rows
+        for ending in (endings[row["seq"]],)
+    ]
 
 
 async def _behind(tx: Tx, book: LaneBook, endings: Mapping[int, Ending]) -> None:
