@@ -26,6 +26,7 @@ from hanbeon.surfaces.offices.vocabulary import DELIVERY, EventType
 
 _READ = {"webhooks": listening.webhooks, "notifications": listening.notifications}
 _KIND = {"webhooks": ListenerKind.WEBHOOK, "notifications": ListenerKind.NOTIFICATION}
+_NUMBERED_AT_ONCE = 1_000
 _told = msgspec.json.Decoder(Told)
 
 
@@ -93,7 +94,7 @@ class OfficeWebhooks(Desk):
             from hanbeon.outbound.messages import check_readable
 
             await asyncio.to_thread(check_readable, targets, self._app.settings.message_schemes)
-        while await self._store.number_events():
+        while await self._store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
             pass
 
     async def _put_listeners(self, tx: Tx, office_id: str, given: dict[str, Any]) -> list[ListenerRecord]:

@@ -11,7 +11,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from hanbeon.surfaces.offices.shapes import SchedulerEvent
-from tests.outbound.web import Web, reply, silence
+from tests.outbound.web import Web, begun, broken, reply, silence
 from tests.surfaces.offices.desk import Desk
 from tests.surfaces.offices.outgoing.hooks import SECRET, ids, listen, statuses, types
 
@@ -127,6 +127,17 @@ async def test_who_does_not_answer_has_failed(desk: Desk) -> None:
         await desk.kit.run_all()
         shown = await desk.offices.webhook(desk.id, hook)
         assert (shown.consecutive_failures, shown.last_success_at is not None) == (0, True)
+
+
+@pytest.mark.parametrize("rest", ["Content-Length: 100", "Transfer-Encoding: chunked"])
+async def test_an_event_is_taken_with_the_status_whatever_comes_behind_it(desk: Desk, rest: str) -> None:
+    for said in (begun, broken):
+        async with Web(said(f"HTTP/1.1 200 OK\r\n{rest}\r\n\r\n".encode())) as web:
+            (hook,) = await listen(desk, web, events=["job_completed"])
+            await desk.one()
+            await desk.kit.run_all()
+            assert (len(web.seen), await statuses(desk, hook)) == (1, ["job_completed delivered"])
+            assert (await desk.offices.webhook(desk.id, hook)).consecutive_failures == 0
 
 
 async def test_a_new_secret_signs_from_the_next_try_on(desk: Desk) -> None:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from hanbeon import App
+from hanbeon.service.verify import verify
 from hanbeon.store.opening import migrate
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.shapes import Delivery
@@ -69,6 +70,8 @@ class Town:
         deliveries = await self.deliveries(hook)
         assert Counter(each.event_id for each in deliveries) == Counter(await self.told())
         assert len({each.id for each in deliveries}) == len(deliveries)
+        report = await verify(self.app.store)
+        assert report.sound, report.errors
         return deliveries
 
     async def all_delivered(self, hook: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
-from hanbeon.errors import PermanentError, TaskError
+from hanbeon.errors import DatabaseUnavailable, PermanentError, TaskError
 from hanbeon.executors.http.answer import retry_after_us, status_line
 from hanbeon.logs import get_logger
 from hanbeon.outbound.addresses import HOW_TO_ALLOW
@@ -44,8 +45,10 @@ async def deliver(
         return NOBODY
     failure = await _send(client, settings, clock, hook, job.id, args["body"].encode())
     if failure is None:
-        if not _is_well(hook, clock.now_us()):
-            await store.transact(lambda tx: note_success(tx, hook.id))
+        # It was taken, whether that can be noted or not: to send it again would be worse.
+        with contextlib.suppress(DatabaseUnavailable):
+            if not _is_well(hook, clock.now_us()):
+                await store.transact(lambda tx: note_success(tx, hook.id))
         return Returned()
     return await failed(store, settings, hook, job, failure)
 
@@ -83,27 +86,28 @@ async def _send(
     request = Request(
         "POST", origin, target or "/", _headers(hook.secret or "", message_id, clock.now_us(), body), body
     )
-    seconds = settings.webhook_timeout
+    seconds, taken = settings.webhook_timeout, False
     try:
         async with (
             asyncio.timeout(seconds),
             client.send(request, connect_seconds=seconds, allow_private=settings.outbound_allow_private) as answer,
         ):
             if 200 <= answer.status < 300:
-                await answer.read(_READ_MOST)  # So that the connection can be used again.
+                taken = True
+                await answer.read(_READ_MOST)  # So that the connection can be used again; what it says decides nothing.
                 return None
             # A redirect, too: who wants events elsewhere says so in the office.
             message = f"{origin} answered {status_line(answer.status)}"
             return Failure(message, answer.status == _GONE, retry_after_us(answer, clock.now_us()))
     except TimeoutError:
-        return Failure(f"{origin} did not answer within {seconds:g} s")
+        return None if taken else Failure(f"{origin} did not answer within {seconds:g} s")
     except PermanentError as error:
         # The remedy that it names is that of a task.
         why = str(error).partition(";")[0]
         refused = error.failure_type == FailureType.PERMISSION_ERROR
         return Failure(f"{why}; {HOW_TO_ALLOW}" if refused else why, final=True)
     except TaskError as error:
-        return Failure(str(error))
+        return None if taken else Failure(str(error))
 
 
 def _headers(secret: str, message_id: str, now_us: int, body: bytes) -> dict[str, str]:
