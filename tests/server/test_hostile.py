@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -57,6 +57,24 @@ _BODIES = [
     b'{"statuses": "ready"}',
     b'{"priority": true}',
     b'{"urgent": 1}',
+    b'{"jobs": [{"priority": -0.0}]}',
+    b'{"jobs": [{"priority": 1' + b"0" * 4_000 + b"}]}",
+    b'{"jobs": [{"priority": 1' + b"0" * 100_000 + b"}]}",
+    b'{"jobs": [{"args": {"x": -1e400}}]}',
+    b'{"jobs": [{"args": {"x": 1' + b"0" * 4_000 + b"}}]}",
+    b'{"jobs": [{"args": {"x": "\\udc00"}}]}',
+    b'{"jobs": [{"args": {"x": "\xed\xa0\x80"}}]}',
+    b'{"jobs": [{"key": "\xc0\x80"}]}',
+    b'{"name": Infinity}',
+    b'{"name": -NaN}',
+    b"{'name': 'x'}",
+    b'{"name": "x",}',
+    b'{"name": "x"}{"name": "y"}',
+    b'{"name": "x"}\x00',
+    b'{"name": "x" /* and more */}',
+    b'{"priority": 1.5}',
+    b'{"priority": "1"}',
+    b"null null",
     b"[" * 100_000,
     b'{"jobs":' * 50_000,
     b'{"name": "x", "webhooks": [{"url": "file:///etc/passwd", "secret": "s"}]}',
@@ -182,3 +200,68 @@ async def test_whatever_is_sent_is_no_defect(server: Client) -> None:
             assert answer.code
 
     await asyncio.to_thread(send)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u202egnp.exe\u202c",  # Read from right to left.
+        "한번 ไทย عربى עברית",
+        "e\u0301\u0327\u200d\ufeff",
+        "👩\u200d👩\u200d👧\u200d👦",
+        "\U0010ffff\uffff\ufffe",
+        "<script>alert(1)</script>'; DROP TABLE job; -- ${jndi:x} {{7*7}} %s %00 \\u0000",
+        "\t\n\r\x1b[31m\x7f\x85\u2028",
+    ],
+)
+async def test_text_of_any_kind_is_told_as_it_came(server: Client, name: str) -> None:
+    made = await server.post("/api/offices", {"name": name})
+    assert (made.status, made.json["name"]) == (201, name)
+    path = f"/api/offices/{made.json['id']}"
+    job = {"key": name, "role": name, "task_id": name, "title": name, "args": {name: name}}
+    (told,) = (await server.post(f"{path}/jobs", {"jobs": [job]})).json["jobs"]
+    for shown in (told, (await server.get(f"{path}/jobs/{told['id']}")).json):
+        assert [shown[field] for field in ("key", "role", "task_id", "title")] == [name] * 4
+    found = (await server.get(f"{path}/jobs?role={quote(name)}&task_id={quote(name)}")).json["items"]
+    assert [each["id"] for each in found] == [told["id"]]
+    assert (await server.get("/metrics")).status == 200
+
+
+async def test_of_a_name_that_comes_twice_the_last_is_meant(server: Client) -> None:
+    made = await server.post("/api/offices", b'{"name": "first", "name": "last"}')
+    assert (made.status, made.json["name"]) == (201, "last")
+
+
+@pytest.mark.parametrize("depth", [10, 100, 500, 900, 5_000])
+async def test_deep_arguments_are_kept_or_refused_and_the_job_can_be_looked_at(server: Client, depth: int) -> None:
+    path = await _place(server, "/api/offices/{id}")
+    body = b'{"jobs": [{"key": "deep", "args": {"x": ' + b"[" * depth + b"]" * depth + b"}}]}"
+    made = await server.post(f"{path}/jobs", body)
+    assert made.status == (201 if depth <= 100 else made.status), made
+    if made.status == 201:
+        job = f"{path}/jobs/{made.json['jobs'][0]['id']}"
+        assert [(await server.get(f"{job}{more}")).status for more in ("", "/explain", "/log")] == [200] * 3
+    else:
+        assert (made.status, bool(made.code)) == (422, True)
+    assert (await server.get(f"{path}/jobs")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        *(("Idempotency-Key", value) for value in ("", " ", "x" * 256, "a b", "\x7f", "\xe9")),
+        *(("If-Match", value) for value in ("", '"', '"x"', "x" * 5_000, '"99999999999999999999"', '"1", "2"')),
+        *(("Last-Event-ID", value) for value in ("", "-1", "x", "9" * 40, "１")),
+        *(("X-Request-Id", value) for value in ("", "a b", "x" * 65, "\xe9")),
+        *(("Authorization", value) for value in ("", "Bearer", "Basic eA==", "Bearer " + "x" * 5_000, "\xe9 \xe9")),
+        *(("Content-Type", value) for value in ("", "text/plain", "application/json; charset=utf-16", "x" * 5_000)),
+    ],
+)
+async def test_headers_of_any_kind_are_no_defect(server: Client, header: str, value: str) -> None:
+    path = await _place(server, "/api/offices/{id}")
+    sent = {header.replace("-", "_"): value.encode("utf-8", "replace").decode("latin-1")}
+    if header != "Last-Event-ID":
+        assert (await server.post(f"{path}/jobs", {"jobs": [{}]}, **sent)).status in (201, 422)
+        assert (await server.ask("PATCH", path, {"name": "x"}, **sent)).status in (200, 412)
+    else:
+        assert (await server.get(f"{path}/events", **sent)).status == 422
