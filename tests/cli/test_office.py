@@ -1,9 +1,11 @@
 """`hanbeon office`: offices on the database itself, in the words and shapes of the API."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from hanbeon import App
@@ -70,9 +72,21 @@ async def test_offices_are_made_shown_and_listed_as_over_http(office: Office) ->
 
 
 async def _as_http(app: App, office_id: str) -> Any:
-    import msgspec
-
     return msgspec.to_builtins(await Offices(app).get(office_id))
+
+
+async def test_sessions_are_changed_and_jobs_that_wait_get_theirs(office: Office) -> None:
+    await office.say("create", "Seoul", "--session", "QA=test")
+    (job,) = await office.add({"role": "FE"})
+    async with App(office.url) as app:
+        assert (await app.job(job["id"]).record()).task != "build"
+        changed = await office.read(
+            "change", "Seoul", "--session", "default=build", "--session", "QA=", "--name", "Busan"
+        )
+        assert (changed["name"], changed["sessions"]) == ("Busan", {"default": "build"})
+        assert (await app.job(job["id"]).record()).task == "build"
+    assert (await office.say("change", "Busan")).code == 2
+    assert (await office.say("change", "Busan", "--session", "default=nobody")).code == 2
 
 
 async def test_a_config_is_merged_from_words(office: Office) -> None:
@@ -120,8 +134,6 @@ async def test_a_batch_of_jobs_is_added_listed_counted_and_cancelled(office: Off
 
 
 async def test_a_batch_comes_from_stdin_too_as_a_list(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-
     await office.say("create", "Seoul")
     monkeypatch.setattr("sys.stdin", io.StringIO('[{"title": "one"}, {"title": "two"}]'))
     ids = (await office.say("add", "Seoul", "-")).lines

@@ -101,6 +101,7 @@ async def test_one_tick_runs_all_that_can_run_now(app: App, folder: Path) -> Non
         nothing = await _tick(app, folder)
         assert (nothing["idle"], nothing["ended"], nothing["recovered"]) == (True, {}, 0)
         assert all(each.stopped_at is not None for each in await app.instances())
+        assert (await app.store.number_events(), await app.store.fold()) == (0, 0)  # All was counted.
         assert (await verify(app.store)).sound
 
 

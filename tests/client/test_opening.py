@@ -1,5 +1,6 @@
 """What a client is opened with, and what it is refused for."""
 
+import asyncio
 import subprocess
 import sys
 from typing import Any
@@ -59,6 +60,16 @@ async def test_a_token_says_who_asks(app: App, kind: str) -> None:
             with pytest.raises(NotAllowed) as refused:
                 await ask(ask.client.offices.create, "Seoul")
             assert (refused.value.status, refused.value.code) == (403, "not_allowed")
+
+
+async def test_many_threads_may_share_a_client(app: App) -> None:
+    async with serving(app) as server:
+        with Client(server.url) as client:
+            made = await asyncio.gather(
+                *(asyncio.to_thread(client.offices.create, f"office {number}") for number in range(12))
+            )
+            there = await asyncio.to_thread(lambda: list(client.offices.list(limit=5)))
+            assert {office.id for office in there} == {office.id for office in made}
 
 
 def test_without_httpx2_it_says_what_to_install() -> None:

@@ -1,4 +1,4 @@
-"""The commands that make: create, add, config set."""
+"""The commands that make and change: create, change, add, config set."""
 
 from __future__ import annotations
 
@@ -61,6 +61,51 @@ def create(
         print_json(made)
     else:
         typer.echo(made.id)
+
+
+def change(
+    office: Office,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="Call it so.", show_default=False)] = None,
+    session: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROLE=TASK", help="The task that runs its jobs of a role; ROLE= for none.", show_default=False
+        ),
+    ] = None,
+    notify: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Whom to tell, instead of all there were.", show_default=False),
+    ] = None,
+    app: AppName = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Change the name of an office, its sessions, or whom it tells.
+
+    Sessions that are not named stay. Jobs that wait without a handler get the one that the sessions name now.
+    """
+    from hanbeon.cli.office.opening import find, offices_with_tasks
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.running import run
+    from hanbeon.errors import InvalidInput
+
+    told: dict[str, Any] = {} if name is None else {"name": name}
+    if session:
+        told["sessions"] = {role: task or None for role, task in (_pair(each, "session") for each in session)}
+    if notify:
+        told["notifications"] = notify
+    if not told:
+        raise InvalidInput("say what to change: --name, --session or --notify")
+
+    async def work() -> shapes.Office:
+        async with offices_with_tasks(app, database, made=False) as offices:
+            return await offices.change((await find(offices, office)).id, told)
+
+    changed = run(work())
+    if json:
+        print_json(changed)
+    else:
+        typer.echo(f"office {changed.id} is at version {changed.version}")
 
 
 def add(
