@@ -96,7 +96,7 @@ async def test_jobs_are_moved_cancelled_and_tried_again(ask: Asking) -> None:
     moved = await ask(office.priority, jobs[0], priority=-5, urgent=True)
     assert (moved.priority, moved.urgent) == (-5, True)
     assert (await ask(office.explain, jobs[0])).reasons[0]["code"] == "no_handler"
-    with pytest.raises(StillUnfinished, match="ready"):
+    with pytest.raises(StillUnfinished, match="goes on"):
         await ask(office.wait, jobs[0], timeout=0.1)
     answer = await ask(office.cancel, jobs[0])
     assert (answer.job.status, answer.stopping) == ("cancelled", False)

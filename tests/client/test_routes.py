@@ -1,23 +1,32 @@
-"""What the client asks for is what the server has: every operation of offices, and no other."""
+"""What the client asks for is what the server has: every operation of its API, and no other."""
 
 import inspect
+import typing
 from typing import Any
 
 import pytest
 
 from hanbeon import App
-from hanbeon.client.methods import ManyMethod, Method
-from hanbeon.client.offices import OfficeCalls, OfficesCalls
+from hanbeon.client import offices, schedules
+from hanbeon.client.methods import Desk, ManyMethod, Method
 from tests.server.client import serving
 
+_DESKS = [
+    each
+    for module in (offices, schedules)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, Desk) and each.__bases__ == (Desk,)
+]
 _METHODS = [
     (f"{desk.__name__}.{name}", method)
-    for desk in (OfficesCalls, OfficeCalls)
+    for desk in _DESKS
     for name, method in vars(desk).items()
     if isinstance(method, Method | ManyMethod)
 ]
 _HANDLED = {"cursor"}  # By the iterators themselves.
-_BESIDE_THE_BODY = {"job", "idempotency_key", "expected"}
+_BESIDE = {"self", "job", "idempotency_key", "expected"}
+_RENAMED = {"start": "from"}
+_AS_THEY_ARE = {"OfficeCalls.change_config"}  # It passes on what it is given.
 
 
 @pytest.fixture
@@ -33,15 +42,24 @@ def _told(document: dict[str, Any], method: Any) -> dict[str, Any]:
 
 
 def _parameters(method: Any) -> set[str]:
-    return set(inspect.signature(method.__wrapped__).parameters) - {"self"}
+    """The names that it takes, those of an unpacked dict included."""
+    function = inspect.unwrap(method.__wrapped__)
+    names: set[str] = set()
+    for name, each in inspect.signature(function).parameters.items():
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            (unpacked,) = typing.get_args(typing.get_type_hints(function)[name])
+            names |= set(unpacked.__annotations__) | set(typing.get_type_hints(unpacked))
+        else:
+            names.add(_RENAMED.get(name, name))
+    return names
 
 
-def test_every_operation_of_offices_has_a_method_and_no_method_another(document: dict[str, Any]) -> None:
+def test_every_operation_of_the_api_has_a_method_and_no_method_another(document: dict[str, Any]) -> None:
     there = {
         (method.upper(), path)
         for path, methods in document["paths"].items()
         for method in methods
-        if path.startswith("/api/offices")
+        if path.startswith("/api/")
     }
     assert {(method.route.method, method.route.path) for _, method in _METHODS} == there
 
@@ -54,20 +72,20 @@ def test_what_creates_carries_a_key_and_nothing_else_does(document: dict[str, An
 
 def test_queries_have_the_names_that_the_server_takes(document: dict[str, Any]) -> None:
     for name, method in _METHODS:
-        if name == "OfficeCalls.wait" or method.route.method not in ("GET", "DELETE"):
+        if name.endswith(".wait") or method.route.method not in ("GET", "DELETE"):
             continue
         told = {each["name"] for each in _told(document, method).get("parameters", ()) if each["in"] == "query"}
-        assert _parameters(method) - {"job"} == told - _HANDLED, name
+        assert _parameters(method) - _BESIDE == told - _HANDLED, name
 
 
 def test_bodies_have_the_names_that_the_server_takes(document: dict[str, Any]) -> None:
     checked = 0
     for name, method in _METHODS:
         body = _told(document, method).get("requestBody")
-        if body is None or name == "OfficeCalls.change_config":  # It passes its changes on as they are.
+        if body is None or name in _AS_THEY_ARE:
             continue
         reference = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
         known = set(document["components"]["schemas"][reference]["properties"])
-        assert _parameters(method) - _BESIDE_THE_BODY == known, name
+        assert _parameters(method) - _BESIDE == known, name
         checked += 1
-    assert checked == 5
+    assert checked == 9

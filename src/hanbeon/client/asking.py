@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from hanbeon.client.flow import Answer, Flow, Lost, Send, Sleep, Stream, Tell
-from hanbeon.client.problems import Unreachable, problem_in
+from hanbeon.client.problems import StillUnfinished, Unreachable, problem_in
 from hanbeon.client.route import Fill, Route, request_of, result_of
 
 T = TypeVar("T")
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
 _AWAY = (502, 503, 504)  # Of our own server, or of a proxy before it.
 _KEY_SECONDS = 75.0
 """A server that died in the middle of a request keeps its key for a minute; after that it is done, or found done."""
@@ -70,6 +71,27 @@ def ask(manner: Manner, route: Route[T], ids: Mapping[str, str], fill: Fill) -> 
     if isinstance(came, Lost):
         raise Unreachable(came.why)
     return result_of(route, came)
+
+
+def wait(
+    manner: Manner,
+    route: Route[T],
+    ids: Mapping[str, str],
+    fill: Fill,
+    ended: Callable[[T], bool],
+    timeout: float | None,
+) -> Flow[T]:
+    """The thing once it has ended, looked at again and again."""
+    began, pause = time.monotonic(), _FIRST_LOOK
+    while True:
+        found = yield from ask(manner, route, ids, fill)
+        if ended(found):
+            return found
+        left = None if timeout is None else began + timeout - time.monotonic()
+        if left is not None and left <= 0:
+            raise StillUnfinished(f"it has not ended after {timeout:g} s, and goes on")
+        yield Sleep(pause if left is None else min(pause, left))
+        pause = min(_LONGEST_LOOK, pause * 1.5)
 
 
 class Page(Protocol[T]):

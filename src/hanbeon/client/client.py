@@ -8,6 +8,20 @@ from hanbeon.client.asking import Manner
 from hanbeon.client.lines import AsyncHttpLine, SyncHttpLine
 from hanbeon.client.offices import AsyncOffice, AsyncOffices, Office, Offices
 from hanbeon.client.opening import Address
+from hanbeon.client.schedules import (
+    AsyncExecution,
+    AsyncExecutions,
+    AsyncSchedule,
+    AsyncSchedules,
+    AsyncTask,
+    AsyncTasks,
+    Execution,
+    Executions,
+    Schedule,
+    Schedules,
+    Task,
+    Tasks,
+)
 from hanbeon.errors import InvalidInput
 
 TIMEOUT_SECONDS = 30.0
@@ -38,6 +52,33 @@ class Client:
     def office(self, office_id: str) -> Office:
         """One office, which is not asked for yet."""
         return Office(self._line, self._manner, {"id": office_id})
+
+    @property
+    def tasks(self) -> Tasks:
+        """All tasks."""
+        return Tasks(self._line, self._manner, {})
+
+    def task(self, task_id: str) -> Task:
+        """One task, which is not asked for yet."""
+        return Task(self._line, self._manner, {"task_id": task_id})
+
+    @property
+    def executions(self) -> Executions:
+        """All executions."""
+        return Executions(self._line, self._manner, {})
+
+    def execution(self, execution_id: str) -> Execution:
+        """One execution, which is not asked for yet."""
+        return Execution(self._line, self._manner, {"id": execution_id})
+
+    @property
+    def schedules(self) -> Schedules:
+        """All schedules."""
+        return Schedules(self._line, self._manner, {})
+
+    def schedule(self, schedule_id: str) -> Schedule:
+        """One schedule, which is not asked for yet."""
+        return Schedule(self._line, self._manner, {"id": schedule_id})
 
     def close(self) -> None:
         self._line.close()
@@ -73,6 +114,33 @@ class AsyncClient:
     def office(self, office_id: str) -> AsyncOffice:
         """One office, which is not asked for yet."""
         return AsyncOffice(self._line, self._manner, {"id": office_id})
+
+    @property
+    def tasks(self) -> AsyncTasks:
+        """All tasks."""
+        return AsyncTasks(self._line, self._manner, {})
+
+    def task(self, task_id: str) -> AsyncTask:
+        """One task, which is not asked for yet."""
+        return AsyncTask(self._line, self._manner, {"task_id": task_id})
+
+    @property
+    def executions(self) -> AsyncExecutions:
+        """All executions."""
+        return AsyncExecutions(self._line, self._manner, {})
+
+    def execution(self, execution_id: str) -> AsyncExecution:
+        """One execution, which is not asked for yet."""
+        return AsyncExecution(self._line, self._manner, {"id": execution_id})
+
+    @property
+    def schedules(self) -> AsyncSchedules:
+        """All schedules."""
+        return AsyncSchedules(self._line, self._manner, {})
+
+    def schedule(self, schedule_id: str) -> AsyncSchedule:
+        """One schedule, which is not asked for yet."""
+        return AsyncSchedule(self._line, self._manner, {"id": schedule_id})
 
     async def close(self) -> None:
         await self._line.close()

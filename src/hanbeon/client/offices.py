@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from hanbeon.client.asking import ask
-from hanbeon.client.flow import Answer, Flow, Sleep, Stream
+from hanbeon.client.asking import ask, wait
+from hanbeon.client.flow import Answer, Flow, Stream
 from hanbeon.client.following import follow
 from hanbeon.client.methods import Async, Desk, Sync, asks, pages, runs, tells
-from hanbeon.client.problems import StillUnfinished
 from hanbeon.client.route import Fill, Route, nothing, shape
 from hanbeon.surfaces.offices import shapes
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
@@ -26,7 +24,6 @@ _SCHEDULER = f"{_OFFICE}/scheduler"
 _JOBS = f"{_OFFICE}/jobs"
 _JOB = f"{_JOBS}/{{jobId}}"
 _ENDED = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
-_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
 
 Status = JobStatus | str
 JobOrId = shapes.Job | str
@@ -218,16 +215,8 @@ class OfficeCalls(Desk):
     @runs(_GET_JOB)
     def wait(self, job: JobOrId, *, timeout: float | None = None) -> Flow[shapes.JobDetail]:
         """The job once it is done, failed or cancelled; an error if that takes longer than `timeout` seconds."""
-        began, pause = time.monotonic(), _FIRST_LOOK
-        while True:
-            found = yield from ask(self._manner, _GET_JOB, self._ids, Fill(_of(job)))
-            if found.status in _ENDED:
-                return found
-            left = None if timeout is None else began + timeout - time.monotonic()
-            if left is not None and left <= 0:
-                raise StillUnfinished(f"job {found.id} is {found.status} after {timeout:g} s, and goes on")
-            yield Sleep(pause if left is None else min(pause, left))
-            pause = min(_LONGEST_LOOK, pause * 1.5)
+        fill = Fill(_of(job))
+        return wait(self._manner, _GET_JOB, self._ids, fill, lambda found: found.status in _ENDED, timeout)
 
 
 class Offices(Sync, OfficesCalls):

@@ -1,0 +1,243 @@
+"""Tasks, executions and schedules, as a client asks for them: each method is a route and what fills it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict, Unpack
+
+from msgspec import UNSET, UnsetType
+
+from hanbeon.client.asking import wait
+from hanbeon.client.flow import Answer, Flow
+from hanbeon.client.methods import Async, Desk, Sync, asks, pages, runs
+from hanbeon.client.route import Fill, Route, nothing, shape
+from hanbeon.surfaces.offices.shapes import Explanation
+from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+
+_TASKS = "/api/tasks"
+_TASK = f"{_TASKS}/{{task_id}}"
+_EXECUTIONS = "/api/executions"
+_EXECUTION = f"{_EXECUTIONS}/{{id}}"
+_SCHEDULES = "/api/schedules"
+_SCHEDULE = f"{_SCHEDULES}/{{id}}"
+_ENDED = frozenset({ExecutionStatus.SUCCESS, ExecutionStatus.FAILED})
+
+Moment = dt.datetime | str
+Status = ExecutionStatus | str
+_execution_of = shape(shapes.Execution)
+_schedule_of = shape(shapes.Schedule)
+_GET_EXECUTION = Route("GET", _EXECUTION, _execution_of)
+
+
+class Times(TypedDict, total=False):
+    """When: either `cron` or `run_at`. None stands for the default."""
+
+    cron: str | None
+    run_at: Moment | None
+    timezone: str | None
+    jitter: float | str | None
+    starts_at: Moment | None
+    ends_at: Moment | None
+    dst_gap: str | None
+    dst_fold: str | None
+
+
+class Definition(Times, total=False):
+    """What else there is to say of a schedule."""
+
+    name: str | None
+    args: Mapping[str, Any] | None
+    overlap: str | None
+    misfire: str | None
+    misfire_limit: int | None
+    paused: bool | None
+
+
+class Change(Definition, total=False):
+    """What is left out stays."""
+
+    task_id: str
+
+
+def _cancelled(answer: Answer) -> shapes.CancelAnswer:
+    return shapes.CancelAnswer(execution=_execution_of(answer), stopping=answer.status == 202)
+
+
+class TasksCalls(Desk):
+    """All tasks that somebody has registered."""
+
+    @pages(Route("GET", _TASKS, shape(shapes.TaskPage)))
+    def list(self, *, limit: int | None = None) -> Fill:
+        """Iterate over them; `limit` is the size of a page."""
+        return Fill(query={"limit": limit})
+
+
+class TaskCalls(Desk):
+    """One task."""
+
+    @asks(Route("GET", _TASK, shape(shapes.Task)))
+    def get(self) -> Fill:
+        """The task, and how many workers serve it."""
+        return Fill()
+
+    @asks(Route("POST", f"{_TASK}/executions", _execution_of, creates=True))
+    def run(self, *, args: Mapping[str, Any] | UnsetType = UNSET, idempotency_key: str | None = None) -> Fill:
+        """Run it now, once for each key; `Conflict` while it has an unfinished execution."""
+        return Fill(body={"args": args}, key=idempotency_key)
+
+
+class ExecutionsCalls(Desk):
+    """All executions."""
+
+    @pages(Route("GET", _EXECUTIONS, shape(shapes.ExecutionPage)))
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        status: Status | Sequence[Status] | None = None,
+        type: str | None = None,
+        schedule_id: str | None = None,
+        limit: int | None = None,
+    ) -> Fill:
+        """Iterate over them, the newest first; `limit` is the size of a page."""
+        query = {"task_id": task_id, "status": status, "type": type, "schedule_id": schedule_id, "limit": limit}
+        return Fill(query=query)
+
+
+class ExecutionCalls(Desk):
+    """One execution."""
+
+    @asks(_GET_EXECUTION)
+    def get(self) -> Fill:
+        """The execution as it is now."""
+        return Fill()
+
+    @asks(Route("GET", f"{_EXECUTION}/explain", shape(Explanation)))
+    def explain(self) -> Fill:
+        """Why it is not running."""
+        return Fill()
+
+    @asks(Route("POST", f"{_EXECUTION}/cancel", _cancelled, harmless=True))
+    def cancel(self) -> Fill:
+        """Cancel it; `stopping` says that its work has been told to stop, and has not yet."""
+        return Fill()
+
+    @runs(_GET_EXECUTION)
+    def wait(self, *, timeout: float | None = None) -> Flow[shapes.Execution]:
+        """The execution once it has succeeded or failed; an error if that takes longer than `timeout` seconds."""
+        return wait(self._manner, _GET_EXECUTION, self._ids, Fill(), lambda found: found.status in _ENDED, timeout)
+
+
+class SchedulesCalls(Desk):
+    """All schedules."""
+
+    @asks(Route("POST", _SCHEDULES, _schedule_of, creates=True))
+    def create(self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[Definition]) -> Fill:
+        """Make a schedule, once for each key; without one, once for each call."""
+        return Fill(body={"task_id": task_id, **definition}, key=idempotency_key)
+
+    @pages(Route("GET", _SCHEDULES, shape(shapes.SchedulePage)))
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        paused: bool | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+    ) -> Fill:
+        """Iterate over them; `limit` is the size of a page."""
+        return Fill(query={"task_id": task_id, "paused": paused, "name": name, "limit": limit})
+
+    @asks(Route("POST", f"{_SCHEDULES}/preview", shape(shapes.Preview), harmless=True))
+    def preview(self, *, start: Moment | UnsetType = UNSET, n: int | UnsetType = UNSET, **times: Unpack[Times]) -> Fill:
+        """When a schedule would fire, from `start` on, which is now by default; nothing is made."""
+        return Fill(body={"from": start, "n": n, **times})
+
+
+class ScheduleCalls(Desk):
+    """One schedule."""
+
+    @asks(Route("GET", _SCHEDULE, _schedule_of))
+    def get(self) -> Fill:
+        """The schedule as it is now."""
+        return Fill()
+
+    @asks(Route("PATCH", _SCHEDULE, _schedule_of))
+    def change(self, *, expected: int | None = None, **changes: Unpack[Change]) -> Fill:
+        """Change what is given of it. `expected`: the version last seen, to change only what you know."""
+        return Fill(body=dict(changes), expected=expected)
+
+    @asks(Route("DELETE", _SCHEDULE, nothing))
+    def delete(self, *, expected: int | None = None) -> Fill:
+        """Delete it; what it has made stays."""
+        return Fill(expected=expected)
+
+    @asks(Route("POST", f"{_SCHEDULE}/pause", _schedule_of, harmless=True))
+    def pause(self) -> Fill:
+        """Fire no more until it is resumed."""
+        return Fill()
+
+    @asks(Route("POST", f"{_SCHEDULE}/resume", _schedule_of, harmless=True))
+    def resume(self) -> Fill:
+        """Go on with the next fire from now."""
+        return Fill()
+
+    @asks(Route("GET", f"{_SCHEDULE}/preview", shape(shapes.Preview)))
+    def preview(self, *, n: int | None = None) -> Fill:
+        """The next fires."""
+        return Fill(query={"n": n})
+
+    @pages(Route("GET", f"{_SCHEDULE}/fires", shape(shapes.FirePage)))
+    def fires(self, *, outcome: str | None = None, limit: int | None = None) -> Fill:
+        """Iterate over what became of its fires, the newest first; `limit` is the size of a page."""
+        return Fill(query={"outcome": outcome, "limit": limit})
+
+
+class Tasks(Sync, TasksCalls):
+    """All tasks of a server."""
+
+
+class Task(Sync, TaskCalls):
+    """One task of a server."""
+
+
+class Executions(Sync, ExecutionsCalls):
+    """All executions of a server."""
+
+
+class Execution(Sync, ExecutionCalls):
+    """One execution of a server."""
+
+
+class Schedules(Sync, SchedulesCalls):
+    """All schedules of a server."""
+
+
+class Schedule(Sync, ScheduleCalls):
+    """One schedule of a server."""
+
+
+class AsyncTasks(Async, TasksCalls):
+    """All tasks of a server; every call is awaited."""
+
+
+class AsyncTask(Async, TaskCalls):
+    """One task of a server; every call is awaited."""
+
+
+class AsyncExecutions(Async, ExecutionsCalls):
+    """All executions of a server; every call is awaited."""
+
+
+class AsyncExecution(Async, ExecutionCalls):
+    """One execution of a server; every call is awaited."""
+
+
+class AsyncSchedules(Async, SchedulesCalls):
+    """All schedules of a server; every call is awaited."""
+
+
+class AsyncSchedule(Async, ScheduleCalls):
+    """One schedule of a server; every call is awaited."""
