@@ -32,6 +32,9 @@ def test_the_public_names_are_these() -> None:
         "SyncJob",
         "Task",
         "TaskError",
+        "daily",
+        "monthly",
+        "weekly",
     ]
     assert hanbeon.testing.__all__ == ["TestKit", "VirtualClock"]
 

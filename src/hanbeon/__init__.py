@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from hanbeon.app import App
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
+    from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
     from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
     from hanbeon.job import Job
     from hanbeon.sync.app import SyncApp
@@ -34,6 +35,9 @@ __all__ = [
     "SyncJob",
     "Task",
     "TaskError",
+    "daily",
+    "monthly",
+    "weekly",
 ]
 
 # Where each name lives. It is imported when first asked for: the command line must not load two database drivers to
@@ -55,6 +59,9 @@ _HOMES = {
     "SyncJob": "sync.job",
     "Task": "tasks.task",
     "TaskError": "errors",
+    "daily": "domain.schedules.recurrence",
+    "monthly": "domain.schedules.recurrence",
+    "weekly": "domain.schedules.recurrence",
 }
 
 

@@ -8,8 +8,9 @@ import inspect
 import reprlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
 from hanbeon.config import file as config
@@ -44,10 +45,14 @@ from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.port import Store
 from hanbeon.surfaces.offices.outgoing.built_in import outgoing
 from hanbeon.surfaces.offices.outgoing.executor import OutgoingExecutor
+from hanbeon.surfaces.schedules.api import AppSchedules
+from hanbeon.surfaces.schedules.declared import DeclaredSchedules, declared_schedule
+from hanbeon.surfaces.schedules.fields import AnyTask, Declarable, name_of_task
 from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
+from hanbeon.tasks.decorator import Decorator
 from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
@@ -69,6 +74,7 @@ class App:
         self.file: ConfigFile | None = None
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
+        self.declared = DeclaredSchedules()
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
@@ -96,8 +102,10 @@ class App:
             self.settings = load_settings(None if after is None else after.settings, **given)
         if before is not None and after is not None and before.origin != after.origin:
             self.tasks.replace(before.origin, ())
+            self.declared.replace(before.origin, ())
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
+            self.declared.replace(after.origin, after.schedules)
         self.file, self.given = after, given
         return self
 
@@ -212,6 +220,18 @@ class App:
         task = http_task_at(name, url, options)
         self.tasks.add(task)
         return task
+
+    def schedule(self, name: str, task: AnyTask, **fields: Unpack[Declarable]) -> None:
+        """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers that start put it in force.
+
+        What an operator changes of it stays until the declaration is changed.
+        """
+        self.declared.add(declared_schedule(name, {"task": name_of_task(task), **fields}))
+
+    @property
+    def schedules(self) -> AppSchedules:
+        """When tasks run by themselves, and their executions: `await app.schedules.run("report")`."""
+        return AppSchedules(self)
 
     # Making jobs
 
@@ -409,7 +429,8 @@ class App:
         """A worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
-        source = None if self.file is None else FileSource(self.file, self.tasks, given)
+        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
+        self.declared.resolved(self.tasks.by_name, settings)  # What does not fit is refused now, not when it runs.
         # A file may ask for more at once later. Threads are made as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
         blocking: Executor = ThreadExecutor(threads)
@@ -432,24 +453,11 @@ class App:
         executors.insert(0, OutgoingExecutor(self.store, http, blocking))  # It ends before what it stands on.
         side = outgoing(self.store, settings, self.clock)
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
-        return Worker(*given_to, name=name, source=source, side=side)
+        schedules = partial(self.declared.resolved, self.tasks.by_name, settings)
+        return Worker(*given_to, name=name, source=source, side=side, schedules=schedules)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes
-
-
-class Decorator:
-    """What `@app.task(…)` returns; only its types matter."""
-
-    @overload
-    def __call__(self, function: Callable[Concatenate[Context, P], Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def __call__(self, function: Callable[Concatenate[SyncContext, P], R], /) -> Task[P, R]: ...
-    @overload
-    def __call__(self, function: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def __call__(self, function: Callable[P, R], /) -> Task[P, R]: ...
-    def __call__(self, function: Any, /) -> Any: ...
 
 
 def _id(job: Any) -> str:

@@ -12,9 +12,9 @@ import time
 from typing import Any
 
 from hanbeon import App, Context, SyncContext
-from hanbeon.app import Decorator
 from hanbeon.clock import Clock
 from hanbeon.errors import LeaseLost
+from hanbeon.tasks.decorator import Decorator
 from tests.chaos.moments import boottime
 from tests.processes.journal import write_line
 

@@ -114,3 +114,20 @@ def test_a_file_of_sqlite_that_the_first_worker_makes_is_no_problem(tmp_path: Pa
     assert (done.returncode, "there is no file" in done.stderr) == (3, True)
     done = hanbeon("config", "check", cwd=tmp_path, HANBEON_DATABASE_URL="sqlite:///nowhere/jobs.db")
     assert done.returncode == 3
+
+
+def test_check_finds_schedules_that_cannot_be_kept(tmp_path: Path) -> None:
+    text = '[tasks.report]\ncommand = ["true"]\n[schedules.{}]\ntask = "{}"\ncron = "{}"\n'
+    (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * * *"))
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "(1 task, 0 queues, 1 schedule)" in done.stdout
+    (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "reprot", "0 3 * * *"))
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "error: schedules.nightly.task: there is no task 'reprot'; did you mean 'report'?\n"
+    (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * *"))
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: hanbeon.toml: schedules.nightly.cron: it takes 5 fields")
+    assert done.stderr.endswith("(line 5)\n")

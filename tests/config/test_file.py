@@ -125,7 +125,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[task.build]", "task: there is no such section; did you mean 'tasks'? (line 1)"),
         (
             "colour = 1",
-            "colour: there is no such key. There are app, settings, tasks, queues, outbound, chains (line 1)",
+            f"colour: there is no such key. There are {', '.join(SECTIONS)} (line 1)",
         ),
         ("tasks = 1", "tasks: it is no table; write [tasks]"),
         ("[tasks]\nbuild = 1", "tasks.build: it is no table; write [tasks.build]"),

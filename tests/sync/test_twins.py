@@ -7,19 +7,21 @@ from typing import Any
 import pytest
 
 from hanbeon import App, Job, SyncApp, SyncJob
+from hanbeon.surfaces.schedules.api import AppSchedules
+from hanbeon.sync.schedules import SyncSchedules
 
 # What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
-NOT_FOR_CALLERS = {"command", "from_file", "http", "hub", "store", "task", "twin", "use", "worker"}
-PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob)]
+NOT_FOR_CALLERS = {"command", "from_file", "http", "hub", "schedule", "store", "task", "twin", "use", "worker"}
+PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob), (AppSchedules, SyncSchedules)]
 
 
 def public(kind: type[Any]) -> dict[str, Any]:
     return {name: each for name, each in vars(kind).items() if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(("kind", "twin"), PAIRS, ids=["App", "Job"])
+@pytest.mark.parametrize(("kind", "twin"), PAIRS, ids=["App", "Job", "AppSchedules"])
 def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
-    assert set(public(twin)) == set(public(kind)) - NOT_FOR_CALLERS
+    assert set(public(twin)) == set(public(kind)) - (NOT_FOR_CALLERS if kind is App else set())
 
 
 def told(annotation: Any) -> str:

@@ -9,6 +9,7 @@ from hanbeon.config.tasks import KINDS
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.reload import AT_ONCE
 from hanbeon.settings import Settings
+from hanbeon.surfaces.schedules.declared import KEYS
 from tools.docs.markdown import code, table
 
 PATH = "configuration.md"
@@ -21,6 +22,7 @@ _SECTIONS = {
     '`"30s"`, `"1h30m"` or `"30d"`.',
     "tasks": "A table for each task: what it runs, and its [options](options.md#of-a-task).",
     "queues": "A table for each queue: its limits.",
+    "schedules": "A table for each schedule: which task runs by itself, and when.",
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task may say so "
     "for itself.",
     "chains": "`libraries`: the modules that chains may import. Nothing uses it yet.",
@@ -42,8 +44,8 @@ _LIMITS = {
 
 _PAGE = """# hanbeon.toml
 
-Tasks, queues and settings for those who write no Python. `hanbeon init hanbeon.toml` writes one to begin with,
-`hanbeon config check` says what is wrong with it.
+Tasks, queues, schedules and settings for those who write no Python. `hanbeon init hanbeon.toml` writes one to begin
+with, `hanbeon config check` says what is wrong with it.
 
 <!-- {example_path} -->
 ```toml
@@ -104,6 +106,22 @@ shows where that differs from the file.
   word.
 - `hanbeon pause` is no limit, and stays.
 
+## Schedules
+
+```toml
+[schedules.nightly]
+task = "backup"
+cron = "0 3 * * *"
+args = {{ name = "nightly" }}
+```
+
+The table's name is the schedule's. `task` names a task of the file or of the App, and must be there, as must `cron` or
+`run_at`; besides it may say {schedule_keys}: [what they mean](schedules.md#what-a-schedule-says). Moments may be
+text or TOML's own; one without an offset is read in the schedule's zone. One that is past is no error.
+
+Like limits, a schedule is the file's when the file changes, and an operator's until then:
+[from code and files](schedules.md#from-code-and-files).
+
 ## Settings
 
 An option of the command line wins over an argument of `App(…)`, that over the environment (`HANBEON_…`), that over
@@ -125,7 +143,7 @@ stays as it was. Otherwise, between two claims:
 
 - Tasks are added, changed and removed. What runs goes on with what it began with; a job that waits, or is tried
   again, runs what its task is then. Jobs of a task that is gone wait for a worker that has it.
-- Changed limits of queues are declared.
+- Changed limits of queues and changed schedules are declared.
 - {at_once} change. Other settings, and `app`, are logged as `restart_needed`.
 - Python's modules are not loaded again: a changed function needs a restart, a new module does not.
 
@@ -155,5 +173,6 @@ def render() -> str:
         sections=table(("section", "what it holds"), ((f"`{name}`", _SECTIONS[name]) for name in SECTIONS)),
         kinds=table(("key", "what it runs"), ((f"`{kind}`", _KINDS[kind]) for kind in KINDS)),
         limits=table(("limit", "meaning"), ((f"`{name}`", _LIMITS[name]) for name in QueueLimits.__struct_fields__)),
+        schedule_keys=code(key for key in KEYS if key not in ("task", "cron", "run_at")),
         at_once=at_once,
     )

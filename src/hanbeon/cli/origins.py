@@ -15,6 +15,9 @@ from hanbeon.config.file import examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput, NotFound
 from hanbeon.server.issuer import issuer_of
 from hanbeon.settings import Settings, load_settings, misspelt_names, settings_refused, shown, variable_of
+from hanbeon.store.operations.tasks import find_tasks
+from hanbeon.surfaces.schedules.declared import DeclaredSchedule
+from hanbeon.tasks.options import did_you_mean
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -68,12 +71,26 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
             path = find(named_file())
             app = combined(target, None if path is None else load(path))
             issuer_of(app.settings)
+            app.declared.resolved(app.tasks.by_name, app.settings)
+            strangers = [each for each in app.declared if each.task not in app.tasks.by_name]
+            known: list[str] = []
             if database is not None or not will_be_made(settings_here().database_url):
-                async with looking(database):
-                    pass
+                async with looking(database) as there:
+                    known = await _known_tasks(there, [each.task for each in strangers])
+            found += [_unknown_task(each, app) for each in strangers if each.task not in known]
         except HanbeonError as error:
             found.append(error)
     return found
+
+
+async def _known_tasks(app: App, names: list[str]) -> list[str]:
+    """Those of these that a worker of the database has registered."""
+    return [task.name for task in await app.store.database.read(lambda tx: find_tasks(tx, names))]
+
+
+def _unknown_task(schedule: DeclaredSchedule, app: App) -> InvalidInput:
+    hint = did_you_mean(schedule.task, app.tasks.by_name) or "; say --app if an App has it"
+    return InvalidInput(f"there is no task {schedule.task!r}{hint}", field=f"schedules.{schedule.name}.task")
 
 
 def _problems_of_the_file() -> list[HanbeonError]:
@@ -93,5 +110,6 @@ def file_here() -> str:
     if path is None:
         return "the environment (there is no hanbeon.toml here)"
     file = load(path)
-    tasks, queues = len(file.tasks), len(file.queues)
-    return f"{path} ({tasks} task{'' if tasks == 1 else 's'}, {queues} queue{'' if queues == 1 else 's'})"
+    counts = {"task": len(file.tasks), "queue": len(file.queues), "schedule": len(file.schedules)}
+    words = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items()]
+    return f"{path} ({', '.join(words)})"

@@ -13,10 +13,12 @@ from hanbeon.config.document import Document
 from hanbeon.config.importing import split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reading import Reading
+from hanbeon.config.schedules import check_arguments, read_schedules
 from hanbeon.config.settings import beside, read_settings
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.settings import Settings
+from hanbeon.surfaces.schedules.declared import DeclaredSchedule
 from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
 NAME = "hanbeon.toml"
@@ -52,6 +54,7 @@ SECTIONS: Mapping[str, Callable[[Any, Reading], Any]] = {
     "settings": read_settings,
     "tasks": read_tasks,
     "queues": read_queues,
+    "schedules": read_schedules,
     "outbound": _read_outbound,
     "chains": _read_chains,
 }
@@ -66,6 +69,7 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     tasks: tuple[AnyTask, ...] = ()
     queues: Declared = {}
+    schedules: tuple[DeclaredSchedule, ...] = ()
     outbound: Mapping[str, Any] = {}
     chains: tuple[str, ...] = ()
 
@@ -121,6 +125,7 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
         what = "section" if isinstance(told, Mapping) else "key"
         reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
+    check_arguments(found.get("schedules", ()), found.get("tasks", ()), reading)
     found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reading)
     return ConfigFile(path=path, folder=document.folder, **found), reading.problems
 

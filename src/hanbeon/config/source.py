@@ -9,14 +9,17 @@ from hanbeon.config.file import ConfigFile, load
 from hanbeon.config.queues import Declared
 from hanbeon.engine.source import Change
 from hanbeon.settings import Settings, load_settings
+from hanbeon.surfaces.schedules.declared import DeclaredSchedules
 from hanbeon.tasks.registry import Registry
 
 
 class FileSource:
     """The file of an App, whose tasks are in its registry. `given` are the settings that win over the file's."""
 
-    def __init__(self, file: ConfigFile, registry: Registry, given: Mapping[str, Any]) -> None:
-        self._file, self._registry, self._given = file, registry, given
+    def __init__(
+        self, file: ConfigFile, registry: Registry, schedules: DeclaredSchedules, given: Mapping[str, Any]
+    ) -> None:
+        self._file, self._registry, self._schedules, self._given = file, registry, schedules, given
 
     @property
     def name(self) -> str:
@@ -28,14 +31,16 @@ class FileSource:
 
     def read(self) -> Change:
         before, file = self._file, load(self._file.path, self._file.folder)
-        self._registry.check(file.origin, file.tasks)
+        tasks = self._registry.check(file.origin, file.tasks)
         old, new = load_settings(before.settings, **self._given), load_settings(file.settings, **self._given)
         settings = {
             name: getattr(new, name) for name in Settings.model_fields if getattr(new, name) != getattr(old, name)
         }
+        self._schedules.check(file.origin, file.schedules, tasks, new)
 
         def put_in_force() -> None:
             self._registry.replace(file.origin, file.tasks)
+            self._schedules.replace(file.origin, file.schedules)
             self._file = file
 
         also = ("app",) if file.app != before.app else ()

@@ -7,17 +7,19 @@ import contextlib
 import gc
 import os
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import NamedTuple
 
-from hanbeon.clock import Clock
+from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
+from hanbeon.domain.schedules.declared import Declaration
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
 from hanbeon.engine.completion import Completion
+from hanbeon.engine.declaring import Declarer
 from hanbeon.engine.fires import Trigger
 from hanbeon.engine.holdings import Holdings
 from hanbeon.engine.logs import Logs
@@ -72,6 +74,7 @@ class Worker:
         name: str | None = None,
         source: Source | None = None,
         side: Side | None = None,
+        schedules: Callable[[], Sequence[Declaration]] = tuple,
     ) -> None:
         self._store, self._hub, self._registry = store, hub, registry
         self._settings, self._clock = settings, clock
@@ -97,6 +100,7 @@ class Worker:
         self._upkeep = Upkeep(store, settings)
         self.trigger = Trigger(store, settings)
         self._reloader = Reloader(source, store, self._change)
+        self._declarer = Declarer(store, schedules, self.name)
         self._looping: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
         self._hints = contextlib.ExitStack()
@@ -132,10 +136,11 @@ class Worker:
         await self.stop()
 
     async def register(self) -> None:
-        """Declare the queues and the tasks, and show up among the instances."""
+        """Declare the queues, the tasks and the schedules, and show up among the instances."""
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
         await self._register_tasks()
+        await self._declare_schedules()
         self._claimer.instance = await self._store.register(
             NewInstance(
                 self.name,
@@ -144,6 +149,7 @@ class Worker:
                 version("hanbeon"),
                 self._served(),
                 self._settings.concurrency,
+                self._declarer.names,
             )
         )
         self._side_claimer.instance = self._claimer.instance
@@ -222,6 +228,7 @@ class Worker:
             self._claimer.settings = self._renewer.settings = self._upkeep.settings = self._settings
             self.trigger.settings = self._settings
         await self._register_tasks()
+        await self._declare_schedules()
         await self.beat.run_once()
         self._work_came()
         self.watch.wake()
@@ -366,6 +373,9 @@ class Worker:
         pause = await self._side_claimer.run_once()
         return pause if pause <= AGAIN or self._side.relay.listening else self._side.relay.quiet_seconds
 
+    async def _declare_schedules(self) -> None:
+        await self._declarer.declare(micros(self._settings.lease))
+
     def _begin(self, job: Claimed, sent_at: float) -> None:
         built_in = None if self._side is None else self._side.tasks.get(job.task)
         task = built_in or self._registry.get(job.task)
@@ -403,7 +413,8 @@ class Worker:
             self.claim.wake()
 
     async def _beat(self) -> float:
-        if not await self._store.beat(self.instance, self._running(), self._served(), self._settings.concurrency):
+        running, served, declared = self._running(), self._served(), self._declarer.names
+        if not await self._store.beat(self.instance, running, served, self._settings.concurrency, declared):
             await self.register()
         return self._settings.heartbeat
 

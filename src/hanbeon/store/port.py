@@ -450,8 +450,15 @@ class Store:
     async def register(self, new: instances.NewInstance) -> int:
         return await self.transact(lambda tx: instances.register(tx, new))
 
-    async def beat(self, instance: int, running: int, tasks: Sequence[str], capacity: int | None = None) -> bool:
-        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks, capacity))
+    async def beat(
+        self,
+        instance: int,
+        running: int,
+        tasks: Sequence[str],
+        capacity: int | None = None,
+        schedules: Sequence[str] | None = None,
+    ) -> bool:
+        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
 
     async def leave(self, instance: int) -> None:
         await self.transact(lambda tx: instances.leave(tx, instance))

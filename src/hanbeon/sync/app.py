@@ -23,6 +23,7 @@ from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import drive
 from hanbeon.sync.background import Background
 from hanbeon.sync.job import SyncJob
+from hanbeon.sync.schedules import SyncSchedules
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import SyncTransaction
 from hanbeon.tasks.request import JobRequest
@@ -233,6 +234,11 @@ class SyncApp:
     def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
         """The numbers of a queue, or of every queue by name: jobs by state, and what the last `window` seconds saw."""
         return self._background.run(lambda app: app.statistics(queue, window=window))
+
+    @property
+    def schedules(self) -> SyncSchedules:
+        """When tasks run by themselves, and their executions: `jobs.schedules.run("report")`."""
+        return SyncSchedules(self._background)
 
     # Watching
 

@@ -27,11 +27,13 @@ class Registry:
         self._own[task.name] = task
         self._put_in_force()
 
-    def check(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
-        """Refuse a set in which a name belongs to something else already."""
+    def check(self, origin: str, tasks: Iterable[Task[..., Any]]) -> Tasks:
+        """Refuse a set in which a name belongs to something else already; all tasks as they would be with it."""
         others = self._without(origin)
+        tasks = list(tasks)
         for task in tasks:
             _refuse_another(others, task)
+        return {**others, **{task.name: task for task in tasks}}
 
     def replace(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
         """Put all the tasks of an origin in force instead of its last ones, or none of them.
@@ -49,6 +51,10 @@ class Registry:
             hint = did_you_mean(name, self._tasks) or "; register it with @app.task or in hanbeon.toml before enqueuing"
             raise UnknownTask(f"no task {name!r} is registered{hint}", field="task")
         return task
+
+    @property
+    def by_name(self) -> Tasks:
+        return self._tasks
 
     def names(self) -> list[str]:
         return sorted(self._tasks)

@@ -179,6 +179,7 @@ CREATE TABLE hanbeon.instance (
   pid integer NOT NULL,
   version text NOT NULL,
   tasks text NOT NULL,
+  schedules text NOT NULL,
   capacity integer NOT NULL,
   running integer NOT NULL DEFAULT 0,
   started_at bigint NOT NULL,
@@ -315,6 +316,7 @@ CREATE INDEX hanbeon_schedule_due ON hanbeon.schedule (due_at) WHERE due_at IS N
 CREATE INDEX hanbeon_schedule_waiting ON hanbeon.schedule (id) WHERE waiting IS NOT NULL;
 CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id, id);
 CREATE INDEX hanbeon_schedule_paused ON hanbeon.schedule (id) WHERE paused AND deleted_at IS NULL;
+CREATE INDEX hanbeon_schedule_declared ON hanbeon.schedule (id) WHERE declared IS NOT NULL;
 
 -- What became of each fire. `more`: so many others behind it, up to the next row, have none of their own, or at least so
 -- many.

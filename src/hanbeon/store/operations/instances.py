@@ -16,10 +16,14 @@ class NewInstance(msgspec.Struct, frozen=True):
     version: str
     tasks: Sequence[str]
     capacity: int
+    schedules: Sequence[str] = ()
 
 
 class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An instance as the others see it. `alive`: it has shown itself within the time a lease lasts."""
+    """An instance as the others see it. `alive`: it has shown itself within the time a lease lasts.
+
+    `schedules` are the names of those that it declares.
+    """
 
     id: int
     name: str
@@ -27,6 +31,7 @@ class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     version: str
     tasks: list[str]
+    schedules: list[str]
     capacity: int
     running: int
     started_at: int
@@ -37,14 +42,29 @@ class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 async def register(tx: Tx, new: NewInstance) -> int:
     rows = await tx.fetch(
-        "register_instance", new.name, new.host, new.pid, new.version, to_json(new.tasks), new.capacity
+        "register_instance",
+        new.name,
+        new.host,
+        new.pid,
+        new.version,
+        to_json(new.tasks),
+        new.capacity,
+        to_json(new.schedules),
     )
     return int(rows[0]["id"])
 
 
-async def beat(tx: Tx, instance: int, running: int, tasks: Sequence[str], capacity: int | None) -> bool:
+async def beat(
+    tx: Tx,
+    instance: int,
+    running: int,
+    tasks: Sequence[str],
+    capacity: int | None,
+    schedules: Sequence[str] | None = None,
+) -> bool:
     """Show that the instance lives; False if its row was pruned while it slept."""
-    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity))
+    declared = None if schedules is None else to_json(schedules)
+    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity, declared))
 
 
 async def leave(tx: Tx, instance: int) -> None:
@@ -56,7 +76,7 @@ async def instances(tx: Tx, alive_within_us: int) -> list[InstanceRecord]:
     return [
         msgspec.convert(
             {name: row[name] for name in InstanceRecord.__struct_fields__}
-            | {"tasks": msgspec.json.decode(row["tasks"])},
+            | {name: msgspec.json.decode(row[name]) for name in ("tasks", "schedules")},
             InstanceRecord,
             strict=False,
         )

@@ -81,14 +81,14 @@ async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
         same = await tx.fetch("schedule_by_id", new.id)
         if not same:
             raise ScheduleNameTaken(new.name or "")
-        return _record(same[0])  # The same request again: its id was made from the request's key.
+        return schedule_record(same[0])  # The same request again: its id was made from the request's key.
     tx.wake("fire")
     return await schedule_by_id(tx, new.id)
 
 
 async def schedule_by_id(tx: Tx, schedule_id: str) -> ScheduleRecord:
     rows = await tx.fetch("schedule_by_id", schedule_id) if is_id(schedule_id) else []
-    found = [_record(row) for row in rows]
+    found = [schedule_record(row) for row in rows]
     if not found or found[0].deleted_at is not None:
         raise ScheduleNotFound(schedule_id)
     return found[0]
@@ -97,7 +97,7 @@ async def schedule_by_id(tx: Tx, schedule_id: str) -> ScheduleRecord:
 async def lock_schedule(tx: Tx, schedule_id: str, expected: int | None = None) -> ScheduleRecord:
     """The schedule, for whoever is about to change it: nobody fires it meanwhile."""
     rows = await tx.fetch("lock_schedule", schedule_id) if is_id(schedule_id) else []
-    found = [_record(row) for row in rows]
+    found = [schedule_record(row) for row in rows]
     if not found or found[0].deleted_at is not None:
         raise ScheduleNotFound(schedule_id)
     if expected is not None and found[0].version != expected:
@@ -107,7 +107,7 @@ async def lock_schedule(tx: Tx, schedule_id: str, expected: int | None = None) -
 
 async def schedules_named(tx: Tx, names: Sequence[str]) -> list[ScheduleRecord]:
     """Those of these names, deleted ones included, locked."""
-    return [_record(row) for row in await tx.fetch("schedules_named", to_json(names))] if names else []
+    return [schedule_record(row) for row in await tx.fetch("schedules_named", to_json(names))] if names else []
 
 
 async def schedules(
@@ -129,7 +129,7 @@ async def schedules(
         rows = await tx.fetch("schedules_paused", start, limit)
     else:
         rows = await tx.fetch("schedules", start, limit, paused)
-    return [_record(row) for row in rows]
+    return [schedule_record(row) for row in rows]
 
 
 async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord) -> ScheduleRecord:
@@ -167,7 +167,7 @@ async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord)
         after.deleted_at,
     )
     tx.wake("fire")
-    return _record((await tx.fetch("schedule_by_id", after.id))[0])
+    return schedule_record((await tx.fetch("schedule_by_id", after.id))[0])
 
 
 async def delete_schedule(tx: Tx, schedule_id: str, expected: int | None = None) -> None:
@@ -234,7 +234,7 @@ async def _pass_over(tx: Tx, schedule: ScheduleRecord, now: int, reason: FireRea
     )
 
 
-def _record(row: Any) -> ScheduleRecord:
+def schedule_record(row: Any) -> ScheduleRecord:
     values = {name: row[name] for name in ScheduleRecord.__struct_fields__}
     values |= {
         "id": str(row["id"]),

@@ -290,7 +290,7 @@ class Schedules:
     async def _known(self, tx: Tx, task: str) -> KnownTask:
         found = await known.find_tasks(tx, [task])
         if not found:
-            names = [each.name for each in await known.tasks(tx, None, None, PREVIEW_MOST)]
+            names = [each.name for each in await known.tasks(tx, None, None, PREVIEW_MOST)] + self._app.tasks.names()
             hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
             raise UnknownTask(f"there is no task {task[:80]!r}{hint}", field="task_id")
         return found[0]

@@ -67,7 +67,10 @@ class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """When a task runs by itself. `waiting`: fires that wait until the task is free."""
+    """When a task runs by itself. `waiting`: fires that wait until the task is free.
+
+    `declared`: code or a file says that it should be; `overridden` are the fields that somebody changed since.
+    """
 
     id: str
     name: str | None
@@ -89,6 +92,7 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     last_fire_at: str | None
     waiting: list[str]
     declared: bool
+    overridden: list[str]
     version: int
     created_by: str
     created_at: str

@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.schedules.declared import InForce, overridden
 from hanbeon.domain.schedules.timing import Fire
 from hanbeon.store.operations.executions import ExecutionRecord
 from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
@@ -37,6 +38,7 @@ class Views:
             last_fire_at=self._iso(schedule.last_fire_at),
             waiting=[self._at(each) for each in schedule.waiting],
             declared=schedule.declared is not None,
+            overridden=_overridden(schedule),
             version=schedule.version,
             created_by=schedule.created_by,
             created_at=self._at(schedule.created_at),
@@ -112,6 +114,12 @@ class Views:
 
     def _at(self, us: int) -> str:
         return self._iso(us) or ""
+
+
+def _overridden(schedule: ScheduleRecord) -> list[str]:
+    if schedule.declared is None:
+        return []
+    return overridden(schedule.declared, InForce(schedule.task, schedule.definition, schedule.paused))
 
 
 def _json(text: str | None) -> Any:

@@ -1,0 +1,93 @@
+"""`[schedules.NAME]` in `hanbeon.toml`: what fits is declared, what does not is refused with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import InvalidInput
+from tests.config.files import read, refused, write
+
+_TASK = '[tasks.report]\ncommand = ["echo", "{args.day}"]\n'
+
+
+def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> None:
+    file = read(
+        tmp_path,
+        f"""{_TASK}
+        [schedules.nightly]
+        task = "report"
+        cron = "0 3 * * *"
+        timezone = "Europe/Berlin"
+        args = {{ day = "today" }}
+        overlap = "queue_one"
+        misfire = "all"
+        misfire_limit = 5
+        jitter = "5m"
+        starts_at = 2030-01-01T00:00:00
+        ends_at = "2031-01-01T00:00:00Z"
+        dst_gap = "skip"
+        dst_fold = "both"
+        paused = true
+        [schedules."once upon a time"]
+        task = "report"
+        args = {{ day = "then" }}
+        run_at = 1999-01-01T00:00:00Z
+        """,
+    )
+    nightly, once = file.schedules
+    assert (nightly.name, nightly.task, once.name) == ("nightly", "report", "once upon a time")
+    app = App().use(file)
+    declared = app.declared.resolved(app.tasks.by_name, app.settings)[0]
+    assert declared.said["starts_at"] == 1_893_452_400_000_000, "midnight in Berlin"
+    assert declared.said["jitter"] == 300_000_000
+    assert declared.whole.paused
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ('task = "report"\ncron = "0 3 * *"', "schedules.nightly.cron: it takes 5 fields"),
+        ('task = "report"\ncron = "61 3 * * *"', "schedules.nightly.cron: minute: '61' does not fit"),
+        ('task = "report"\ncron = "0 3 * * *"\ntimezone = "Asia/Soul"', "did you mean Asia/Seoul"),
+        ('task = "report"', "schedules.nightly.cron: it does not say when"),
+        ('cron = "0 3 * * *"', "schedules.nightly.task: it does not say what to run"),
+        ('task = "report"\ncorn = "0 3 * * *"', "schedules.nightly.corn: a schedule has no such option; did you mean"),
+        ('task = "report"\ncron = "0 3 * * *"\nname = "x"', "schedules.nightly.name: a schedule has no such option"),
+        ('task = "report"\nrun_at = 2030-01-01', "schedules.nightly.run_at:"),
+        ('task = "report"\ncron = "0 3 * * *"\nargs = { dya = 1 }', "schedules.nightly.args: task 'report'"),
+        ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: 'maybe' is not one of"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, said: str, problem: str) -> None:
+    (told,) = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{said}\n")
+    assert problem in told
+    assert told.endswith(")")
+    assert "(line " in told
+
+
+def test_every_table_tells_its_first_problem(tmp_path: Path) -> None:
+    told = refused(tmp_path, 'schedules = 3\n[schedule.x]\ncron = "* * * * *"\n')
+    assert [line.partition(":")[0] for line in told] == ["schedules", "schedule"]
+    assert "did you mean 'schedules'?" in told[1]
+    told = refused(tmp_path, "[schedules]\na = 3\n[schedules.b]\ntask = 5\ncron = '* * * * *'\n")
+    assert [line.partition(":")[0] for line in told] == ["schedules.a", "schedules.b.task"]
+
+
+def test_code_and_file_do_not_declare_the_same_name_otherwise(tmp_path: Path) -> None:
+    file = read(tmp_path, '[schedules.nightly]\ntask = "report"\ncron = "0 3 * * *"\n')
+    app = App()
+    app.schedule("nightly", "report", cron="0 3 * * *")
+    app.use(file)
+    other = App()
+    other.schedule("nightly", "report", cron="0 4 * * *")
+    with pytest.raises(InvalidInput, match="declared twice"):
+        other.use(file)
+
+
+def test_another_file_takes_the_place_of_the_first(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    app = App().use(read(tmp_path, '[schedules.a]\ntask = "report"\ncron = "0 3 * * *"\n'))
+    write(tmp_path / "other", '[schedules.b]\ntask = "report"\ncron = "0 3 * * *"\n')
+    app.use(read(tmp_path / "other", '[schedules.b]\ntask = "report"\ncron = "0 3 * * *"\n'))
+    assert [each.name for each in app.declared.resolved({}, app.settings)] == ["b"]
