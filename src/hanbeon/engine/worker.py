@@ -191,12 +191,16 @@ class Worker:
     def _loops(self) -> list[Loop]:
         working = [self.claim, self.guard, self.renew, self.watch, self.log, self.complete]
         upkeep = [self.recover, self.fire, self.promote, self.number, self.fold, self.prune, self.beat, self.reload]
-        return [*working, *upkeep, *([] if self._side is None else [self.relay, self.send])]
+        return [*working, *upkeep, *self._side_loops]
+
+    @property
+    def _side_loops(self) -> list[Loop]:
+        return [] if self._side is None else [self.relay, self.send]
 
     @property
     def bringing(self) -> list[Loop]:
         """The loops that bring work, in their order: where none of them finds any and nothing runs, there is none."""
-        return [self.recover, self.fire, self.promote, self.claim]
+        return [self.recover, self.fire, self.promote, self.claim, *self._side_loops]
 
     @property
     def done(self) -> Done:
@@ -299,16 +303,14 @@ class Worker:
         return ran
 
     async def start_ready(self) -> None:
-        """One step of the loops that bring work: recover, fire, promote, claim. Returns once every body has begun."""
+        """One step of the loops that bring work, from recovering to sending. Returns once every body has begun."""
         if not self.instance:
             await self.register()
         await self.beat.run_once()
-        for each in self.bringing:
-            await each.run_once()
         if self._side is not None:
             self._side.relay.look_again()  # Without the loops, nobody hears the word of others.
-            await self._side.relay.run_once()
-            await self.send.run_once()
+        for each in self.bringing:
+            await each.run_once()
         for _ in range(_STEPS_TO_BEGIN):
             await asyncio.sleep(0)
         await self.write_logs()
