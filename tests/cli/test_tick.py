@@ -1,6 +1,7 @@
 """`hanbeon tick`: an installation that nothing runs in but this, called again and again, also by many at once."""
 
 import asyncio
+import datetime as dt
 import json
 import signal
 import time
@@ -12,6 +13,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.service.verify import verify
+from hanbeon.surfaces.schedules.service import Schedules
 from tests.cli.hanbeon import hanbeon
 from tests.cli.workers import Running
 
@@ -103,6 +105,21 @@ async def test_one_tick_runs_all_that_can_run_now(app: App, folder: Path) -> Non
         assert all(each.stopped_at is not None for each in await app.instances())
         assert (await app.store.number_events(), await app.store.fold()) == (0, 0)  # All was counted.
         assert (await verify(app.store)).sound
+
+
+async def test_schedules_that_are_due_fire_and_their_executions_run(app: App, folder: Path) -> None:
+    async with app:
+        await _tick(app, folder)  # From here on its tasks are known.
+        soon = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=2)
+        schedules = Schedules(app)
+        made = await schedules.create(
+            {"task_id": "mark", "run_at": soon.isoformat(), "args": {"name": str(folder / "fired")}}, by="test"
+        )
+        while not (await schedules.fires(made.id)).items:
+            assert (await _tick(app, folder))["idle"] is True
+        assert (folder / "fired").read_text() == "x"
+        (execution,) = (await schedules.executions(schedule_id=made.id)).items
+        assert (execution.status, execution.type) == ("SUCCESS", "SCHEDULE")
 
 
 async def test_the_budget_ends_it_and_what_runs_is_handed_back(app: App, folder: Path) -> None:

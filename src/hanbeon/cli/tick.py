@@ -32,9 +32,9 @@ def tick(
 ) -> None:
     """Do once what a worker does all the time, within a time budget, and say what was done.
 
-    For a cron or a serverless platform: due jobs become ready, jobs of workers that vanished are recovered, what is
-    ready runs, what is old goes. It ends when nothing more can run now, or with the budget; a job that still runs then
-    is handed back, at no cost of a retry. Many at once do no harm.
+    For a cron or a serverless platform: schedules and jobs that are due have their turn, jobs of workers that vanished
+    are recovered, what is ready runs, what is old goes. It ends when nothing more can run now, or with the budget; a
+    job that still runs then is handed back, at no cost of a retry. Many at once do no harm.
     """
     from hanbeon.cli.loading import load_app
     from hanbeon.cli.logs import log_to_stderr
