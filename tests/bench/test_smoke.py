@@ -42,5 +42,18 @@ def test_what_only_we_are_asked_can_be_measured() -> None:
     assert all(each.values["tables_mb"] > 0 and each.values["memory_mb"] > 10 for each in soak)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("postgres_installation")
+def test_requests_to_a_server_can_be_measured() -> None:
+    arguments = ["--jobs", str(_JOBS), "--short", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        batches, singles, *stats = _all(rig, "server")
+    assert batches.values["jobs"] == _JOBS
+    assert all(each.values["engine"] > 0 and each.values["request"] > 0 for each in (batches, singles))
+    assert [each.values["jobs"] for each in stats] == [5_000, 25_000] * 5
+    assert all(each.values["p50"] > 0 for each in stats)
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]

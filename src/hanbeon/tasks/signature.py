@@ -53,6 +53,7 @@ class TaskSignature:
                 )
         self._signature = inspect.Signature(parameters)
         self._names = tuple(self._signature.parameters)
+        self._all_names = frozenset(self._names)
         self._by_name_only = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
         self._codec = _codec(name, parameters, hints)
         self._result: Any = hints.get("return", Any)
@@ -71,6 +72,9 @@ class TaskSignature:
         """Arguments by name. Where there are as many as parameters, without the detour that explains a misfit."""
         if not kwargs and len(args) == len(self._names) and not self._by_name_only:
             return dict(zip(self._names, args, strict=True))
+        if not args and kwargs.keys() == self._all_names:
+            # In one order, whatever the caller's: the same arguments are the same text.
+            return {name: kwargs[name] for name in self._names}
         try:
             return self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:

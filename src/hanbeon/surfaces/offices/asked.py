@@ -25,7 +25,7 @@ from hanbeon.domain.job import (
 from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.reading import inside, items, table, text, whole
-from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
+from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
 from hanbeon.surfaces.offices.specs import JobSpec
 from hanbeon.tasks.options import check_kinds, kinds_of, one_of
 from hanbeon.tasks.signature import to_json_text
@@ -120,7 +120,7 @@ def plan(specs: Sequence[JobSpec]) -> list[Planned]:
     return planned
 
 
-def new_job(planned: Planned, office: OfficeRecord, handlers: Handlers) -> NewJob:
+def new_job(planned: Planned, office: OfficeRecord, handlers: Handlers, how_by: HowBy) -> NewJob:
     """The job that the engine is asked for."""
     spec, role = planned.spec, planned.spec.role or ""
     if spec.handler is not None:
@@ -128,7 +128,7 @@ def new_job(planned: Planned, office: OfficeRecord, handlers: Handlers) -> NewJo
     name = spec.handler or session_of(office.sessions, role)
     if name is not None:
         handlers.check_role(name, role)
-    how = handling(office, handlers, name, role, own_timeout_ms=spec.timeout_ms, own_retries=spec.max_retries)
+    how = how_by(name, role, spec.timeout_ms, spec.max_retries)
     meta = Meta(
         key=spec.key,
         title=spec.title,

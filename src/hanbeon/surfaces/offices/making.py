@@ -16,7 +16,7 @@ from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.asked import Planned, meta_of, new_job
 from hanbeon.surfaces.offices.reading import inside
-from hanbeon.surfaces.offices.resolve import Handlers
+from hanbeon.surfaces.offices.resolve import Handlers, remembering
 
 _ROUNDS = 10
 
@@ -114,11 +114,11 @@ async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[Pla
 def _new_jobs(
     planned: Sequence[Planned], made: set[str], office: OfficeRecord, handlers: Handlers, max_payload_bytes: int
 ) -> list[NewJob]:
-    jobs = []
+    jobs, how_by = [], remembering(office, handlers)
     for number, each in enumerate(planned):
         if each.id not in made:
             with inside(f"jobs[{number}]"):
-                job = new_job(each, office, handlers)
+                job = new_job(each, office, handlers, how_by)
                 job.validate(max_payload_bytes)
                 jobs.append(job)
     return jobs

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import Any
 
 from hanbeon.domain.job import NO_HANDLER
@@ -16,6 +17,9 @@ from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task, TaskOptions
 
 _SILENT = TaskOptions()
+
+HowBy = Callable[[str | None, str, int | None, int | None], Handling]
+"""How a job is to be run: by the task of this name, in this role, with a timeout and retries of its own."""
 
 
 class Handlers:
@@ -82,3 +86,13 @@ def handling(
         on_lost=options.on_lost,
     )
     return Handling(NO_HANDLER if name is None else name, timeout_us, policy)
+
+
+def remembering(office: OfficeRecord, handlers: Handlers) -> HowBy:
+    """The same for many jobs of one office, worked out once for those that are alike."""
+
+    @cache
+    def how_by(name: str | None, role: str, own_timeout_ms: int | None, own_retries: int | None) -> Handling:
+        return handling(office, handlers, name, role, own_timeout_ms=own_timeout_ms, own_retries=own_retries)
+
+    return how_by

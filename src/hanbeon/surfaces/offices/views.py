@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import tzinfo
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -42,7 +43,9 @@ class Views:
     """Of one office, at one instant, in one zone."""
 
     def __init__(self, office_id: str, now: int, zone: tzinfo) -> None:
-        self._office_id, self._now, self._zone = office_id, now, zone
+        self._office_id, self._now = office_id, now
+        # Jobs of one batch were made at the same instant.
+        self._iso = lru_cache(maxsize=256)(lambda us: iso_ms(us, zone))
 
     def job(self, job: JobRecord, dependencies: Sequence[Dependency]) -> Job:
         return Job(**self._fields(job, dependencies))
@@ -117,9 +120,6 @@ class Views:
             session_id=session_id(job.id, job.fence),
             status=EXECUTION[AttemptStatus.RUNNING],
         )
-
-    def _iso(self, us: int | None) -> str | None:
-        return iso_ms(us, self._zone)
 
 
 def office_view(office: OfficeRecord, listeners: Sequence[ListenerRecord], zone: tzinfo) -> Office:
