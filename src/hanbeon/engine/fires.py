@@ -18,6 +18,7 @@ from hanbeon.store.tx import Tx
 _AT_ONCE = 500
 _BETWEEN_TRIES = 0.05
 _BETWEEN_TURNS = 0.5
+_BETWEEN_PAGES = 0.1
 
 
 class Trigger:
@@ -27,6 +28,7 @@ class Trigger:
         self._store, self.settings = store, settings
         self.waiting = False
         """Fires wait for their tasks: worth a look when anything has ended."""
+        self._turn_after: str | None = None
 
     async def run_once(self) -> float:
         """See to what is due, then sleep until the next one is."""
@@ -35,7 +37,7 @@ class Trigger:
         pause = self.settings.poll
         if moment.waiting:
             await self._step(self._turns)
-            pause = _BETWEEN_TURNS
+            pause = _BETWEEN_TURNS if self._turn_after is None else _BETWEEN_PAGES
         if moment.wait_us is None:
             return pause
         if moment.wait_us > 0:
@@ -54,7 +56,9 @@ class Trigger:
         return await fires.fire_due(tx, self._store.book, _new_id, micros(self.settings.misfire_grace), _AT_ONCE)
 
     async def _turns(self, tx: Tx) -> Firing:
-        return await fires.fire_waiting(tx, self._store.book, _new_id, _AT_ONCE)
+        fired = await fires.fire_waiting(tx, self._store.book, _new_id, _AT_ONCE, self._turn_after)
+        self._turn_after = fired.last_id
+        return fired
 
 
 def _new_id() -> str:

@@ -21,6 +21,7 @@ from hanbeon.store.tx import Tx, to_json
 
 _definition = msgspec.json.Decoder(Definition)
 NewId = Callable[[], str]
+_FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class Moment(NamedTuple):
@@ -38,6 +39,8 @@ class Firing(msgspec.Struct, frozen=True):
     lanes: LaneNumbers = []
     latest_us: int = 0
     """How late the latest of the fires was decided."""
+    last_id: str | None = None
+    """The last schedule looked at, if more may follow in the order of ids."""
 
     @property
     def outcomes(self) -> dict[str, int]:
@@ -71,17 +74,22 @@ async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: 
         decision = decide(planned, definition, busy=busy, waiting=_waiting(row), late_before=row["now"] - grace)
         return planned, decision
 
-    return await _fire(tx, book, new_id, rows, decided)
+    return await _fire(tx, book, new_id, rows, decided, limit)
 
 
-async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int) -> Firing:
-    """Let fires have their turn that waited until their task was free."""
-    rows = await tx.fetch("waiting_schedules", limit)
+async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int, after: str | None = None) -> Firing:
+    """Let fires have their turn that waited until their task was free, of the next schedules behind an id.
+
+    Whoever asks goes on behind the last one: many whose tasks stay busy must not keep the others from their turn.
+    """
+    rows = await tx.fetch("waiting_schedules", limit, after or _FIRST_ID)
 
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
         return None, take_turn(definition, busy=busy, waiting=_waiting(row))
 
-    return await _fire(tx, book, new_id, rows, decided)
+    fired = await _fire(tx, book, new_id, rows, decided, limit)
+    at_the_end = len(rows) < limit and fired.schedules == len(rows)
+    return msgspec.structs.replace(fired, last_id=None if at_the_end else str(rows[fired.schedules - 1]["id"]))
 
 
 def _planned(schedule_id: str, definition: Definition, considered_to: int, now: int, grace_us: int) -> Plan:
@@ -102,18 +110,28 @@ async def _fire(
     new_id: NewId,
     rows: Sequence[Any],
     decided: Callable[[Any, Definition, bool], tuple[Plan | None, Decision]],
+    most_lines: int,
 ) -> Firing:
+    """Decide as many as make so many lines of the history, one at least; the others are left for the next step.
+
+    After a long time without any instance each has hundreds: all at once would hold up the heartbeats of this instance
+    while it plans, and take longer than a transaction may, again and again.
+    """
     if not rows:
         return Firing()
     tasks = {task.id: task for task in await lock_tasks(tx, {row["task_id"] for row in rows})}
     busy = set(await unfinished_executions(tx, tasks.keys()))
-    due = []
+    due: list[_Due] = []
+    decided_lines = 0
     for row in rows:
+        if decided_lines >= most_lines:
+            break
         definition = _definition.decode(row["definition"])
         planned, decision = decided(row, definition, row["task_id"] in busy)
         if decision.busy:
             busy.add(row["task_id"])
         due.append(_Due(str(row["id"]), row["task_id"], definition, row["last_fire_at"], planned, decision))
+        decided_lines += len(decision.fired) + len(decision.waiting)
     wanted = [_wanted(each, at, tasks[each.task_id], new_id()) for each in due for at in each.decision.created]
     made, lanes = await make(tx, book, wanted) if wanted else (set[str](), [])
     ids = {(each.schedule_id, each.fire_at): each.id for each in wanted if each.id in made}

@@ -1,0 +1,86 @@
+"""A schedule that is soon due wakes pollers that sleep, also elsewhere; a lost hint costs a poll at the most."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from hanbeon import App
+from hanbeon.clock import MICROS
+from hanbeon.store.operations.read import now_us
+from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.service import Schedules
+from tests.chaos.moments import until
+from tests.processes.journal import Journal
+from tests.processes.sizes import TIMEOUT
+from tests.processes.workers import WorkerProcess
+from tests.timetables.storm import Storm, storm, worker_options
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+
+# So rarely do they poll that only a hint can explain a fire that is seen to soon.
+HOURS = 7_200.0
+
+
+@asynccontextmanager
+async def _sleeping(url: str, folder: Path, poll: float) -> AsyncIterator[tuple[Storm, WorkerProcess]]:
+    """A worker in a process of its own, whose poller sleeps; and an App that has none."""
+    options = worker_options({"poll": poll, "lease": 20.0}, alone=1)
+    async with storm(url, Journal(folder / "journal"), random.Random(1)) as run:
+        with WorkerProcess.start(url, **options) as worker:
+            worker.wait_ready()
+            yield run, worker
+
+
+async def _in(app: App, seconds: float) -> shapes.Schedule:
+    """A schedule that is due then, by the database's clock."""
+    at = await app.store.database.read(now_us) + round(seconds * MICROS)
+    moment = dt.datetime.fromtimestamp(at / MICROS, dt.UTC).isoformat(timespec="milliseconds")
+    body = {"task_id": "alone0", "run_at": moment, "args": {"label": "soon", "journal": "-"}, "overlap": "allow"}
+    return await Schedules(app).create(body)
+
+
+async def _until_fired(app: App, schedule: shapes.Schedule) -> shapes.Fire:
+    async def ask() -> shapes.Fire | None:
+        found = (await Schedules(app).fires(schedule.id)).items
+        return found[0] if found else None
+
+    return await until("the fire is decided", ask, 30)
+
+
+async def test_a_new_schedule_wakes_the_poller_of_another_instance(database_url: str, tmp_path: Path) -> None:
+    async with _sleeping(database_url, tmp_path, HOURS) as (run, _):
+        for _ in range(5):
+            fire = await _until_fired(run.app, await _in(run.app, 0.2))
+            assert fire.outcome == "created"
+
+
+async def test_a_change_wakes_the_poller_of_another_instance(database_url: str, tmp_path: Path) -> None:
+    async with _sleeping(database_url, tmp_path, HOURS) as (run, _):
+        schedules = Schedules(run.app)
+        later = await _in(run.app, 3_600)
+        sooner = await _in(run.app, 1_800)
+        await schedules.change(later.id, {"run_at": None, "cron": "* * * * * *"})
+        assert (await _until_fired(run.app, later)).outcome == "created"
+        assert (await schedules.fires(sooner.id)).items == []
+        await schedules.pause(later.id)
+        told = len((await schedules.fires(later.id)).items)
+        await schedules.resume(later.id)
+
+        async def more() -> bool | None:
+            return True if len((await schedules.fires(later.id)).items) > told else None
+
+        await until("it fires again", more, 30)
+
+
+async def test_behind_a_lost_hint_a_poll_sees_to_it(database_url: str, tmp_path: Path) -> None:
+    async with _sleeping(database_url, tmp_path, 1.0) as (run, _):
+        with patch.object(run.app.store.waker, "send", lambda hints: None):
+            fire = await _until_fired(run.app, await _in(run.app, 0.2))
+        assert fire.outcome == "created"

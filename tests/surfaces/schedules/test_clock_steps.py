@@ -1,0 +1,59 @@
+"""The database's clock is set back and forth: nothing fires at or before the last fire, and nothing twice."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hanbeon.surfaces.schedules import shapes
+from tests.surfaces.schedules.timetable import Timetable
+
+STEPS = (-7_200, -3_600, -90, -61, -5, -1, 1, 5, 61, 90, 3_600, 7_200)
+
+
+@pytest.mark.parametrize("misfire", ["coalesce", "skip", "all"])
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_a_clock_that_is_set_back_and_forth_repeats_nothing(
+    timetable: Timetable, misfire: str, seed: int
+) -> None:
+    rng = random.Random(seed)
+    schedule = await timetable.make("*/20 * * * * *", misfire=misfire, overlap="allow")
+    told: list[str] = []
+    for _ in range(40):
+        if rng.random() < 0.4:
+            await timetable.kit.clock.step(rng.choice(STEPS))
+        else:
+            await timetable.kit.advance(rng.choice((1, 7, 20, 65)))
+        await timetable.look()
+        if rng.random() < 0.1:
+            # The same times anew: they count from now, but never again from before what has been fired.
+            await timetable.schedules.pause(schedule.id)
+            await timetable.schedules.resume(schedule.id)
+        told = await _went_on(timetable, schedule, told)
+    await timetable.kit.clock.step(86_400)
+    await timetable.look()
+    assert len(await _went_on(timetable, schedule, told)) > len(told)
+    made = [each.scheduled_at for each in await timetable.executions()]
+    assert len(made) == len(set(made)) > 0
+
+
+async def _went_on(timetable: Timetable, schedule: shapes.Schedule, before: list[str]) -> list[str]:
+    """The history: what was told is told again, and all that is new lies behind it."""
+    page = await timetable.schedules.fires(schedule.id, limit=1_000)
+    told = [fire.fire_at for fire in reversed(page.items)]
+    assert told[: len(before)] == before
+    assert told == sorted(set(told))
+    return told
+
+
+async def test_after_a_step_back_a_schedule_waits_until_the_clock_is_where_it_was(timetable: Timetable) -> None:
+    schedule = await timetable.make()
+    await timetable.pass_by(180, step=60)
+    assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 2}
+    await timetable.kit.clock.step(-3_600)
+    await timetable.run()
+    await timetable.pass_by(3_600, step=60)
+    assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 2}
+    await timetable.pass_by(60)
+    assert await timetable.outcomes(schedule) == {"created": 2, "skipped": 2}
