@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench.scenario import Scenario
 from bench.scenarios.drain import Drain
 from bench.scenarios.enqueue import Enqueue
+from bench.scenarios.events import Events
 from bench.scenarios.flat import Flat
 from bench.scenarios.floor import Floor
 from bench.scenarios.graph import Graph
@@ -15,7 +16,7 @@ from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
 
 _ALL: tuple[Scenario, ...] = (
-    *(Enqueue(), Drain(), Latency(), Floor(), Flat(), Graph(), Idle(), Processes(), Server(), Soak()),
+    *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Server(), Soak()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -34,19 +34,7 @@ class Latency:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]
 
     def _measure(self, rig: Rig, subject: Subject) -> Iterator[Measurement]:
-        count = rig.options.scaled(_JOBS)
-        with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
-            rig.client(subject, url, "enqueue", _WARM_UP)
-            if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
-                raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
-            time.sleep(1.0)  # So that it is idle, and whatever it does after a job is done.
-            quiet = rig.quiet()
-            rig.marks.clear()
-            rig.client(subject, url, "latency", count, _EVERY)
-            rig.marks.wait(count, _TIMEOUT, crew.check)
-            waits = [(began_at - enqueued_at) / 1e6 for enqueued_at, began_at in rig.marks.read()]
-        values = {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)}
-        yield Measurement(_MEASURE, {"jobs": count, "ran": len(waits), **values, "max": max(waits)}, quiet)
+        yield waits_of(rig, subject)
 
     def tables(self, results: Results) -> list[Table]:
         head = ("queue", "p50", "ours ÷ it", "p95", "ours ÷ it", "p99", "ours ÷ it")
@@ -62,3 +50,20 @@ class Latency:
             ),
             Aim("latency p50 on SQLite", statistics.median(sqlite) if sqlite else None, most=5, unit=" ms"),
         ]
+
+
+def waits_of(rig: Rig, subject: Subject) -> Measurement:
+    """How long jobs wait for the subject's worker when it has nothing else to do."""
+    count = rig.options.scaled(_JOBS)
+    with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
+        rig.client(subject, url, "enqueue", _WARM_UP)
+        if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
+            raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
+        time.sleep(1.0)  # So that it is idle, and whatever it does after a job is done.
+        quiet = rig.quiet()
+        rig.marks.clear()
+        rig.client(subject, url, "latency", count, _EVERY)
+        rig.marks.wait(count, _TIMEOUT, crew.check)
+        waits = [(began_at - enqueued_at) / 1e6 for enqueued_at, began_at in rig.marks.read()]
+    values = {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)}
+    return Measurement(_MEASURE, {"jobs": count, "ran": len(waits), **values, "max": max(waits)}, quiet)

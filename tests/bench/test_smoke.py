@@ -55,5 +55,16 @@ def test_requests_to_a_server_can_be_measured() -> None:
     assert all(each.values["p50"] > 0 for each in stats)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("postgres_installation")
+def test_how_soon_listeners_know_can_be_measured() -> None:
+    arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--short", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        start, heard = _all(rig, "events")
+    assert start.values["ran"] > 0
+    assert 0 < heard.values["p50"] <= heard.values["p99"] <= heard.values["max"]
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]

@@ -196,15 +196,18 @@ async def test_whoever_is_ahead_of_everything_does_not_drag_others_along(app: Ap
         await _turn(ahead)
 
 
-async def test_what_is_pruned_holds_up_nobody(app: App, crowd: Broadcast) -> None:
+async def test_what_is_pruned_holds_up_nobody(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     await _make(app, 3)
     with crowd.following(QUEUE, words, 0) as follower:
         await _hear(follower, 3)
     sql = "DELETE FROM hanbeon.event_batch" if app.settings.database_url.startswith("postgres") else _SQLITE_DELETE
     async with app.transaction() as tx:
         await tx.fetch(sql)
+    readings = _counted(app, monkeypatch)
     with crowd.following(QUEUE, words, 0) as follower:
-        await _turn(follower)
+        for _ in range(5):
+            await _turn(follower)
+        assert len(readings) < 10, "it looks for what is gone again and again"
         made = await _make(app)
         assert [told.data for told in await _hear(follower, 1)] == made
 

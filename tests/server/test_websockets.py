@@ -13,7 +13,10 @@ from websockets.exceptions import ConnectionClosed
 from hanbeon import App
 from hanbeon.server import admission
 from hanbeon.server.failures import MOST
+from hanbeon.server.listening import bound
 from hanbeon.server.live import protocols, session
+from hanbeon.server.serving import Server
+from hanbeon.server.state import House
 from hanbeon.service.tokens import create_token, revoke_token
 from tests.server.client import Client, serving
 from tests.server.listening import dial, end_of, hear, new_jobs, new_office, refused, until
@@ -74,12 +77,16 @@ async def test_whoever_is_ahead_waits_for_what_comes_behind_that(server: Client)
         ("/", 404, "no_such_path"),
     ],
 )
-async def test_what_does_not_fit_is_refused_with_a_problem(server: Client, path: str, status: int, code: str) -> None:
+async def test_what_does_not_fit_is_refused_with_a_problem(
+    server: Client, path: str, status: int, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
     office = await new_office(server)
     answer = await refused(server, f"/ws/offices/{office}/events{path}")
     assert (answer.status, answer.code) == (status, code)
     assert len(answer.headers["x-request-id"]) == 36
     assert answer.headers["cache-control"] == "no-store"
+    await server.get("/healthz")
+    assert [record for record in caplog.records if record.name.startswith("uvicorn")] == []
 
 
 @pytest.mark.parametrize("office", ["1", "01890000-0000-7000-8000-000000000001", "%00", "x" * 5_000, "%ff", ".."])
@@ -260,6 +267,21 @@ async def test_a_stop_says_goodbye(app: App) -> None:
         async with serving(app) as client:
             listener = await dial(client, f"/ws/offices/{await new_office(client)}/events")
         assert await end_of(listener) == (1001, "stopping")
+
+
+async def test_it_is_the_session_that_says_goodbye_also_when_it_is_late(app: App) -> None:
+    """Uvicorn tells its connections to end after a tenth of a second, in other words than ours."""
+    with bound("127.0.0.1", 0) as sockets:
+        server = Server(House(app), sockets)
+        running = asyncio.create_task(server.run())
+        client = Client(server.url)
+        async with dial(client, f"/ws/offices/{await new_office(client)}/events") as listener:
+            for each in list(server._uvicorn.server_state.connections):
+                each.shutdown()
+            await (await listener.ping())
+            server.stop_soon()
+            assert await end_of(listener) == (1001, "stopping")
+        await running
 
 
 async def test_a_client_that_is_not_heard_of_any_more_is_dropped(
