@@ -46,7 +46,7 @@ _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
 _LOOKS = 20
-_GATHER_SECONDS = 0.05
+_GATHER_SECONDS, _GATHER_ENDS_SECONDS = 0.05, 0.01
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
 
 
@@ -199,8 +199,11 @@ class Worker:
 
     @property
     def bringing(self) -> list[Loop]:
-        """The loops that bring work, in their order: where none of them finds any and nothing runs, there is none."""
-        return [self.recover, self.fire, self.promote, self.claim, *self._side_loops]
+        """The loops that bring work, in their order: where none of them finds any and nothing runs, there is none.
+
+        The claim at last: what it begins is to be seen running by whoever steps through them.
+        """
+        return [self.recover, self.fire, self.promote, *self._side_loops, self.claim]
 
     @property
     def done(self) -> Done:
@@ -372,6 +375,8 @@ class Worker:
     async def _send(self) -> float:
         """Claim jobs of built-in tasks; rarely, while there can hardly be any."""
         assert self._side is not None
+        if self._side_running:
+            await asyncio.sleep(_GATHER_ENDS_SECONDS)  # Several end together: one claim fills their slots.
         pause = await self._side_claimer.run_once()
         return pause if pause <= AGAIN or self._side.relay.listening else self._side.relay.quiet_seconds
 
