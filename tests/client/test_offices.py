@@ -8,7 +8,9 @@ import pytest
 from hanbeon import App, SyncContext
 from hanbeon.client import Changed, Conflict, Invalid, JobSpec, NotFound, StillUnfinished
 from hanbeon.surfaces.offices.shapes import Job, Office
-from tests.client.asking import Asking
+from tests.client.asking import Asking, asking
+from tests.outbound.web import Web, reply
+from tests.server.client import serving
 
 
 async def _open(ask: Asking, **more: Any) -> Any:
@@ -138,3 +140,28 @@ async def test_what_does_not_fit_is_told_with_its_field(ask: Asking) -> None:
     with pytest.raises(Invalid) as cycle:
         await ask(office.create_jobs, [{"key": "a", "depends_on": ["b"]}, {"key": "b", "depends_on": ["a"]}])
     assert set(cycle.value.more["ids"]) == {"a", "b"}
+
+
+async def test_webhooks_are_shown_enabled_again_and_their_deliveries_listed(app_url: str, kind: str) -> None:
+    async with App(app_url, shutdown_grace=0.2, outbound_allow_private=True) as app, Web(reply(410)) as web:
+        app.task(name="work")(_work)
+        async with serving(app, work=True) as server, asking(kind, server.url) as ask:
+            hook = {"url": f"{web.url}/hook", "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+            made = await ask(ask.client.offices.create, "Seoul", sessions={"default": "work"}, webhooks=[hook])
+            office = ask.client.office(made.id)
+            (job,) = await ask(office.create_jobs, [{}])
+            await ask(office.wait, job, timeout=60)
+            while (shown := await ask(office.webhook, made.webhooks[0])).state != "disabled":
+                pass
+            assert shown.last_error
+            deliveries = await ask.take(office.deliveries(shown.id, limit=1))
+            assert {each.job_id for each in deliveries} == {job.id}
+            assert len(deliveries) > 1
+            assert (await ask(office.enable_webhook, shown)).state == "enabled"
+            with pytest.raises(NotFound) as missing:
+                await ask(office.webhook, job.id)
+            assert missing.value.code == "webhook_not_found"
+
+
+async def _work() -> None:
+    pass

@@ -21,12 +21,14 @@ from hanbeon.surfaces.offices.vocabulary import JobStatus
 _OFFICES = "/api/offices"
 _OFFICE = f"{_OFFICES}/{{id}}"
 _SCHEDULER = f"{_OFFICE}/scheduler"
+_WEBHOOK = f"{_OFFICE}/webhooks/{{webhookId}}"
 _JOBS = f"{_OFFICE}/jobs"
 _JOB = f"{_JOBS}/{{jobId}}"
 _ENDED = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
 
 Status = JobStatus | str
 JobOrId = shapes.Job | str
+WebhookOrId = shapes.Webhook | str
 _config_of = shape(JobSchedulerConfig)
 _job_of = shape(shapes.Job)
 
@@ -130,6 +132,23 @@ class OfficeCalls(Desk):
     def process(self) -> Fill:
         """Run a scheduling cycle now."""
         return Fill()
+
+    # Webhooks
+
+    @asks(Route("GET", _WEBHOOK, shape(shapes.Webhook)))
+    def webhook(self, webhook: WebhookOrId) -> Fill:
+        """A webhook, and how it does."""
+        return Fill(_of_hook(webhook))
+
+    @asks(Route("POST", f"{_WEBHOOK}/enable", shape(shapes.Webhook), harmless=True))
+    def enable_webhook(self, webhook: WebhookOrId) -> Fill:
+        """Send to it again, what has waited first."""
+        return Fill(_of_hook(webhook))
+
+    @pages(Route("GET", f"{_WEBHOOK}/deliveries", shape(shapes.DeliveryPage)))
+    def deliveries(self, webhook: WebhookOrId, *, limit: int | None = None) -> Fill:
+        """Iterate over what was, is and will be sent to it; `limit` is the size of a page."""
+        return Fill(_of_hook(webhook), {"limit": limit})
 
     # Jobs
 
@@ -237,6 +256,10 @@ class AsyncOffice(Async, OfficeCalls):
 
 def _of(job: JobOrId) -> dict[str, str]:
     return {"jobId": job if isinstance(job, str) else job.id}
+
+
+def _of_hook(webhook: WebhookOrId) -> dict[str, str]:
+    return {"webhookId": webhook if isinstance(webhook, str) else webhook.id}
 
 
 def _spec(told: JobSpec | Mapping[str, Any]) -> Mapping[str, Any]:
