@@ -48,12 +48,17 @@ def test_help_lists_the_commands_without_loading_what_they_need() -> None:
     assert done.stdout.splitlines()[-1].strip() == "loaded:"
 
 
-def test_the_help_of_a_command_loads_no_other_command_and_nothing_that_it_needs_to_run() -> None:
-    script = _HELP.replace('"--help"]', '"jobs", "--help"]').replace("('apsw'", "('hanbeon.cli.queues', 'apsw'")
+@pytest.mark.parametrize(
+    ("command", "option"), [('"jobs"', "--work-item"), ('"schedule", "create"', "--misfire"), ('"run"', "--wait")]
+)
+def test_the_help_of_a_command_loads_no_other_command_and_nothing_that_it_needs_to_run(
+    command: str, option: str
+) -> None:
+    script = _HELP.replace('"--help"]', f'{command}, "--help"]').replace("('apsw'", "('hanbeon.cli.queues', 'apsw'")
     done = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment(), timeout=60
     )
-    assert "--work-item" in done.stdout
+    assert option in done.stdout
     # Typer itself looks whether there is a pydantic.
     assert set(done.stdout.splitlines()[-1].split()) <= {"loaded:", "typer", "pydantic"}
 
@@ -134,6 +139,8 @@ def test_the_shell_completes_commands_options_and_states() -> None:
     assert "--work-item" in completed("hanbeon jobs --")
     assert completed("hanbeon jobs --state f") == ["failed"]
     assert completed("hanbeon config ") == ["show", "check"]
+    assert completed("hanbeon schedule create x --overlap q") == ["queue_one"]
+    assert completed("hanbeon executions --status F") == ["FAILED"]
 
 
 def test_every_command_that_shows_something_can_show_it_to_a_program() -> None:

@@ -23,6 +23,11 @@ COMMANDS: dict[str, dict[str, str]] = {
         "retry": "Try failed or cancelled jobs again, with all their retries.",
         "priority": "Move unfinished jobs within their queue, by priority or by urgency.",
     },
+    "Schedules": {
+        "schedule": "Run tasks by themselves: make schedules, change, pause and preview them, see their fires.",
+        "run": "Run a task by hand, now, and print the execution's id.",
+        "executions": "List what schedules and people have run, the newest first.",
+    },
     "Queues": {
         "queues": "Show every queue: its jobs by state, its limits, and how long jobs wait and run.",
         "pause": "Start nothing more of a queue, on any worker.",

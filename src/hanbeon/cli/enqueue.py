@@ -14,11 +14,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from hanbeon.app import App
+    from hanbeon.cli.waiting import Shape
     from hanbeon.domain.job import JobRecord
-
-
-_PATIENCE_SECONDS = 5.0
 
 
 def enqueue(
@@ -147,6 +144,7 @@ async def _enqueue(
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import print_json
     from hanbeon.cli.shapes import job_shape
+    from hanbeon.cli.waiting import wait_for
 
     async with contextlib.AsyncExitStack() as stack:
         known = maybe_app(app_name, database)
@@ -161,53 +159,17 @@ async def _enqueue(
         if known is None:
             await say_if_nobody_works(app, task)
         if wait:
-            await _wait(app, job.id, log=log, json=json)
+            await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)
         elif json:
             print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
         else:
             typer.echo(job.id)
 
 
-async def _wait(app: App, job_id: str, *, log: bool, json: bool) -> None:
-    from hanbeon.cli.following import refuse_unless_succeeded
-    from hanbeon.cli.output import print_json
+def _shape_in(zone: dt.tzinfo) -> Shape:
     from hanbeon.cli.shapes import job_shape
 
-    record = await _end_of(app, job_id, log=log)
-    if json:
-        print_json(job_shape(record, app.settings.zone))
-    refuse_unless_succeeded(record)
-    if not json:
-        typer.echo(record.result)
+    async def shape(record: JobRecord) -> dict[str, Any]:
+        return job_shape(record, zone)
 
-
-async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
-    import asyncio
-
-    from hanbeon.cli.following import bar, follow
-    from hanbeon.cli.output import console
-
-    noticing = asyncio.get_running_loop().create_task(_notice(app, job_id))
-    try:
-        with bar(console(stderr=True) if log else None) as screen:
-            return await follow(app, job_id, screen)
-    except asyncio.CancelledError:
-        typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
-        raise
-    finally:
-        noticing.cancel()
-
-
-async def _notice(app: App, job_id: str) -> None:
-    """Say once, after a while, that nobody is there to run it. Not at once: a worker may be starting just now."""
-    import asyncio
-
-    from hanbeon.cli.making import say_if_nobody_works
-    from hanbeon.domain.lifecycle import State
-    from hanbeon.errors import HanbeonError
-
-    await asyncio.sleep(_PATIENCE_SECONDS)
-    with contextlib.suppress(HanbeonError):
-        record = await app.job(job_id).record()
-        if record.state is State.READY:
-            await say_if_nobody_works(app, record.task)
+    return shape

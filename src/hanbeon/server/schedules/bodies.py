@@ -11,7 +11,7 @@ from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.domain.schedules.timing import Fold, Gap
 from hanbeon.server.offices.bodies import Name
 from hanbeon.surfaces.schedules.body import LIMIT_MOST
-from hanbeon.surfaces.schedules.service import PREVIEW_MOST
+from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST
 
 Moment = Annotated[str, Meta(max_length=40, examples=["2027-01-31T09:00:00+09:00"])]
 Cron = Annotated[str, Meta(min_length=1, examples=["0 9 * * MON-FRI"])]

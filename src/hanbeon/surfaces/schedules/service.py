@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,8 +14,6 @@ from hanbeon.domain.job import check_size, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-from hanbeon.domain.schedules.timing import Timing
-from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput, TaskNotFound, UnknownTask
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
@@ -28,16 +25,16 @@ from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.desk import Owner
-from hanbeon.surfaces.offices.reading import page_size, place, table, text, whole
+from hanbeon.surfaces.offices.reading import page_size, place, table, text
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import body, shapes
+from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST, asked, check_n, previewed
 from hanbeon.surfaces.schedules.views import Views
 from hanbeon.surfaces.schedules.vocabulary import states_of
 from hanbeon.tasks.options import did_you_mean, one_of
 from hanbeon.tasks.running import settings_of
 
 LOCAL = "local"
-PREVIEW_MOST = 1_000
 
 
 class Schedules:
@@ -217,25 +214,15 @@ class Schedules:
 
     async def preview(self, schedule_id: str, *, n: int = 10) -> shapes.Preview:
         """The next fires that there are to be, also of a schedule that is paused."""
-        whole(n, "n", 1, PREVIEW_MOST)
+        check_n(n)
         schedule = await self._record(schedule_id)
         now = await self._store.database.read(now_us)
-        return self._previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
+        return previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
 
     async def preview_of(self, told: Any) -> shapes.Preview:
         """When a schedule would fire: `{cron | run_at, timezone?, from?, n?, …}`."""
-        fields = table(told, "a preview", body.PREVIEWED_WITH)
-        timing = body.timing_of(fields, self._zone)
-        n = 10 if fields.get("n") is None else whole(fields["n"], "n", 1, PREVIEW_MOST)
-        start = body.instant(fields.get("from"), "from", zone_of(timing.timezone))
-        now = await self._store.database.read(now_us) if start is None else start - 1
-        body.check_times(timing, now)
-        return self._previewed(timing, now, n)
-
-    def _previewed(self, timing: Timing, after: int, n: int) -> shapes.Preview:
-        zone = zone_of(timing.timezone)
-        found = itertools.islice(timing.fires(after), n)
-        return shapes.Preview(fires=[self._views.previewed(each, zone) for each in found])
+        wanted = asked(told, self._zone)
+        return wanted.answer(await self._store.database.read(now_us))
 
     async def fires(
         self, schedule_id: str, *, outcome: str | None = None, cursor: str | None = None, limit: int = 100

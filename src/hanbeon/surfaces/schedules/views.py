@@ -11,7 +11,6 @@ from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.declared import InForce, overridden
-from hanbeon.domain.schedules.timing import Fire
 from hanbeon.store.operations.executions import ExecutionRecord
 from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
 from hanbeon.store.operations.tasks import TaskRecord
@@ -91,11 +90,6 @@ class Views:
             more=fire.more,
             recorded_at=self._at(fire.recorded_at),
         )
-
-    def previewed(self, fire: Fire, zone: ZoneInfo) -> shapes.PreviewedFire:
-        """In the schedule's own zone, where its times are meant."""
-        note = None if fire.note is None else fire.note.text
-        return shapes.PreviewedFire(at=iso(fire.at, zone, "milliseconds") or "", note=note)
 
     def explanation(self, found: engine.Explanation) -> Explanation:
         return Explanation(runnable=found.runnable, reasons=[self._reason(each) for each in found.reasons])

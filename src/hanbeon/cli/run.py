@@ -1,0 +1,66 @@
+"""`hanbeon run`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hanbeon.cli.options import AppName, Database, Json
+
+if TYPE_CHECKING:
+    from hanbeon.domain.job import JobRecord
+
+
+def run(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ARGUMENT",
+            help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
+            show_default=False,
+        ),
+    ] = None,
+    app: AppName = None,
+    database: Database = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
+    ] = False,
+    log: Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")] = False,
+    json: Json = False,
+) -> None:
+    """Run a task by hand, now, and print the execution's id.
+
+    It is refused, with exit code 4, while an execution of the task is unfinished, whoever asked for that one; `enqueue`
+    makes jobs that may run beside each other. Its queue, timeout and retries are the task's. With --wait it exits with
+    1 if the execution does not succeed.
+    """
+    from hanbeon.cli.arguments import parse_arguments
+    from hanbeon.cli.running import run as run_here
+
+    run_here(_run(app, database, task, parse_arguments(arguments or []), wait=wait, log=log, json=json))
+
+
+async def _run(
+    target: str | None, database: str | None, task: str, args: dict[str, Any], *, wait: bool, log: bool, json: bool
+) -> None:
+    from hanbeon.cli.making import say_if_nobody_works
+    from hanbeon.cli.output import print_json
+    from hanbeon.cli.schedule.opening import with_tasks
+    from hanbeon.cli.waiting import wait_for
+
+    async with with_tasks(target, database) as (app, has_tasks):
+        made = await app.schedules.run(task, args)
+        if not has_tasks:
+            await say_if_nobody_works(app, task)
+
+        async def shape(_: JobRecord) -> Any:
+            return await app.schedules.execution(made.execution_id)
+
+        if wait:
+            await wait_for(app, made.execution_id, shape, log=log, json=json)
+        elif json:
+            print_json(made)
+        else:
+            typer.echo(made.execution_id)

@@ -1,0 +1,1 @@
+"""`hanbeon schedule`: its commands, and what they share."""
