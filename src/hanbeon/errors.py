@@ -260,6 +260,18 @@ class ExecutionUnfinished(Conflict):
         self.execution_id = execution_id
 
 
+class ScheduleDeclared(Conflict):
+    """The name of a schedule that code or a file declares is theirs."""
+
+    code = "schedule_declared"
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(
+            f"schedule {name!r} is declared under that name by code or a file, which would make it again; "
+            "change it there, or delete it and make another"
+        )
+
+
 class ScheduleNameTaken(Conflict):
     """Another schedule has that name."""
 

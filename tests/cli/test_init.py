@@ -51,12 +51,14 @@ def test_what_it_says_comes_next_works_without_python(tmp_path: Path, name: str)
 def test_what_is_commented_out_in_the_starter_is_right_as_well(tmp_path: Path) -> None:
     hanbeon("init", "hanbeon.toml", cwd=tmp_path)
     path = tmp_path / "hanbeon.toml"
-    text = re.sub(r"(?m)^# (\[|http = |timeout = |python = )", r"\1", path.read_text())
+    text = re.sub(r"(?m)^# (\[|http = |timeout = |python = |task = |cron = |args = )", r"\1", path.read_text())
     (tmp_path / "tasks.py").write_text("def report() -> None: ...\n")
     path.write_text(text)
     done = hanbeon("tasks", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [task["name"] for task in json.loads(done.stdout)["tasks"]] == ["greet", "ping", "report"]
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert "(3 tasks, 1 queue, 1 schedule)" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("name", ["mine.py", "mine.toml"])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.errors import InvalidInput, ScheduleNotFound
+from hanbeon.errors import InvalidInput, ScheduleDeclared, ScheduleNotFound
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.declared import DeclaredSchedules, declared_schedule
 from hanbeon.testing import TestKit
@@ -139,6 +139,14 @@ async def test_a_schedule_that_somebody_made_is_adopted_as_it_is(
     await deploys.start(nightly=NIGHTLY | {"cron": "0 10 * * *"})
     schedule = await deploys.get()
     assert (schedule.task_id, schedule.cron) == ("hold", "0 10 * * *")
+
+
+async def test_the_name_of_a_declared_schedule_is_its_declarations(deploys: Deploys) -> None:
+    await deploys.start(nightly=NIGHTLY)
+    for name in ("other", None):
+        with pytest.raises(ScheduleDeclared, match="which would make it again"):
+            await deploys.app.schedules.change("nightly", name=name, cron="0 4 * * *")
+    assert (await deploys.app.schedules.change("nightly", name="nightly", cron="0 5 * * *")).cron == "0 5 * * *"
 
 
 async def test_a_name_that_was_deleted_and_made_anew_is_adopted(deploys: Deploys) -> None:

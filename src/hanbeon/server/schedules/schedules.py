@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hanbeon.domain.access import Need
 from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.errors import Changed, ScheduleNameTaken, ScheduleNotFound
+from hanbeon.errors import Changed, ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices.bodies import Cursor, JobId, Name, PageSize
 from hanbeon.server.operation import Operation, Reply, etag
@@ -81,7 +81,7 @@ def operations(schedules: Schedules) -> list[Operation]:
             *("PATCH", SCHEDULE, Need.WRITE, change, "Change what is given of it; in force at once."),
             body=bodies.ScheduleChange,
             shapes={200: shapes.Schedule},
-            refuses=(ScheduleNotFound, ScheduleNameTaken),
+            refuses=(ScheduleNotFound, ScheduleNameTaken, ScheduleDeclared),
             tagged=True,
         ),
         Operation(

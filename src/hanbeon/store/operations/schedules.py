@@ -12,7 +12,7 @@ from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, plan
 from hanbeon.domain.schedules.timing import jitter_of
-from hanbeon.errors import Changed, ScheduleNameTaken, ScheduleNotFound
+from hanbeon.errors import Changed, ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.store.operations.history import FireLine, write_fires
 from hanbeon.store.operations.read import now_us
 from hanbeon.store.tx import Tx, to_json
@@ -146,6 +146,8 @@ async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord)
         after = msgspec.structs.replace(after, considered_to=max(now, before.considered_to), waiting=[])
         after = msgspec.structs.replace(after, timed_since=after.considered_to)
         after = timed(after, now)
+    if before.declared is not None and after.name != before.name:
+        raise ScheduleDeclared(before.name)
     if after.name is not None and after.name != before.name:
         for other in await schedules_named(tx, [after.name]):
             if other.deleted_at is None:
