@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from hanbeon.domain.limits import QueueLimits
+from hanbeon.domain.schedules.definition import Definition
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.statements import statement
 
@@ -74,6 +75,28 @@ WHERE seq = (SELECT min(j.seq) FROM hanbeon.job AS j JOIN hanbeon.queue AS q ON 
 """
 
 
+_TASKS = """
+INSERT INTO hanbeon.task (name, settings, registered_by, first_registered_at, registered_at)
+SELECT 'scheduled-' || n, '{{}}', 'bench', hanbeon.now(), hanbeon.now() FROM generate_series(1, {tasks}) AS n
+"""
+# Each minute, and next in a thousand years: what is to be due is made so when its turn has come.
+_SCHEDULES = """
+INSERT INTO hanbeon.schedule (id, task_id, definition, paused, considered_to, timed_since, next_fire_at, due_at,
+  created_by, created_at, changed_at)
+SELECT
+  (lpad(to_hex(s.n), 12, '0') || '7' || substr(md5(s.n::text), 1, 3) || '8' || substr(md5(s.n::text), 4, 15))::uuid,
+  (SELECT min(t.id) FROM hanbeon.task AS t WHERE t.name LIKE 'scheduled-%') + s.n % {tasks},
+  '{definition}', false, t.now, t.now, t.now + {far}, t.now + {far} + s.n, 'bench', t.now, t.now
+FROM generate_series(1, {count}) AS s(n) CROSS JOIN (SELECT hanbeon.now() AS now) AS t
+"""
+_FALL_DUE = """
+UPDATE hanbeon.schedule AS s SET considered_to = t.minute - 1, next_fire_at = t.minute, due_at = t.minute
+FROM (SELECT hanbeon.now() / 60000000 * 60000000 AS minute) AS t
+WHERE s.id IN (SELECT i.id FROM hanbeon.schedule AS i ORDER BY i.id OFFSET {start} LIMIT {count})
+"""
+_FAR_US = 1_000 * 365 * 86_400_000_000
+
+
 @dataclass(frozen=True, kw_only=True)
 class Crowd:
     """Jobs that are to be there: so many, in turns over the queues and over the roles of each."""
@@ -107,6 +130,18 @@ def seed(ask: Ask, crowd: Crowd) -> None:
     for step in (_QUEUES, _LANES, _JOBS, *([_EVENTS] if crowd.finished else [])):
         ask(step.format(**words))
     _count(ask)
+
+
+def seed_schedules(ask: Ask, count: int, tasks: int, definition: Definition) -> None:
+    """Schedules of each minute, in turns over so many tasks, of which none is due."""
+    words = {"count": count, "tasks": tasks, "far": _FAR_US, "definition": msgspec.json.encode(definition).decode()}
+    for step in (_TASKS, _SCHEDULES):
+        ask(step.format(**words))
+
+
+def fall_due(ask: Ask, start: int, count: int) -> None:
+    """Of those, so many from the one at `start` on are due since the last full minute."""
+    ask(_FALL_DUE.format(start=start, count=count))
 
 
 def hold_one(ask: Ask, name: str) -> None:

@@ -12,11 +12,13 @@ from bench.scenarios.graph import Graph
 from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
 from bench.scenarios.processes import Processes
+from bench.scenarios.schedules import Schedules
 from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
 
 _ALL: tuple[Scenario, ...] = (
-    *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Server(), Soak()),
+    *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
+    Soak(),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

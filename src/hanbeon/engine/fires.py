@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 
 import uuid_utils
 
-from hanbeon.clock import MICROS, micros
+from hanbeon.clock import MICROS, Clock, SystemClock, micros
 from hanbeon.engine.executions import tell_fires
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
 from hanbeon.store.operations import fires
-from hanbeon.store.operations.fires import Firing
+from hanbeon.store.operations.fires import Firing, Moment
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 
@@ -19,22 +19,41 @@ _AT_ONCE = 500
 _BETWEEN_TRIES = 0.05
 _BETWEEN_TURNS = 0.5
 _BETWEEN_PAGES = 0.1
+_IDLE_POLLS = 6
 
 
 class Trigger:
     """On every instance, with no leader: what one has locked the others pass over."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
         self._store, self.settings = store, settings
+        self._clock = clock or SystemClock()
+        self._looks_at = 0.0
         self.waiting = False
         """Fires wait for their tasks: worth a look when anything has ended."""
         self._turn_after: str | None = None
 
     async def run_once(self) -> float:
         """See to what is due, then sleep until the next one is."""
+        pause = await self._look()
+        self._looks_at = self._clock.monotonic() + pause
+        return pause
+
+    def oversleeps(self, moment: Moment) -> bool:
+        """Whether a look is due before the one that is planned: whoever polls for other things tells what they saw.
+
+        So that the poller need not poll by itself, and an idle instance asks the database less than once a second.
+        """
+        if moment.waiting and not self.waiting:
+            return True
+        if moment.wait_us is None:
+            return False
+        return self._clock.monotonic() + moment.wait_us / MICROS < self._looks_at - _BETWEEN_TRIES
+
+    async def _look(self) -> float:
         moment = await self._store.database.read(fires.next_moment)
         self.waiting = moment.waiting
-        pause = self.settings.poll
+        pause = self.settings.poll * _IDLE_POLLS
         if moment.waiting:
             await self._step(self._turns)
             pause = _BETWEEN_TURNS if self._turn_after is None else _BETWEEN_PAGES

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 
 from hanbeon.clock import MICROS, micros
 from hanbeon.engine.executions import tell_end
 from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations.fires import Moment, next_moment
+from hanbeon.store.operations.promote import next_due_us
 from hanbeon.store.port import Store
+from hanbeon.store.tx import Tx
 
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
@@ -22,8 +26,9 @@ _BETWEEN_PRUNINGS = 0.05
 
 
 class Upkeep:
-    def __init__(self, store: Store, settings: Settings) -> None:
-        self._store, self.settings = store, settings
+    def __init__(self, store: Store, settings: Settings, saw: Callable[[Moment], None] = lambda moment: None) -> None:
+        """`saw` is told when the next schedule is due, whenever that of jobs is asked for."""
+        self._store, self.settings, self._saw = store, settings, saw
         self.recovered = self.promoted = self.pruned = 0
         """How many, since it began."""
 
@@ -40,7 +45,8 @@ class Upkeep:
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
-        wait_us = await self._store.next_due_us()
+        wait_us, moment = await self._store.database.read(_next_moments)
+        self._saw(moment)
         if wait_us is None:
             return self.settings.poll
         if wait_us > 0:
@@ -76,3 +82,7 @@ class Upkeep:
         if pruned >= _BATCH:
             return _BETWEEN_PRUNINGS
         return self.settings.prune_every * random.uniform(0.8, 1.2)
+
+
+async def _next_moments(tx: Tx) -> tuple[int | None, Moment]:
+    return await next_due_us(tx), await next_moment(tx)

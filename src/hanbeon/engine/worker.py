@@ -36,6 +36,7 @@ from hanbeon.events.hub import Hub
 from hanbeon.executors.port import Executor, StopCause
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations.fires import Moment
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.port import Store
@@ -97,8 +98,8 @@ class Worker:
         )
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
-        self._upkeep = Upkeep(store, settings)
-        self.trigger = Trigger(store, settings)
+        self.trigger = Trigger(store, settings, clock)
+        self._upkeep = Upkeep(store, settings, self._saw_a_fire)
         self._reloader = Reloader(source, store, self._change)
         self._declarer = Declarer(store, schedules, self.name)
         self._looping: list[asyncio.Task[None]] = []
@@ -175,6 +176,10 @@ class Worker:
 
     def _something_ended(self) -> None:
         if self.trigger.waiting:
+            self.fire.wake()
+
+    def _saw_a_fire(self, moment: Moment) -> None:
+        if self.trigger.oversleeps(moment):
             self.fire.wake()
 
     def _somebody_listens(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +20,8 @@ from hanbeon.store.operations.lanes import LaneBook, LaneNumbers
 from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_executions
 from hanbeon.store.tx import Tx, to_json
 
-_definition = msgspec.json.Decoder(Definition)
+# Most that is due has been due before, and a schedule changes seldom.
+_definition = lru_cache(maxsize=4_096)(msgspec.json.Decoder(Definition).decode)
 NewId = Callable[[], str]
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
@@ -67,11 +69,17 @@ async def next_moment(tx: Tx) -> Moment:
 async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: int) -> Firing:
     """See to the next schedules that are due and that nobody else is at."""
     rows = await tx.fetch("due_schedules", limit)
+    # One instant for all, none later than their locks. What is due together was mostly decided together before, too:
+    # schedules of the same times then have one plan.
+    now = min((row["now"] for row in rows), default=0)
+    plans = cache(plan)
 
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
-        grace = grace_us + definition.timing.jitter_us
-        planned = _planned(str(row["id"]), definition, row["considered_to"], row["now"], grace)
-        decision = decide(planned, definition, busy=busy, waiting=_waiting(row), late_before=row["now"] - grace)
+        timing = definition.timing
+        grace = grace_us + timing.jitter_us
+        found = plans(timing, row["considered_to"], now, definition.misfire, definition.misfire_limit, grace)
+        planned = _without_put_off(str(row["id"]), definition, row["considered_to"], now, found)
+        decision = decide(planned, definition, busy=busy, waiting=_waiting(row), late_before=now - grace)
         return planned, decision
 
     return await _fire(tx, book, new_id, rows, decided, limit)
@@ -92,13 +100,14 @@ async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int, after:
     return msgspec.structs.replace(fired, last_id=None if at_the_end else str(rows[fired.schedules - 1]["id"]))
 
 
-def _planned(schedule_id: str, definition: Definition, considered_to: int, now: int, grace_us: int) -> Plan:
+def _without_put_off(schedule_id: str, definition: Definition, considered_to: int, now: int, found: Plan) -> Plan:
     """What is due, but for fires at the end that their jitter puts off."""
-    timing = definition.timing
-    found = plan(timing, considered_to, now, definition.misfire, definition.misfire_limit, grace_us)
+    jitter_us = definition.timing.jitter_us
+    if not jitter_us:
+        return found
     fires = list(found.fires)
     after = found.next_fire_at
-    while fires and fires[-1].at + jitter_of(schedule_id, fires[-1].at, timing.jitter_us) > now:
+    while fires and fires[-1].at + jitter_of(schedule_id, fires[-1].at, jitter_us) > now:
         after = fires.pop().at
     last = fires[-1].at if fires else considered_to
     return msgspec.structs.replace(found, fires=fires, last=last, next_fire_at=after)
@@ -126,7 +135,7 @@ async def _fire(
     for row in rows:
         if decided_lines >= most_lines:
             break
-        definition = _definition.decode(row["definition"])
+        definition = _definition(row["definition"])
         planned, decision = decided(row, definition, row["task_id"] in busy)
         if decision.busy:
             busy.add(row["task_id"])

@@ -1,0 +1,152 @@
+"""What schedules cost: executions made per second beside bulk enqueue, idle schedules, and how late fires start."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from bench import numbers, processes
+from bench.comparing import shown
+from bench.processes import ProgramError
+from bench.records import Results
+from bench.rig import Rig
+from bench.scenario import Aim, Measurement, Step, Table
+from bench.seeding import fall_due, seed_schedules, settle_down
+from bench.servers import asking
+from bench.subjects import Subject
+from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.misfire import Overlap
+from hanbeon.domain.schedules.timing import Timing
+
+_MANY, _FEW, _DUE, _ROUNDS = 100_000, 100, 1_000, 5
+_LOOKS = 300
+_FIRES, _EVERY = 200, 0.05
+_WARM_UP, _TIMEOUT = 5, 120.0
+_MINUTELY = Definition(timing=Timing(timezone="Asia/Seoul", cron="* * * * *"))
+_ALLOWING = Definition(timing=_MINUTELY.timing, overlap=Overlap.ALLOW)
+
+_BULK = "bulk enqueue, 1,000 a call"
+_MADE = "1,000 due, of 1,000 tasks"
+_MADE_OF_ONE = "1,000 due, of one task"
+_IDLE_MANY, _IDLE_FEW = "look at 100,000 idle", "look at 100 idle"
+_LATENCY, _LATENESS = "enqueue to start", "due to start"
+
+
+class Schedules:
+    name = "schedules"
+    title = "Schedules: executions made per second, one instance, of 100,000 schedules"
+    by_default = False
+    beside_peers = False
+
+    def steps(self, rig: Rig) -> list[Step]:
+        return [
+            Step(subject.name, partial(measure, rig, subject))
+            for subject in rig.ours()
+            for measure in (_making, _idling, _starting)
+        ]
+
+    def tables(self, results: Results) -> list[Table]:
+        return [
+            self._table(results, self.title, ("executions", "a second"), (_BULK, _MADE, _MADE_OF_ONE), "rate"),
+            self._table(
+                results, "Schedules: a poller's look when none is due", ("look", "ms"), (_IDLE_FEW, _IDLE_MANY), "ms"
+            ),
+            Table(
+                f"Schedules: an idle worker, one job or fire each {_EVERY * 1000:.0f} ms, in ms",
+                ("wait", "p50", "p95", "p99"),
+                [
+                    [measure, *(self._cell(results, measure, f"p{share}") for share in (50, 95, 99))]
+                    for measure in (_LATENCY, _LATENESS)
+                ],
+            ),
+        ]
+
+    def _table(self, results: Results, title: str, head: Sequence[str], measures: Sequence[str], field: str) -> Table:
+        return Table(title, head, [[each, self._cell(results, each, field)] for each in measures])
+
+    def _cell(self, results: Results, measure: str, field: str) -> str:
+        show = numbers.rate if field == "rate" else numbers.milliseconds
+        (name,) = results.subjects(self.name)[:1] or [""]
+        return shown(results, self.name, (measure, (field,)), name, show)
+
+    def aims(self, results: Results) -> list[Aim]:
+        (name,) = results.subjects(self.name)[:1] or [""]
+
+        def share(measure: str, of: str, field: str) -> float | None:
+            one, other = (results.figures(self.name, each, name, field) for each in (measure, of))
+            return numbers.ratio(one, other)
+
+        return [
+            Aim("schedules: executions made ÷ bulk enqueue", share(_MADE, _BULK, "rate"), least=0.3),
+            Aim("schedules: a look at 100,000 idle ÷ at 100", share(_IDLE_MANY, _IDLE_FEW, "ms"), most=1.5),
+            Aim("schedules: due to start, p99 ÷ enqueue to start", share(_LATENESS, _LATENCY, "p99"), most=5),
+        ]
+
+
+def _program(rig: Rig, url: str, *arguments: object) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.timetables", *map(str, arguments)]
+    said: dict[str, float] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
+    return said
+
+
+def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+    count = rig.options.scaled(_MANY)
+    with rig.database(subject) as url, asking(url) as ask:
+        seed_schedules(ask, count, _DUE, _MINUTELY)
+        settle_down(ask)
+        for number in range(_ROUNDS):
+            quiet = rig.quiet()
+            bulk = rig.client(subject, url, "bulk", _DUE)
+            yield Measurement(_BULK, {"jobs": _DUE, "rate": _DUE / bulk.seconds}, quiet)
+            if number:  # Their tasks are busy with what was made before.
+                ask(
+                    "UPDATE hanbeon.job SET state = 'cancelled', finished_at = hanbeon.now() WHERE state <> 'cancelled'"
+                )
+            fall_due(ask, number * _DUE, _DUE)
+            yield _made(rig, url, _MADE)
+    with rig.database(subject) as url, asking(url) as ask:
+        seed_schedules(ask, count, 1, _ALLOWING)
+        settle_down(ask)
+        for number in range(_ROUNDS):
+            fall_due(ask, number * _DUE, _DUE)
+            yield _made(rig, url, _MADE_OF_ONE)
+
+
+def _made(rig: Rig, url: str, measure: str) -> Measurement:
+    quiet = rig.quiet()
+    said = _program(rig, url, "fire")
+    if said["made"] != _DUE:
+        raise ProgramError(f"{said['made']:.0f} executions were made of {_DUE} fires")
+    return Measurement(measure, {**said, "rate": said["made"] / said["seconds"]}, quiet)
+
+
+def _idling(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+    for measure, count in ((_IDLE_FEW, _FEW), (_IDLE_MANY, rig.options.scaled(_MANY))):
+        with rig.database(subject) as url, asking(url) as ask:
+            seed_schedules(ask, count, 10, _MINUTELY)
+            settle_down(ask)
+            quiet = rig.quiet()
+            yield Measurement(measure, {"schedules": count, **_program(rig, url, "step", _LOOKS)}, quiet)
+
+
+def _starting(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+    count = rig.options.scaled(_FIRES)
+    with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
+        rig.client(subject, url, "enqueue", _WARM_UP)
+        if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
+            raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
+        time.sleep(1.0)  # So that it is idle, and whatever it does after a job is done.
+        for measure, ask in (
+            (_LATENCY, partial(rig.client, subject, url, "latency", count, _EVERY)),
+            (_LATENESS, partial(_program, rig, url, "instants", count, _EVERY)),
+        ):
+            quiet = rig.quiet()
+            rig.marks.clear()
+            ask()
+            rig.marks.wait(count, _TIMEOUT, crew.check)
+            waits = [(began_at - due_at) / 1e6 for due_at, began_at in rig.marks.read()]
+            values = {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)}
+            yield Measurement(measure, {"jobs": count, "ran": len(waits), **values, "max": max(waits)}, quiet)

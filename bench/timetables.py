@@ -1,0 +1,78 @@
+"""The program that fires schedules: `python -m bench.timetables COMMAND [NUMBER …]`, on the database in BENCH_URL.
+
+fire: sees to all that is due, and tells the seconds and how many executions it made.
+step N: so many looks at schedules of which none is due; the milliseconds of the middle one, and the statements of each.
+instants N SECONDS: makes schedules that are due once, from in a while on, so many seconds apart.
+
+It prints one line of JSON. The start of Python and the opening of the App are not timed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import statistics
+import sys
+import time
+from unittest.mock import patch
+
+from bench.adapters.ours import app, noop
+from hanbeon.cli.running import run
+from hanbeon.engine.fires import Trigger
+from hanbeon.store.postgres import PostgresTx
+from hanbeon.surfaces.schedules.service import Schedules
+
+_AHEAD_SECONDS = 6.0
+
+
+async def _fire() -> dict[str, float]:
+    trigger = Trigger(app.store, app.settings)
+    began = time.perf_counter()
+    while await trigger.run_once() <= 0:
+        pass
+    return {"seconds": time.perf_counter() - began, "made": trigger.outcomes["created"]}
+
+
+async def _step(count: int) -> dict[str, float]:
+    trigger, taken, asked = Trigger(app.store, app.settings), [], 0
+    fetch = PostgresTx.fetch
+
+    async def counted(tx: PostgresTx, name: str, *args: object) -> object:
+        nonlocal asked
+        asked += 1
+        return await fetch(tx, name, *args)
+
+    with patch.object(PostgresTx, "fetch", counted):
+        for _ in range(count):
+            began = time.perf_counter()
+            assert await trigger.run_once() > 0, "something is due"
+            taken.append(1_000 * (time.perf_counter() - began))
+    return {"ms": statistics.median(taken), "statements": asked / count}
+
+
+async def _instants(count: int, every: float) -> dict[str, float]:
+    """Each carries the nanosecond at which it is due, as a job of a latency run that at which it was enqueued."""
+    schedules, first = Schedules(app), time.time() + _AHEAD_SECONDS + count * 0.01
+    for number in range(count):
+        due_ms = round((first + number * every) * 1_000)
+        run_at = dt.datetime.fromtimestamp(due_ms / 1_000, dt.UTC).isoformat(timespec="milliseconds")
+        body = {"task_id": noop.name, "run_at": run_at, "args": {"x": due_ms * 1_000_000}, "overlap": "allow"}
+        await schedules.create(body)
+    return {"in_time": float(time.time() < first)}
+
+
+async def main() -> None:
+    command, *numbers = sys.argv[1:]
+    async with app:
+        if command == "fire":
+            said = await _fire()
+        elif command == "step":
+            said = await _step(int(numbers[0]))
+        else:
+            assert command == "instants"
+            said = await _instants(int(numbers[0]), float(numbers[1]))
+    print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    run(main())
