@@ -1,6 +1,6 @@
 """Follows an office with many WebSockets at once, makes jobs in it, and prints how late each event arrives.
 
-`python -m bench.following SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener here is a socket
+`python -m bench.following SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener is a socket here
 that looks at the clock when a frame is there: what a real client does with it is not what is measured.
 """
 
