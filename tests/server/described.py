@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-_UNMATCHED = {404: "no_such_path", 405: "wrong_method"}
+_UNMATCHED = {404: "no_such_path", 405: "wrong_method", 426: "not_a_websocket"}
 _NO_CONTENT = (204, 307)
 
 

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server import documents, operating
-from hanbeon.server.ask import Ask, kind_of
+from hanbeon.server.ask import Ask, kinds_of
 from hanbeon.server.entrance import Entrance
 from hanbeon.server.live.websocket import websockets
 from hanbeon.server.offices import desk, events, jobs, webhooks
@@ -65,7 +65,7 @@ async def _not_a_websocket(request: Request) -> Response:
 
 def _endpoint(house: House, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
     most = house.app.settings.max_request_bytes
-    kinds = {name: kind_of(hint) for name, hint in operation.query.items()}
+    kinds = kinds_of(operation.query)
 
     async def endpoint(request: Request) -> Response:
         request.state.quiet = operation.quiet

@@ -105,6 +105,11 @@ class Ask:
         )
 
 
+def kinds_of(query: Mapping[str, Any]) -> dict[str, type]:
+    """What each parameter is read as."""
+    return {name: kind_of(hint) for name, hint in query.items()}
+
+
 def kind_of(hint: Any) -> type:
     """int, str, bool or list: what a parameter is read as, whatever else its type says."""
     if get_origin(hint) is Annotated:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hanbeon.errors import HanbeonError
 from hanbeon.events.follower import Gap, Told
-from hanbeon.server.ask import Ask, Handshake
+from hanbeon.server.ask import Ask, Handshake, kinds_of
 from hanbeon.server.live.protocols import abort_of
 from hanbeon.server.live.session import Ending, Session
 from hanbeon.server.operation import Channel
@@ -77,7 +77,7 @@ async def _converse(house: House, channel: Channel, scope: Scope, receive: Recei
     request = Handshake(scope)
     who = await house.admission.admit(request, channel.need)
     request.state.user = who.user
-    following = await channel.open(Ask(request, who, channel.query, 0))
+    following = await channel.open(Ask(request, who, kinds_of(channel.query), 0))
     accepted: dict[str, Any] = {"type": "websocket.accept", "headers": []}
     if request.subprotocol is not None:
         accepted["subprotocol"] = request.subprotocol
