@@ -31,6 +31,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Little is kept for whoever does not read, so that a test need not send megabytes."""
     monkeypatch.setattr(protocols, "_SEND_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "_WRITE_BUFFER_BYTES", 4_096)
+    monkeypatch.setattr(protocols, "PING_SECONDS", 600.0)
     monkeypatch.setattr(follower, "WAITING_MOST", 20)
 
 
@@ -183,6 +184,20 @@ async def test_pings_of_one_who_does_not_read_do_not_pile_up(sqlite_url: str, mo
             for _ in range(20):  # More than the kernel would keep, so that most of it has been read.
                 await asyncio.to_thread(talker.sendall, ping * 8_000)
             assert opened[0].transport.get_write_buffer_size() < 200_000
+
+
+@pytest.mark.usefixtures("narrow")
+async def test_a_ping_of_one_who_is_behind_is_answered_when_it_reads_on(server: Client) -> None:
+    office = await new_office(server)
+    path = f"/ws/offices/{office}/events"
+    async with _lazy(server, path) as slow, dial(server, path) as quick:
+        for _ in range(10):
+            await new_jobs(server, office, 40)
+        await _hear_many(quick, 400)
+        answered = await slow.ping()
+        await _hear_many(slow, 400)
+        async with asyncio.timeout(PATIENCE):
+            await answered
 
 
 async def test_one_who_speaks_before_it_is_let_in_is_dropped(

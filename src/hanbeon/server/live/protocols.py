@@ -45,6 +45,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _ABORT: self._abort}
         self.close_timeout = _CLOSE_SECONDS
+        self._pong = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -70,8 +71,15 @@ class WebSocket(WebSocketsSansIOProtocol):
     def handle_ping(self) -> None:
         if self.writable.is_set():
             super().handle_ping()
-        else:
-            self.conn.data_to_send()  # Whoever reads nothing gets no answers either: they would pile up.
+        elif pong := b"".join(self.conn.data_to_send()):
+            # Pongs would pile up before whoever reads nothing. The latest is enough, once there is room for it.
+            self._pong = pong
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        pong, self._pong = self._pong, b""
+        if pong and not self.close_sent and not self.transport.is_closing():
+            self.transport.write(pong)
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
