@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hanbeon.outbound.addresses import why_not_public
 
+_one_at_a_time = threading.Lock()
 _PROXIES = "NO_PROXY"
 """The variable that says for whom no proxy is used."""
 
@@ -22,16 +24,27 @@ class AddressRefused(OSError):
 def only_public(*, allow_private: bool) -> Iterator[None]:
     """While it lasts, nothing in this process finds a private address, and no proxy of the environment is used.
 
-    For the whole process, so only where nothing else runs in it. What is connected to is what was looked up, so that a
-    name cannot lead elsewhere between the check and the connection, nor a redirect past it.
+    In the main thread that holds for all threads, which is meant for a process that does nothing else. In another
+    thread it holds for that one: beside it a worker goes on, whose own database may well be at a private address. What
+    is connected to is what was looked up, so that a name cannot lead elsewhere between the check and the connection,
+    nor a redirect past it.
     """
     if allow_private:
         yield
         return
-    look_up = socket.getaddrinfo
+    # Of two that overlap, the first to end would take the check of the other away.
+    with _one_at_a_time:
+        yield from _checking(socket.getaddrinfo)
+
+
+def _checking(look_up: Callable[..., Any]) -> Iterator[None]:
+    here = threading.current_thread()
+    alone = here is threading.main_thread()
 
     def checked(host: Any, *args: Any, **options: Any) -> Any:
         found = look_up(host, *args, **options)
+        if not alone and threading.current_thread() is not here:
+            return found
         for each in found:
             kind = why_not_public(str(each[4][0]))
             if kind is not None:
