@@ -26,7 +26,7 @@ def prune(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete what is old: finished jobs with their attempts and logs, events, fires, and instances that are gone.
+    """Delete what is old: finished jobs with attempts and logs, events, fires, instances that are gone.
 
     Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
     stays, and so does the last fire of a schedule. With a job its idempotency key is forgotten.

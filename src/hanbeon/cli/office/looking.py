@@ -58,7 +58,7 @@ def show(office: Office, database: Database = None, json: Json = False) -> None:
             ("changed_at", found.changed_at),
             ("sessions", words(found.sessions)),
             ("notifications", f"{len(found.notifications)}" if found.notifications else None),
-            ("webhooks", ", ".join(hook.url for hook in found.webhooks)),
+            ("webhooks", ", ".join(f"{hook.url} ({hook.state})" for hook in found.webhooks)),
             *config_facts(found.config),
             *stats_facts(stats),
         ]
