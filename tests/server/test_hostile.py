@@ -265,3 +265,12 @@ async def test_headers_of_any_kind_are_no_defect(server: Client, header: str, va
         assert (await server.ask("PATCH", path, {"name": "x"}, **sent)).status in (200, 412)
     else:
         assert (await server.get(f"{path}/events", **sent)).status == 422
+
+
+async def test_null_is_not_the_same_as_no_body(server: Client) -> None:
+    """A client that lost what it wanted to say would cancel everything."""
+    path = await _place(server, "/api/offices/{id}")
+    answer = await server.post(f"{path}/jobs/cancel-all", b"null")
+    assert (answer.status, answer.code) == (422, "invalid")
+    assert (await server.get(f"{path}/scheduler/stats")).json["ready"] == 1
+    assert len((await server.post(f"{path}/jobs/cancel-all")).json["cancelled"]) == 1

@@ -64,11 +64,15 @@ class Ask:
                 raise Refused("not_json", "the body is empty; send a JSON object")
             return otherwise
         try:
-            return msgspec.json.decode(sent)
+            told = msgspec.json.decode(sent)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error
         except RecursionError as error:
             raise Refused("not_json", "it is nested too deeply; send something flatter") from error
+        if told is None:
+            # To a surface it would be the same as nothing; a client that says it has lost what it wanted to say.
+            raise InvalidInput("null does not fit; send an object")
+        return told
 
     def expected_version(self) -> int | None:
         """What `If-Match` says: None if any version will do, -1, which nothing has, for what is no ETag of ours."""

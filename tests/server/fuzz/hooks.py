@@ -6,24 +6,32 @@ Only what fits the description is exchanged, for something else that does: what 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from typing import Any
 
 import schemathesis
 
 HANDLER = "quick"
-_NAME_LIMIT = 200
-# Jobs that there are: `office/job`, with spaces between them.
-_jobs = os.environ.get("HANBEON_FUZZ_JOBS", "").split()
+_NAME_LIMIT, _MOMENT_LIMIT = 200, 40
+_NOBODY = "01890000-0000-7000-8000-00000000dead"
+_MOMENTS = ("run_at", "starts_at", "ends_at")
+# What there is: by the beginning of paths, what stands in them.
+_known: dict[str, list[dict[str, str]]] = json.loads(os.environ.get("HANBEON_FUZZ_KNOWN", "{}"))
 _turns = itertools.count()
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     path, turn = case.operation.path, next(_turns)
-    if "{jobId}" in path and turn % 4:
-        office, _, job = _jobs[turn % len(_jobs)].partition("/")
-        case.path_parameters = {"id": office, "jobId": job}
+    for beginning, known in _known.items():
+        if not path.startswith(beginning):
+            continue
+        if case.method == "DELETE":
+            if case.path_parameters in known:  # Others still want it.
+                case.path_parameters = {**case.path_parameters, "id": _NOBODY}
+        elif turn % 4 and not (case.meta and case.meta.phase.name == "stateful"):  # There, links say of what it is.
+            case.path_parameters = known[turn % len(known)]
     if case.headers and "If-Match" in case.headers and turn % 4:
         case.headers["If-Match"] = "*"
     case.body = _with_known_parts(path, case.body)
@@ -36,7 +44,23 @@ def _with_known_parts(path: str, body: Any) -> Any:
         return {**body, **_known_targets(body)}
     if path == "/api/offices/{id}/jobs" and isinstance(body.get("jobs"), list):
         return {**body, "jobs": [_with_known_names(job) for job in body["jobs"]] or [{}]}
+    if path.startswith("/api/schedules"):
+        return _with_a_time(body)
     return body
+
+
+def _with_a_time(body: dict[str, Any]) -> dict[str, Any]:
+    """Few texts are a time or the name of a zone."""
+    kept = {name: told for name, told in body.items() if not (name in _MOMENTS and _is_text(told, _MOMENT_LIMIT))}
+    if _is_name(kept.get("task_id")):
+        kept["task_id"] = HANDLER
+    if kept.get("cron") is None or (isinstance(kept["cron"], str) and kept["cron"]):
+        kept["cron"] = "0 9 * * *"
+    if _is_name(kept.get("timezone")):
+        kept["timezone"] = "Asia/Seoul"
+    if isinstance(kept.get("jitter"), int | float | str):
+        kept["jitter"] = 5
+    return kept
 
 
 def _known_targets(body: dict[str, Any]) -> dict[str, Any]:
@@ -75,4 +99,8 @@ def _is_texts(told: Any) -> bool:
 
 
 def _is_name(told: Any) -> bool:
-    return isinstance(told, str) and 0 < len(told) <= _NAME_LIMIT and "\x00" not in told
+    return _is_text(told, _NAME_LIMIT) and bool(told) and "\x00" not in told
+
+
+def _is_text(told: Any, most: int) -> bool:
+    return isinstance(told, str) and len(told) <= most
