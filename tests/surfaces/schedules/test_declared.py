@@ -185,17 +185,18 @@ async def test_while_a_live_worker_declares_it_nobody_says_that_it_is_gone(
 
 async def test_old_and_new_workers_change_it_once_for_each_that_starts(deploys: Deploys) -> None:
     old, new = NIGHTLY, NIGHTLY | {"cron": "0 5 * * *"}
-    await deploys.start(nightly=old)
-    deploys.app.declared = DeclaredSchedules()
-    deploys.app.declared.add(declared_schedule("nightly", old))
-    going_on = deploys.app.worker()
-    await going_on.register()
-    await deploys.start(nightly=new)
-    version = (await deploys.get()).version
-    for _ in range(3):
-        await going_on.register()  # As when its row was pruned while it slept.
-        await going_on.beat.run_once()
-    assert ((await deploys.get()).cron, (await deploys.get()).version) == ("0 5 * * *", version)
+    app = App(deploys.app.settings.database_url, clock=deploys.kit.clock)
+    add_tasks(app)
+    app.declared.add(declared_schedule("nightly", old))
+    async with app:
+        going_on = app.worker()
+        await going_on.register()
+        await deploys.start(nightly=new)
+        version = (await deploys.get()).version
+        for _ in range(3):
+            await going_on.register()  # As when its row was pruned while it slept.
+            await going_on.beat.run_once()
+        assert ((await deploys.get()).cron, (await deploys.get()).version) == ("0 5 * * *", version)
     await deploys.start(nightly=old)
     assert (await deploys.get()).cron == "0 3 * * *", "the last one that started has the word"
     await deploys.start(nightly=new)
