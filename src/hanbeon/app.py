@@ -430,7 +430,7 @@ class App:
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
-        self.declared.resolved(self.tasks.by_name, settings)  # What does not fit is refused now, not when it runs.
+        self.declared.resolved(self.tasks, settings)  # What does not fit is refused now, not when it runs.
         # A file may ask for more at once later. Threads are made as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
         blocking: Executor = ThreadExecutor(threads)
@@ -453,7 +453,7 @@ class App:
         executors.insert(0, OutgoingExecutor(self.store, http, blocking))  # It ends before what it stands on.
         side = outgoing(self.store, settings, self.clock)
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
-        schedules = partial(self.declared.resolved, self.tasks.by_name, settings)
+        schedules = partial(self.declared.resolved, self.tasks, settings)
         return Worker(*given_to, name=name, source=source, side=side, schedules=schedules)
 
     def _given(self, **changes: Any) -> dict[str, Any]:

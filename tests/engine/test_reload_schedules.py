@@ -45,6 +45,12 @@ async def test_changes_of_the_file_are_declared(kit: TestKit, tmp_path: Path) ->
     assert instance.schedules == ["hourly", "nightly"]
 
 
+async def test_a_task_and_the_arguments_of_its_schedule_change_together(kit: TestKit, tmp_path: Path) -> None:
+    await _reload(kit, tmp_path, _TASK.replace("day", "month") + _NIGHTLY.replace("day =", "month ="))
+    (schedule,) = (await kit.app.schedules.list()).items
+    assert schedule.args == {"month": "today"}
+
+
 async def test_what_the_file_no_longer_declares_stays_and_is_told(
     kit: TestKit, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

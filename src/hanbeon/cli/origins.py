@@ -71,7 +71,7 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
             path = find(named_file())
             app = combined(target, None if path is None else load(path))
             issuer_of(app.settings)
-            app.declared.resolved(app.tasks.by_name, app.settings)
+            app.declared.resolved(app.tasks, app.settings)
             strangers = [each for each in app.declared if each.task not in app.tasks.by_name]
             known: list[str] = []
             if database is not None or not will_be_made(settings_here().database_url):

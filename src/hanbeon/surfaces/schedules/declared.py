@@ -14,6 +14,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.settings import Settings
 from hanbeon.surfaces.offices.reading import table, text
 from hanbeon.surfaces.schedules import body
+from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task
 
 KEYS = ("task", *body.TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")
@@ -88,9 +89,9 @@ class DeclaredSchedules:
     def __iter__(self) -> Iterator[DeclaredSchedule]:
         return iter(self._all().values())
 
-    def resolved(self, tasks: Tasks, settings: Settings) -> list[Declaration]:
+    def resolved(self, tasks: Registry, settings: Settings) -> list[Declaration]:
         """All of them as they are put in force; a zone that is not named is that of the settings."""
-        return _resolved(self, tasks, settings)
+        return _resolved(self, tasks.by_name, settings)
 
     def _all(self, without: str = "") -> dict[str, DeclaredSchedule]:
         every = dict(self._own)
