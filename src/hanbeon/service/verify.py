@@ -16,12 +16,15 @@ from hanbeon.domain.audit.history import Bounds, History
 from hanbeon.domain.audit.sweep import Change, Intervals, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
+from hanbeon.service.verify_schedules import verify_schedules
 from hanbeon.store.operations import audit, tallies
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 
 _NUMBERED_AT_ONCE = 1000
-_INSTANTS = frozenset({"at", "created_at", "run_at", "started_at", "ended_at", "finished_at", "locked_until"})
+_INSTANTS = frozenset(
+    {"at", "created_at", "run_at", "started_at", "ended_at", "finished_at", "locked_until", "fire_at", "until"}
+)
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +36,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     first_event: int | None
     last_event: int
+    schedules: int
     pruned: bool
     findings: tuple[Finding, ...]
 
@@ -70,6 +74,7 @@ async def _audit(tx: Tx) -> Report:
         for case in page:
             jobs.look_at(case)
         after = page[-1].job.seq
+    schedules = await verify_schedules(tx, bounds.now)
     findings = [
         *history.findings,
         *jobs.findings,
@@ -79,12 +84,14 @@ async def _audit(tx: Tx) -> Report:
         *_broken_logs(await audit.broken_logs(tx)),
         *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
+        *schedules.findings,
     ]
     return Report(
         at=bounds.now,
         jobs=jobs.jobs,
         attempts=jobs.attempts,
         events=history.events,
+        schedules=schedules.schedules,
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,
@@ -176,6 +183,8 @@ def render(report: Report, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
 
 def _verdict(report: Report) -> str:
     seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
+    if report.schedules:
+        seen += f", {report.schedules:,} schedules"
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)
@@ -185,6 +194,8 @@ def _verdict(report: Report) -> str:
 
 def _subject(finding: Finding) -> str:
     queue = f" of queue {finding.queue!r}" if finding.queue else ""
+    if finding.schedule_id:
+        return f"schedule {finding.schedule_id}{f', execution {finding.job_id}' if finding.job_id else ''}: "
     if finding.job_id:
         return f"job {finding.job_id}{queue}: "
     return f"queue {finding.queue!r}: " if finding.queue else ""

@@ -32,7 +32,12 @@ class Code(enum.StrEnum):
     BROKEN_DEPENDENCY = "broken_dependency"
     TALLY_MISMATCH = "tally_mismatch"
     BROKEN_LOG = "broken_log"
+    LOST_FIRE = "lost_fire"
+    DOUBLED_FIRE = "doubled_fire"
+    WRONG_FIRE = "wrong_fire"
+    OVERLAPPING_EXECUTIONS = "overlapping_executions"
     STUCK_JOB = "stuck_job"
+    STUCK_SCHEDULE = "stuck_schedule"
 
 
 MEANINGS: dict[Code, str] = {
@@ -50,7 +55,12 @@ MEANINGS: dict[Code, str] = {
     Code.BROKEN_DEPENDENCY: "a job ran before what it depends on had succeeded, or waits for the wrong number of jobs",
     Code.TALLY_MISMATCH: "the numbers that are kept of a queue differ from a count of its jobs",
     Code.BROKEN_LOG: "a log has lines of an attempt that was never claimed, or the same lines twice",
+    Code.LOST_FIRE: "a fire came to nothing, or its execution or its line in the history is gone",
+    Code.DOUBLED_FIRE: "one fire made two executions, or waits although it was decided",
+    Code.WRONG_FIRE: "a schedule fired at an instant that is none of its times, or by a definition of the past",
+    Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
+    Code.STUCK_SCHEDULE: "a schedule that should have been seen to a minute ago was not",
 }
 
 
@@ -62,4 +72,5 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     severity: Severity = Severity.ERROR
     job_id: str | None = None
     queue: str | None = None
+    schedule_id: str | None = None
     rows: tuple[dict[str, Any], ...] = ()

@@ -5,6 +5,9 @@ UNION ALL
 SELECT 'edge' AS kind, e.dependent AS job, e.dependency AS other FROM hanbeon.edge AS e
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = e.dependent)
 UNION ALL
+SELECT 'execution' AS kind, x.job AS job, x.task_id AS other FROM hanbeon.execution AS x
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = x.job)
+UNION ALL
 SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = l.job)
 GROUP BY l.job, l.attempt

@@ -1,0 +1,113 @@
+"""The fires of one schedule against its times: each exactly once, in the history or waiting, and none beside them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.audit.case import STUCK_AFTER_US
+from hanbeon.domain.audit.finding import Code, Finding, Severity
+from hanbeon.domain.schedules.history import FireOutcome
+from hanbeon.domain.schedules.misfire import COUNTED, RECORDED, Misfire, plan
+from hanbeon.domain.schedules.timing import Timing
+
+MOST = 1_000
+"""So many of a schedule's latest times are looked at."""
+_SHOWN = 5
+
+
+class ScheduleFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What an audit needs of a schedule's row."""
+
+    id: str
+    timing: Timing
+    considered_to: int
+    timed_since: int
+    due_at: int | None
+    waiting: Sequence[int] = ()
+
+
+class FireFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the history."""
+
+    fire_at: int
+    outcome: FireOutcome
+    more: int
+    recorded_at: int
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """The times at which a schedule must have fired by its present definition, from the first that can be asked for."""
+
+    times: list[int]
+    whole: bool
+
+    @classmethod
+    def of(cls, schedule: ScheduleFacts, pruned_before: int) -> Expected:
+        """What was written down before `pruned_before` may be gone, so no time before it can be asked for."""
+        after = max(schedule.timed_since, pruned_before)
+        found = plan(schedule.timing, after, schedule.considered_to, Misfire.ALL, MOST - RECORDED, 0)
+        return cls([fire.at for fire in found.fires], found.dropped is None)
+
+    def start(self, schedule: ScheduleFacts) -> int:
+        """From which instant on the history is of interest."""
+        return self.times[0] if self.times else schedule.considered_to + 1
+
+
+def audit_schedule(
+    schedule: ScheduleFacts, expected: Expected, fires: Sequence[FireFacts], now: int
+) -> Iterator[Finding]:
+    """`fires` in their order, from the last one before `expected` on: that one may stand for more."""
+    lines, waiting = [fire.fire_at for fire in fires], set(schedule.waiting)
+    covered: dict[int, int] = {}
+    lost = []
+    for time in expected.times:
+        place = bisect_left(lines, time)
+        listed = place < len(lines) and lines[place] == time
+        if listed and time in waiting:
+            yield _found(schedule, Code.DOUBLED_FIRE, "it is in the history and waits at the same time", [time])
+        elif not listed and time not in waiting:
+            if place and fires[place - 1].more:
+                covered[place - 1] = covered.get(place - 1, 0) + 1
+            else:
+                lost.append(time)
+    if lost:
+        message = f"{len(lost)} of its times are past, and are neither in the history nor waiting"
+        yield _found(schedule, Code.LOST_FIRE, message, lost)
+    yield from _check_sums(schedule, expected, fires, covered)
+    yield from _check_strangers(schedule, expected, lines)
+    if schedule.due_at is not None and schedule.due_at < now - STUCK_AFTER_US:
+        stuck = _found(schedule, Code.STUCK_SCHEDULE, "it is due, but nobody sees to it", [schedule.due_at])
+        yield msgspec.structs.replace(stuck, severity=Severity.WARNING)
+
+
+def _check_sums(
+    schedule: ScheduleFacts, expected: Expected, fires: Sequence[FireFacts], covered: dict[int, int]
+) -> Iterator[Finding]:
+    """A line stands for as many as it says, or for at least so many where they were not counted to the end."""
+    for place, fire in enumerate(fires):
+        if not fire.more or fire.fire_at < expected.start(schedule) or fire.fire_at > schedule.considered_to:
+            continue
+        found, exact = covered.get(place, 0), fire.more < COUNTED - 1
+        if found < fire.more or (exact and found != fire.more):
+            message = f"a line stands for {fire.more} more fires, but there are {found} up to the next one"
+            yield _found(schedule, Code.LOST_FIRE, message, [fire.fire_at])
+
+
+def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequence[int]) -> Iterator[Finding]:
+    begin = bisect_left(lines, expected.start(schedule))
+    end = bisect_right(lines, schedule.considered_to)
+    times = set(expected.times)
+    strangers = [line for line in lines[begin:end] if line not in times]
+    if strangers:
+        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are none of its times", strangers)
+    if lines[end:]:
+        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are still to come", lines[end:])
+
+
+def _found(schedule: ScheduleFacts, code: Code, message: str, times: Sequence[int]) -> Finding:
+    rows: list[dict[str, Any]] = [{"schedule": schedule.id, "fire_at": time} for time in times[:_SHOWN]]
+    return Finding(code=code, message=message, schedule_id=schedule.id, rows=tuple(rows))

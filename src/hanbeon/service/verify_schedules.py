@@ -1,0 +1,54 @@
+"""Are the histories of schedules sound? A part of `verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from hanbeon.domain.audit.finding import Code, Finding
+from hanbeon.domain.audit.fires import audit_schedule
+from hanbeon.store.operations import audit_schedules as audit
+from hanbeon.store.tx import Tx
+
+_BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
+_CAUSES = {
+    "no_execution": (Code.LOST_FIRE, "a fire made an execution that is not there"),
+    "no_fire": (Code.LOST_FIRE, "an execution has no line in the history of its schedule"),
+    "doubled": (Code.DOUBLED_FIRE, "one fire made several executions"),
+    "outdated": (Code.WRONG_FIRE, "it fired by a definition that was no longer in force"),
+}
+
+
+class ScheduleFindings(NamedTuple):
+    schedules: int
+    findings: list[Finding]
+
+
+async def verify_schedules(tx: Tx, now: int) -> ScheduleFindings:
+    """Every schedule with its latest times, and every execution."""
+    pruned = await audit.pruned_before(tx)
+    schedules, findings, after = 0, list[Finding](), _BEFORE_ALL
+    while page := await audit.schedule_cases(tx, after, pruned):
+        for case in page:
+            findings += audit_schedule(case.schedule, case.expected, case.fires, now)
+        schedules += len(page)
+        after = page[-1].schedule.id
+    findings += _causes(await audit.fire_causes(tx, pruned))
+    findings += _overlaps(await audit.overlapping_executions(tx))
+    return ScheduleFindings(schedules, findings)
+
+
+def _causes(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for (kind, schedule_id, _), group in groupby(
+        rows, key=lambda row: (row["kind"], row["schedule_id"], row["fire_at"])
+    ):
+        found = tuple(group)
+        code, message = _CAUSES[kind]
+        yield Finding(code=code, message=message, job_id=found[0]["execution_id"], schedule_id=schedule_id, rows=found)
+
+
+def _overlaps(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for row in rows:
+        message = f"it began before another execution of {row['task']!r} had ended"
+        yield Finding(code=Code.OVERLAPPING_EXECUTIONS, message=message, job_id=row["job_id"], rows=(row,))

@@ -1,0 +1,72 @@
+"""Reading all schedules with their history, a page at a time, for an audit."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hanbeon.domain.audit.fires import Expected, FireFacts, ScheduleFacts
+from hanbeon.domain.schedules.definition import Definition
+from hanbeon.store.tx import Tx, to_json
+
+_SCHEDULES_A_PAGE = 200
+_definition = msgspec.json.Decoder(Definition)
+
+
+class ScheduleCase(NamedTuple):
+    """All that is written down about the latest times of a schedule."""
+
+    schedule: ScheduleFacts
+    expected: Expected
+    fires: list[FireFacts]
+
+
+async def pruned_before(tx: Tx) -> int:
+    """What was recorded, or has ended, before this instant may be gone."""
+    return int((await tx.fetch("audit_pruned"))[0]["before"])
+
+
+async def schedule_cases(tx: Tx, after: str, pruned: int) -> list[ScheduleCase]:
+    """The next page of schedules behind an id."""
+    schedules = [_schedule(row) for row in await tx.fetch("audit_schedules", after, _SCHEDULES_A_PAGE)]
+    expected = {each.id: Expected.of(each, pruned) for each in schedules}
+    asked = [{"id": each.id, "low": expected[each.id].start(each)} for each in schedules]
+    rows = await tx.fetch("audit_fires", to_json(asked)) if asked else []
+    fires = {
+        schedule_id: [_fire(row) for row in group]
+        for schedule_id, group in groupby(rows, key=lambda row: str(row["schedule_id"]))
+    }
+    return [ScheduleCase(each, expected[each.id], fires.get(each.id, [])) for each in schedules]
+
+
+async def fire_causes(tx: Tx, pruned: int) -> list[dict[str, Any]]:
+    """Fires and executions that do not belong together one to one."""
+    names = ("kind", "schedule_id", "fire_at", "execution_id", "at")
+    return [{name: row[name] for name in names} for row in await tx.fetch("audit_fire_causes", pruned)]
+
+
+async def overlapping_executions(tx: Tx) -> list[dict[str, Any]]:
+    """Attempts that ran beside another of their task, though their executions were to run alone."""
+    rows = await tx.fetch("audit_alone")
+    return [
+        {"job_id": str(row["id"]), **{name: row[name] for name in ("task", "attempt", "started_at", "until")}}
+        for row in rows
+    ]
+
+
+def _schedule(row: Any) -> ScheduleFacts:
+    return ScheduleFacts(
+        id=str(row["id"]),
+        timing=_definition.decode(row["definition"]).timing,
+        considered_to=row["considered_to"],
+        timed_since=row["timed_since"],
+        due_at=row["due_at"],
+        waiting=[] if row["waiting"] is None else msgspec.json.decode(row["waiting"], type=list[int]),
+    )
+
+
+def _fire(row: Any) -> FireFacts:
+    names = FireFacts.__struct_fields__
+    return msgspec.convert({name: row[name] for name in names}, FireFacts, strict=False)

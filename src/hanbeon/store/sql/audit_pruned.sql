@@ -1,0 +1,1 @@
+SELECT p.before FROM hanbeon.pruned AS p

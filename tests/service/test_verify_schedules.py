@@ -1,0 +1,94 @@
+"""`verify` of schedules: silent on every sound history, and it finds out what was doctored."""
+
+import pytest
+
+from hanbeon.domain.audit.finding import Code
+from hanbeon.service.verify import Report, render, verify
+from hanbeon.testing import TestKit
+from tests.service.timetables import SCHEDULE_DOCTORS, Year, live
+
+WARNINGS = {Code.STUCK_JOB, Code.STUCK_SCHEDULE}
+
+
+@pytest.fixture
+async def year(kit: TestKit) -> Year:
+    return await live(kit)
+
+
+async def _verify(year: Year) -> Report:
+    return await verify(year.timetable.kit.app.store)
+
+
+async def test_a_sound_history_has_no_findings(year: Year) -> None:
+    assert len(await year.times(year.often, "coalesced")) > 1
+    assert await year.sql("SELECT more FROM hanbeon.fire WHERE more > 100"), "one line stands for many"
+    assert len((await year.timetable.schedules.get(year.waits.id)).waiting) == 1
+    report = await _verify(year)
+    assert (report.findings, report.schedules) == ((), 3), render(report)
+    assert "3 schedules" in render(report)
+
+
+@pytest.mark.parametrize("misfire", ["coalesce", "skip", "all"])
+@pytest.mark.parametrize("overlap", ["skip", "allow", "queue_one"])
+async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, overlap: str) -> None:
+    year = await live(kit)
+    year.timetable.gates.hold.set()
+    await kit.settle()
+    await year.timetable.schedules.pause(year.often.id)
+    schedule = await year.timetable.make(misfire=misfire, overlap=overlap, misfire_limit=20, jitter=40)
+    for seconds in (60, 1_300 * 60, 60, 60):
+        await kit.clock.advance(seconds)
+        await year.timetable.look()
+        assert (await _verify(year)).findings == ()
+    for _ in range(25):
+        await year.timetable.run()
+        await year.timetable.look()
+    await year.timetable.schedules.change(schedule.id, {"cron": "*/2 * * * *"})
+    await kit.clock.advance(600)
+    await year.timetable.schedules.pause(schedule.id)
+    await kit.clock.advance(600)
+    await year.timetable.schedules.resume(schedule.id)
+    await kit.clock.advance(600)
+    await year.timetable.look()
+    await year.timetable.run()
+    report = await _verify(year)
+    assert report.findings == (), render(report)
+
+
+@pytest.mark.parametrize("name", SCHEDULE_DOCTORS)
+async def test_what_was_doctored_is_found_out(year: Year, name: str) -> None:
+    doctor, expected = SCHEDULE_DOCTORS[name]
+    schedule_id = await doctor(year)
+    report = await _verify(year)
+    assert {finding.code for finding in report.findings} == set(expected), render(report)
+    assert report.sound is (set(expected) <= WARNINGS)
+    if schedule_id is not None:
+        assert schedule_id in {finding.schedule_id for finding in report.findings if finding.code is expected[0]}
+        assert schedule_id in render(report)
+
+
+async def test_what_retention_took_is_not_missed(year: Year) -> None:
+    kit = year.timetable.kit
+    year.timetable.gates.hold.set()
+    await kit.settle()
+    await year.timetable.look()
+    await year.timetable.run()
+    for days in (29, 2):
+        await kit.clock.advance(days * 86_400)
+        await year.timetable.look()
+        await year.timetable.run()
+    before = len(await year.sql("SELECT 1 AS one FROM hanbeon.fire"))
+    while await kit.prune():
+        pass
+    assert len(await year.sql("SELECT 1 AS one FROM hanbeon.fire")) < before
+    report = await _verify(year)
+    assert report.findings == (), render(report)
+
+
+async def test_pages_neither_hide_nor_double_anything(year: Year, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.operations.audit_schedules._SCHEDULES_A_PAGE", 1)
+    report = await _verify(year)
+    assert (report.findings, report.schedules) == ((), 3)
+    doctor, expected = SCHEDULE_DOCTORS["a_fire_that_waited_is_forgotten"]
+    await doctor(year)
+    assert {finding.code for finding in (await _verify(year)).findings} == set(expected)

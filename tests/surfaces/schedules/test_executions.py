@@ -1,0 +1,132 @@
+"""Executions: run by hand or by a schedule, one at a time, tried again, cancelled, and by their task's settings."""
+
+import pytest
+
+from hanbeon.domain.retry import Backoff
+from hanbeon.errors import ExecutionUnfinished
+from hanbeon.store.operations.tasks import register_tasks
+from hanbeon.tasks.running import settings_of
+from hanbeon.testing import TestKit
+from tests.surfaces.schedules.timetable import Timetable
+
+DAY = 86_400
+
+
+async def test_a_run_by_hand_is_refused_while_a_scheduled_one_is_unfinished(timetable: Timetable) -> None:
+    await timetable.make()
+    await timetable.pass_by(60)
+    (scheduled,) = await timetable.executions()
+    with pytest.raises(ExecutionUnfinished, match=scheduled.execution_id):
+        await timetable.schedules.run("report")
+    await timetable.run()
+    manual = await timetable.schedules.run("report")
+    assert (manual.type.value, manual.requested_by, manual.schedule_id) == ("MANUAL", "local", None)
+
+
+async def test_a_run_by_hand_is_refused_while_one_runs_that_allows_others(timetable: Timetable) -> None:
+    await timetable.make(task_id="hold", overlap="allow")
+    await timetable.pass_by(120, step=60)
+    assert len(await timetable.kit.start_ready()) == 2
+    with pytest.raises(ExecutionUnfinished):
+        await timetable.schedules.run("hold")
+
+
+async def test_a_run_by_hand_lets_the_fires_of_schedules_pass(timetable: Timetable) -> None:
+    await timetable.schedules.run("hold")
+    schedule = await timetable.make(task_id="hold")
+    await timetable.pass_by(60)
+    assert await timetable.outcomes(schedule) == {"skipped": 1}
+
+
+async def test_other_jobs_of_the_task_are_not_counted(timetable: Timetable) -> None:
+    await timetable.kit.app.enqueue("report", {})
+    assert (await timetable.schedules.run("report")).status.value == "PENDING"
+
+
+async def test_a_failing_execution_is_the_same_one_at_every_try(timetable: Timetable) -> None:
+    made = await timetable.schedules.run("fail")
+    await timetable.kit.run_all()
+    (failed,) = await timetable.executions()
+    assert (failed.execution_id, failed.status.value, failed.retry_count) == (made.execution_id, "FAILED", 1)
+    assert (failed.error_code, failed.error_message) == ("ERROR", "TaskError: on purpose")
+    assert len(await timetable.kit.app.store.attempts(made.execution_id)) == 2
+
+
+async def test_a_failed_execution_can_be_tried_again_by_an_operator(timetable: Timetable) -> None:
+    made = await timetable.schedules.run("fail")
+    await timetable.kit.run_all()
+    await timetable.kit.app.job(made.execution_id).retry()
+    again = await timetable.schedules.execution(made.execution_id)
+    assert (again.status.value, again.retry_count) == ("PENDING", 0)
+    with pytest.raises(ExecutionUnfinished):
+        await timetable.schedules.run("fail")
+
+
+async def test_a_task_that_says_nothing_is_tried_three_more_times_with_growing_pauses(kit: TestKit) -> None:
+    @kit.app.task
+    async def plain() -> None: ...
+
+    policy = settings_of(plain.options).policy
+    assert (policy.max_retries, policy.backoff) == (3, Backoff.EXPONENTIAL)
+    pauses = [policy.delay_us(n, 0.0) for n in range(3)]
+    assert pauses == [pauses[0], 2 * pauses[0], 4 * pauses[0]]
+
+
+async def test_a_cancelled_execution_has_failed_with_that_code(timetable: Timetable) -> None:
+    waiting = await timetable.schedules.run("report")
+    answer = await timetable.schedules.cancel(waiting.execution_id)
+    assert (answer.stopping, answer.execution.status.value, answer.execution.error_code) == (
+        False,
+        "FAILED",
+        "CANCELLED",
+    )
+    running = await timetable.schedules.run("hold")
+    await timetable.kit.start_ready()
+    assert (await timetable.schedules.cancel(running.execution_id)).stopping
+    await timetable.kit.settle()
+    ended = await timetable.schedules.execution(running.execution_id)
+    assert (ended.status.value, ended.error_code) == ("FAILED", "CANCELLED")
+
+
+async def test_what_waits_goes_by_the_settings_that_its_task_was_registered_with_last(timetable: Timetable) -> None:
+    kit = timetable.kit
+    made = await timetable.schedules.run("report")
+    kit.app.tasks.get("report")
+    settings = settings_of(kit.app.tasks.get("fail").options)
+    await kit.app.store.transact(lambda tx: register_tasks(tx, {"report": settings}, "elsewhere"))
+    record = await kit.app.store.job(made.execution_id)
+    assert record.policy == settings.policy
+    task = await timetable.schedules.task("report")
+    assert (task.max_retries, task.registered_by) == (1, "elsewhere")
+
+
+async def test_executions_and_fires_go_with_their_age_but_the_last_fire_stays(timetable: Timetable) -> None:
+    kit = timetable.kit
+    schedule = await timetable.make("0 * * * *")
+    held = await timetable.schedules.run("hold")
+    skips = await timetable.make("0 * * * *", task_id="hold")
+    for _ in range(3):
+        await timetable.pass_by(3_600)
+        while await timetable.kit.app.store.counts() and [
+            each for each in await timetable.executions(task_id="report") if each.status.value == "PENDING"
+        ]:
+            await kit.clock.advance(0)
+            await _run_reports(timetable)
+    await timetable.schedules.pause(schedule.id)
+    await timetable.schedules.pause(skips.id)
+    await kit.clock.advance(31 * DAY)
+    counted = await kit.app.store.count_prunable(30 * DAY * 1_000_000)
+    assert (counted.jobs, counted.fires) == (3, 5)
+    while await kit.prune():
+        pass
+    assert [each.execution_id for each in await timetable.executions()] == [held.execution_id], "it is unfinished"
+    assert await timetable.outcomes(schedule) == {"created": 1}, "its last fire"
+    assert await timetable.outcomes(skips) == {}
+    assert (await kit.app.store.count_prunable(30 * DAY * 1_000_000)).fires == 0
+
+
+async def _run_reports(timetable: Timetable) -> None:
+    """Only those: the other one waits for the end of the test."""
+    for each in await timetable.executions(task_id="report"):
+        if each.status.value == "PENDING":
+            await timetable.schedules.cancel(each.execution_id)
