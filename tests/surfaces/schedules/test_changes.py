@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from hanbeon.domain.schedules.timing import jitter_of
+from hanbeon.store.operations.schedules import schedules
+from hanbeon.store.operations.totals import totals
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import shapes
 from tests.surfaces.schedules.timetable import Timetable
 
@@ -88,14 +92,8 @@ async def test_a_deleted_schedule_fires_no_more_and_its_executions_stay(timetabl
     await timetable.run()
     (execution,) = await timetable.executions()
     assert (execution.status.value, execution.schedule_id) == ("SUCCESS", schedule.id)
-    counted = await timetable.kit.app.store.database.read(_totals)
+    counted = await timetable.kit.app.store.database.read(totals)
     assert counted["fires/missed/deleted"] == 2
-
-
-async def _totals(tx: Any) -> dict[str, int]:
-    from hanbeon.store.operations.totals import totals
-
-    return await totals(tx)
 
 
 async def test_it_fires_from_its_start_to_its_end(timetable: Timetable) -> None:
@@ -114,8 +112,6 @@ async def test_jitter_puts_work_off_within_its_bounds_and_alike_for_all(timetabl
     assert nominal % 3_600 == 0, "a fire is named by its time, not by when it was seen to"
     due = await timetable.kit.app.store.database.read(_due_at)
     assert 0 <= due - nominal * 1_000_000 <= 600_000_000
-    from hanbeon.domain.schedules.timing import jitter_of
-
     assert due - nominal * 1_000_000 == jitter_of(schedule.id, int(nominal * 1_000_000), 600_000_000)
     await timetable.kit.clock.advance(due / 1_000_000 - timetable.kit.clock.now_us() / 1_000_000 - 1)
     await timetable.look()
@@ -124,11 +120,7 @@ async def test_jitter_puts_work_off_within_its_bounds_and_alike_for_all(timetabl
     assert await timetable.outcomes(schedule) == {"created": 1}
 
 
-async def _due_at(tx: Any) -> int:
-    from hanbeon.store.operations.read import now_us
-    from hanbeon.store.operations.schedules import schedules
-
-    await now_us(tx)
+async def _due_at(tx: Tx) -> int:
     (found,) = await schedules(tx, None, 1)
     assert found.due_at is not None
     return found.due_at

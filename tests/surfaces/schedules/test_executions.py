@@ -48,14 +48,14 @@ async def test_a_failing_execution_is_the_same_one_at_every_try(timetable: Timet
     await timetable.kit.run_all()
     (failed,) = await timetable.executions()
     assert (failed.execution_id, failed.status.value, failed.retry_count) == (made.execution_id, "FAILED", 1)
-    assert (failed.error_code, failed.error_message) == ("ERROR", "TaskError: on purpose")
+    assert (failed.error_code, failed.error_message) == ("ERROR", "on purpose")
     assert len(await timetable.kit.app.store.attempts(made.execution_id)) == 2
 
 
 async def test_a_failed_execution_can_be_tried_again_by_an_operator(timetable: Timetable) -> None:
     made = await timetable.schedules.run("fail")
     await timetable.kit.run_all()
-    await timetable.kit.app.job(made.execution_id).retry()
+    await timetable.kit.app.store.requeue(made.execution_id)
     again = await timetable.schedules.execution(made.execution_id)
     assert (again.status.value, again.retry_count) == ("PENDING", 0)
     with pytest.raises(ExecutionUnfinished):
@@ -91,7 +91,6 @@ async def test_a_cancelled_execution_has_failed_with_that_code(timetable: Timeta
 async def test_what_waits_goes_by_the_settings_that_its_task_was_registered_with_last(timetable: Timetable) -> None:
     kit = timetable.kit
     made = await timetable.schedules.run("report")
-    kit.app.tasks.get("report")
     settings = settings_of(kit.app.tasks.get("fail").options)
     await kit.app.store.transact(lambda tx: register_tasks(tx, {"report": settings}, "elsewhere"))
     record = await kit.app.store.job(made.execution_id)
@@ -107,11 +106,7 @@ async def test_executions_and_fires_go_with_their_age_but_the_last_fire_stays(ti
     skips = await timetable.make("0 * * * *", task_id="hold")
     for _ in range(3):
         await timetable.pass_by(3_600)
-        while await timetable.kit.app.store.counts() and [
-            each for each in await timetable.executions(task_id="report") if each.status.value == "PENDING"
-        ]:
-            await kit.clock.advance(0)
-            await _run_reports(timetable)
+        await _end_reports(timetable)
     await timetable.schedules.pause(schedule.id)
     await timetable.schedules.pause(skips.id)
     await kit.clock.advance(31 * DAY)
@@ -125,8 +120,7 @@ async def test_executions_and_fires_go_with_their_age_but_the_last_fire_stays(ti
     assert (await kit.app.store.count_prunable(30 * DAY * 1_000_000)).fires == 0
 
 
-async def _run_reports(timetable: Timetable) -> None:
+async def _end_reports(timetable: Timetable) -> None:
     """Only those: the other one waits for the end of the test."""
-    for each in await timetable.executions(task_id="report"):
-        if each.status.value == "PENDING":
-            await timetable.schedules.cancel(each.execution_id)
+    for each in await timetable.executions(task_id="report", status="PENDING"):
+        await timetable.schedules.cancel(each.execution_id)
