@@ -79,7 +79,7 @@ _TASKS = """
 INSERT INTO hanbeon.task (name, settings, registered_by, first_registered_at, registered_at)
 SELECT 'scheduled-' || n, '{{}}', 'bench', hanbeon.now(), hanbeon.now() FROM generate_series(1, {tasks}) AS n
 """
-# Each minute, and next in a thousand years: what is to be due is made so when its turn has come.
+# Next in a thousand years: what is to be due is made so when its turn has come.
 _SCHEDULES = """
 INSERT INTO hanbeon.schedule (id, task_id, definition, paused, considered_to, timed_since, next_fire_at, due_at,
   created_by, created_at, changed_at)
@@ -90,8 +90,8 @@ SELECT
 FROM generate_series(1, {count}) AS s(n) CROSS JOIN (SELECT hanbeon.now() AS now) AS t
 """
 _FALL_DUE = """
-UPDATE hanbeon.schedule AS s SET considered_to = t.minute - 1, next_fire_at = t.minute, due_at = t.minute
-FROM (SELECT hanbeon.now() / 60000000 * 60000000 AS minute) AS t
+UPDATE hanbeon.schedule AS s SET considered_to = t.midnight - 1, next_fire_at = t.midnight, due_at = t.midnight
+FROM (SELECT hanbeon.now() / 86400000000 * 86400000000 AS midnight) AS t
 WHERE s.id IN (SELECT i.id FROM hanbeon.schedule AS i ORDER BY i.id OFFSET {start} LIMIT {count})
 """
 _FAR_US = 1_000 * 365 * 86_400_000_000
@@ -133,14 +133,14 @@ def seed(ask: Ask, crowd: Crowd) -> None:
 
 
 def seed_schedules(ask: Ask, count: int, tasks: int, definition: Definition) -> None:
-    """Schedules of each minute, in turns over so many tasks, of which none is due."""
+    """Schedules of each midnight, UTC, in turns over so many tasks, of which none is due."""
     words = {"count": count, "tasks": tasks, "far": _FAR_US, "definition": msgspec.json.encode(definition).decode()}
     for step in (_TASKS, _SCHEDULES):
         ask(step.format(**words))
 
 
 def fall_due(ask: Ask, start: int, count: int) -> None:
-    """Of those, so many from the one at `start` on are due since the last full minute."""
+    """Of those, so many from the one at `start` on are due since the last midnight: once in a run, however slow."""
     ask(_FALL_DUE.format(start=start, count=count))
 
 

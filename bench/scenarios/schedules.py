@@ -21,12 +21,13 @@ from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.misfire import Overlap
 from hanbeon.domain.schedules.timing import Timing
 
+_JOBS = 40_000  # To which `--jobs` is held to make the others smaller.
 _MANY, _FEW, _DUE, _ROUNDS = 100_000, 100, 1_000, 5
 _LOOKS = 300
 _FIRES, _EVERY = 200, 0.05
 _WARM_UP, _TIMEOUT = 5, 120.0
-_MINUTELY = Definition(timing=Timing(timezone="Asia/Seoul", cron="* * * * *"))
-_ALLOWING = Definition(timing=_MINUTELY.timing, overlap=Overlap.ALLOW)
+_DAILY = Definition(timing=Timing(timezone="UTC", cron="0 0 * * *"))
+_ALLOWING = Definition(timing=_DAILY.timing, overlap=Overlap.ALLOW)
 
 _BULK = "bulk enqueue, 1,000 a call"
 _MADE = "1,000 due, of 1,000 tasks"
@@ -93,47 +94,47 @@ def _program(rig: Rig, url: str, *arguments: object) -> dict[str, float]:
 
 
 def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    count = rig.options.scaled(_MANY)
+    count, due = rig.options.beside(_MANY, _JOBS), rig.options.beside(_DUE, _JOBS)
     with rig.database(subject) as url, asking(url) as ask:
-        seed_schedules(ask, count, _DUE, _MINUTELY)
+        seed_schedules(ask, count, due, _DAILY)
         settle_down(ask)
         for number in range(_ROUNDS):
             quiet = rig.quiet()
-            bulk = rig.client(subject, url, "bulk", _DUE)
-            yield Measurement(_BULK, {"jobs": _DUE, "rate": _DUE / bulk.seconds}, quiet)
+            bulk = rig.client(subject, url, "bulk", due)
+            yield Measurement(_BULK, {"jobs": due, "rate": due / bulk.seconds}, quiet)
             if number:  # Their tasks are busy with what was made before.
                 ask(
                     "UPDATE hanbeon.job SET state = 'cancelled', finished_at = hanbeon.now() WHERE state <> 'cancelled'"
                 )
-            fall_due(ask, number * _DUE, _DUE)
-            yield _made(rig, url, _MADE)
+            fall_due(ask, number * due, due)
+            yield _made(rig, url, _MADE, due)
     with rig.database(subject) as url, asking(url) as ask:
         seed_schedules(ask, count, 1, _ALLOWING)
         settle_down(ask)
         for number in range(_ROUNDS):
-            fall_due(ask, number * _DUE, _DUE)
-            yield _made(rig, url, _MADE_OF_ONE)
+            fall_due(ask, number * due, due)
+            yield _made(rig, url, _MADE_OF_ONE, due)
 
 
-def _made(rig: Rig, url: str, measure: str) -> Measurement:
+def _made(rig: Rig, url: str, measure: str, due: int) -> Measurement:
     quiet = rig.quiet()
     said = _program(rig, url, "fire")
-    if said["made"] != _DUE:
-        raise ProgramError(f"{said['made']:.0f} executions were made of {_DUE} fires")
+    if said["made"] != due:
+        raise ProgramError(f"{said['made']:.0f} executions were made of {due} fires")
     return Measurement(measure, {**said, "rate": said["made"] / said["seconds"]}, quiet)
 
 
 def _idling(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    for measure, count in ((_IDLE_FEW, _FEW), (_IDLE_MANY, rig.options.scaled(_MANY))):
+    for measure, count in ((_IDLE_FEW, _FEW), (_IDLE_MANY, rig.options.beside(_MANY, _JOBS))):
         with rig.database(subject) as url, asking(url) as ask:
-            seed_schedules(ask, count, 10, _MINUTELY)
+            seed_schedules(ask, count, 10, _DAILY)
             settle_down(ask)
             quiet = rig.quiet()
             yield Measurement(measure, {"schedules": count, **_program(rig, url, "step", _LOOKS)}, quiet)
 
 
 def _starting(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    count = rig.options.scaled(_FIRES)
+    count = rig.options.drained(_FIRES)
     with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
         rig.client(subject, url, "enqueue", _WARM_UP)
         if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):

@@ -66,5 +66,19 @@ def test_how_soon_listeners_know_can_be_measured() -> None:
     assert 0 < heard.values["p50"] <= heard.values["p99"] <= heard.values["max"]
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("postgres_installation")
+def test_schedules_can_be_measured() -> None:
+    arguments = ["--jobs", "40", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        measured = _all(rig, "schedules")
+    made = [each.values["made"] for each in measured if "due, of" in each.measure]
+    assert made == [1] * 10
+    looks = [each.values["statements"] for each in measured if each.measure.startswith("look")]
+    assert looks == [1, 1], "what is not due is not read"
+    assert [each.values["ran"] for each in measured if "to start" in each.measure] == [40, 40]
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]

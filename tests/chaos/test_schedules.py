@@ -7,9 +7,11 @@ import random
 
 import pytest
 
-from tests.chaos.crew import QUICK, crew
+from tests.chaos.crew import QUICK, Crew, crew
+from tests.chaos.moments import rows_of
 from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.processes.journal import Journal
+from tests.processes.workers import WorkerProcess
 from tests.timetables.storm import Storm, assert_fits, storm, worker_options
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
@@ -19,6 +21,10 @@ SETTINGS = QUICK | {"misfire_grace": 1.0}
 INSTANCES = {"postgres": 4, "sqlite": 2}
 SECONDS = sized(8, 120)
 BETWEEN_KILLS = sized(2, 4)
+_BUSY = """
+SELECT DISTINCT i.pid AS pid FROM hanbeon.job AS j JOIN hanbeon.instance AS i ON i.id = j.instance
+WHERE j.state = 'running'
+"""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -36,12 +42,19 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
             async def kill() -> None:
                 for _ in range(int(SECONDS // BETWEEN_KILLS)):
                     await asyncio.sleep(BETWEEN_KILLS)
-                    workers.replace_one(rng)
+                    workers.kill(await _busy_one(run, workers, rng))
+                    workers.hire()
 
             await asyncio.gather(run.act_for(SECONDS, pause=0.05 if LONG else 0.02), kill())
             judgement = await run.end(TIMEOUT)
         assert_fits(judgement, run.board)
         _assert_it_was_a_storm(run, judgement.outcomes, judgement.attempts)
+
+
+async def _busy_one(run: Storm, workers: Crew, rng: random.Random) -> WorkerProcess:
+    """One that runs something just now, if there is any."""
+    busy = {row["pid"] for row in await rows_of(run.app.store, _BUSY)}
+    return rng.choice([each for each in workers.at_work if each.pid in busy] or workers.at_work)
 
 
 def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:

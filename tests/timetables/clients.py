@@ -107,7 +107,7 @@ class Client:
     def _args(self) -> dict[str, Any]:
         """No two definitions have the same."""
         self._board.labels += 1
-        pause = self._rng.choice((0.0, 0.0, 0.01, 0.2, 1.2))
+        pause = self._rng.choice((0.0, 0.01, 0.2, 1.2, 1.2))
         return {"label": f"definition {self._board.labels}", "journal": str(self._board.journal), "pause": pause}
 
     def _cron(self) -> str:
