@@ -98,7 +98,7 @@ def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     with rig.database(subject) as url, asking(url) as ask:
         seed_schedules(ask, count, due, _DAILY)
         settle_down(ask)
-        for number in range(_ROUNDS):
+        for number in range(rig.options.beside(_ROUNDS, _JOBS)):
             quiet = rig.quiet()
             bulk = rig.client(subject, url, "bulk", due)
             yield Measurement(_BULK, {"jobs": due, "rate": due / bulk.seconds}, quiet)
@@ -111,7 +111,7 @@ def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     with rig.database(subject) as url, asking(url) as ask:
         seed_schedules(ask, count, 1, _ALLOWING)
         settle_down(ask)
-        for number in range(_ROUNDS):
+        for number in range(rig.options.beside(_ROUNDS, _JOBS)):
             fall_due(ask, number * due, due)
             yield _made(rig, url, _MADE_OF_ONE, due)
 

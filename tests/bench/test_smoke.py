@@ -74,7 +74,7 @@ def test_schedules_can_be_measured() -> None:
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
         measured = _all(rig, "schedules")
     made = [each.values["made"] for each in measured if "due, of" in each.measure]
-    assert made == [1] * 10
+    assert made == [1, 1]
     looks = [each.values["statements"] for each in measured if each.measure.startswith("look")]
     assert looks == [1, 1], "what is not due is not read"
     assert [each.values["ran"] for each in measured if "to start" in each.measure] == [40, 40]
