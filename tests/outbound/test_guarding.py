@@ -32,14 +32,27 @@ def test_in_the_main_thread_it_holds_for_all_threads() -> None:
 
 
 def test_those_who_overlap_do_not_end_each_other_s_check() -> None:
-    def guard(number: int) -> None:
-        for _ in range(50):
-            with only_public(allow_private=False), pytest.raises(AddressRefused):
-                _look_up("127.0.0.1")
+    first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
+
+    def first() -> None:
+        with only_public(allow_private=False):
+            first_in.set()
+            second_in.wait(0.5)  # In vain: it has to wait for this one's end.
+        first_out.set()
+
+    def second() -> None:
+        assert first_in.wait(30)
+        with only_public(allow_private=False):
+            second_in.set()
+            assert first_out.wait(30)
+            _look_up("127.0.0.1")
 
     before = socket.getaddrinfo
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(guard, range(8)))
+    with ThreadPoolExecutor(2) as pool:
+        answers = [pool.submit(each) for each in (first, second)]
+        answers[0].result(30)
+        with pytest.raises(AddressRefused):
+            answers[1].result(30)
     assert socket.getaddrinfo is before
 
 
