@@ -138,9 +138,9 @@ async def test_many_at_once_run_everything_once(app: App, folder: Path) -> None:
         names = [folder / f"job {number}" for number in range(60)]
         await app.enqueue_many([mark.call(str(name)) for name in names])
         ticks = await asyncio.gather(*(_tick(app, folder, "--concurrency", "3") for _ in range(3)))
+        assert all(each["idle"] for each in ticks), ticks
+        assert sum(each["ended"].get("succeeded", 0) for each in ticks) == 60, (ticks, await app.counts())
         assert [name.read_text() for name in names] == ["x"] * 60
-        assert sum(each["ended"].get("succeeded", 0) for each in ticks) == 60
-        assert all(each["idle"] for each in ticks)
         assert (await verify(app.store)).sound
 
 
