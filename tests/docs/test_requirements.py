@@ -1,0 +1,28 @@
+"""Every sentence of the requirements is shown by tests that there are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.markdown import ROOT
+
+PAGES = sorted((ROOT / "docs").glob("requirements-*.md"))
+_TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
+_ROW = re.compile(r"^\| (?!sentence|---)(.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    missing = []
+    for file, name in _TEST.findall(page.read_text()):
+        path = ROOT / file
+        if not path.exists() or not re.search(rf"^(async )?def {name}\(", path.read_text(), re.MULTILINE):
+            missing.append(f"{file}::{name}")
+    assert missing == []
+
+
+def test_every_sentence_is_shown_by_something() -> None:
+    rows = _ROW.findall((ROOT / "docs" / "requirements-schedules.md").read_text())
+    assert len(rows) >= 60
+    assert [sentence for sentence, _, shown in rows if not _TEST.search(shown)] == []

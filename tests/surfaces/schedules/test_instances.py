@@ -1,0 +1,80 @@
+"""Several instances at once: one of them decides a fire, one of many requests runs a task, and all survives them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from hanbeon import App
+from hanbeon.engine.fires import Trigger
+from hanbeon.errors import ExecutionUnfinished
+from hanbeon.service.verify import render, verify
+from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.service import Schedules
+
+
+def _with_tasks(app: App) -> App:
+    @app.task
+    async def report() -> None: ...
+
+    return app
+
+
+@pytest.fixture
+async def apps(app: App) -> AsyncIterator[list[App]]:
+    """Three instances on one database."""
+    others = [App(app.settings.database_url) for _ in range(2)]
+    for other in others:
+        await _with_tasks(other).open()
+    yield [_with_tasks(app), *others]
+    for other in others:
+        await other.close()
+
+
+async def test_instances_that_look_at_once_decide_each_fire_once(apps: list[App]) -> None:
+    schedules = Schedules(apps[0])
+    made = [
+        await schedules.create({"task_id": "report", "cron": "* * * * * *", "overlap": overlap})
+        for overlap in ("allow", "allow", "skip")
+    ]
+
+    async def decided() -> int:
+        return min([len((await schedules.fires(each.id)).items) for each in made])
+
+    async with asyncio.timeout(60):
+        while await decided() < 3:
+            await asyncio.gather(*(Trigger(app.store, app.settings).run_once() for app in apps))
+    fires = [fire for each in made[:2] for fire in (await schedules.fires(each.id)).items]
+    assert all(fire.outcome.value == "created" for fire in fires)
+    listed = [await schedules.executions(schedule_id=each.id, limit=1_000) for each in made[:2]]
+    assert len(fires) <= sum(len(page.items) for page in listed)
+    report = await verify(apps[0].store)
+    assert report.sound, render(report)
+
+
+async def test_of_many_runs_by_hand_at_once_one_is_accepted(apps: list[App]) -> None:
+    async def run(app: App) -> shapes.Execution | None:
+        try:
+            return await Schedules(app).run("report")
+        except ExecutionUnfinished:
+            return None
+
+    answers = await asyncio.gather(*(run(app) for app in apps for _ in range(5)))
+    (accepted,) = [answer for answer in answers if answer is not None]
+    (only,) = (await Schedules(apps[0]).executions()).items
+    assert only.execution_id == accepted.execution_id
+
+
+async def test_tasks_schedules_and_executions_survive_their_instance(database_url: str) -> None:
+    first = _with_tasks(App(database_url))
+    await first.migrate()
+    async with first as app:
+        made = await Schedules(app).create({"task_id": "report", "cron": "@daily", "name": "kept"})
+        run = await Schedules(app).run("report")
+    async with App(database_url) as other:
+        schedules = Schedules(other)
+        assert await schedules.get(made.id) == made
+        assert (await schedules.execution(run.execution_id)).status.value == "PENDING"
+        assert (await schedules.task("report")).task_id == "report"
+        changed = await schedules.change(made.id, {"cron": "@hourly"})
+        assert changed.next_fire_at is not None, "without the code of its task, too"
