@@ -94,6 +94,7 @@ UPDATE hanbeon.schedule AS s SET considered_to = t.midnight - 1, next_fire_at = 
 FROM (SELECT hanbeon.now() / 86400000000 * 86400000000 AS midnight) AS t
 WHERE s.id IN (SELECT i.id FROM hanbeon.schedule AS i ORDER BY i.id OFFSET {start} LIMIT {count})
 """
+_END_ALL = "UPDATE hanbeon.job SET state = 'cancelled', finished_at = hanbeon.now() WHERE finished_at IS NULL"
 _FAR_US = 1_000 * 365 * 86_400_000_000
 
 
@@ -139,9 +140,12 @@ def seed_schedules(ask: Ask, count: int, tasks: int, definition: Definition) -> 
         ask(step.format(**words))
 
 
-def fall_due(ask: Ask, start: int, count: int) -> None:
-    """Of those, so many from the one at `start` on are due since the last midnight: once in a run, however slow."""
-    ask(_FALL_DUE.format(start=start, count=count))
+def fall_due(start: int, count: int) -> tuple[str, ...]:
+    """Statements by which so many of those, from the one at `start` on, are due since the last midnight.
+
+    Their tasks are free: whatever was made of them before has ended. Once in a run, however slow that is.
+    """
+    return _END_ALL, _FALL_DUE.format(start=start, count=count)
 
 
 def hold_one(ask: Ask, name: str) -> None:

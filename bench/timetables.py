@@ -1,6 +1,6 @@
 """The program that fires schedules: `python -m bench.timetables COMMAND [NUMBER …]`, on the database in BENCH_URL.
 
-fire: sees to all that is due, and tells the seconds and how many executions it made.
+fire ROUNDS N: that often N schedules fall due and are seen to, and N jobs are enqueued in one call; the rates of both.
 step N: so many looks at schedules of which none is due; the milliseconds of the middle one, and the statements of each.
 instants N SECONDS: makes schedules that are due once, from in a while on, so many seconds apart.
 
@@ -14,26 +14,43 @@ import json
 import statistics
 import sys
 import time
+from typing import Any
 from unittest.mock import patch
 
 from bench.adapters.ours import app, noop
+from bench.seeding import fall_due
 from hanbeon.cli.running import run
 from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.totals import Total
 from hanbeon.engine.fires import Trigger
 from hanbeon.store.operations.totals import totals
-from hanbeon.store.postgres import PostgresTx
+from hanbeon.store.postgres import PostgresDatabase, PostgresTx
 from hanbeon.surfaces.schedules.service import Schedules
 
 _AHEAD_SECONDS = 6.0
 
 
-async def _fire() -> dict[str, float]:
-    trigger, before = Trigger(app.store, app.settings), await _created()
-    began = time.perf_counter()
-    while await trigger.run_once() <= 0:
-        pass
-    return {"seconds": time.perf_counter() - began, "made": await _created() - before}
+async def _fire(rounds: int, count: int) -> dict[str, list[float]]:
+    """A poller lives long, so that the first round, in which it gets to know lanes and zones, is not counted."""
+    said: dict[str, list[float]] = {"made": [], "made_rate": [], "bulk_rate": []}
+    trigger, database = Trigger(app.store, app.settings), app.store.database
+    assert isinstance(database, PostgresDatabase)
+    for number in range(rounds + 1):
+        async with database.connection() as connection:
+            for statement in fall_due(number * count, count):
+                await connection.execute(statement)
+        before, began = await _created(), time.perf_counter()
+        while await trigger.run_once() <= 0:
+            pass
+        seconds = time.perf_counter() - began
+        requests, began = [noop.call(x) for x in range(count)], time.perf_counter()
+        await app.enqueue_many(requests)
+        bulk_seconds = time.perf_counter() - began
+        if number:
+            said["made"].append(await _created() - before)
+            said["made_rate"].append(count / seconds)
+            said["bulk_rate"].append(count / bulk_seconds)
+    return said
 
 
 async def _created() -> int:
@@ -73,7 +90,7 @@ async def main() -> None:
     command, *numbers = sys.argv[1:]
     async with app:
         if command == "fire":
-            said = await _fire()
+            said: dict[str, Any] = await _fire(int(numbers[0]), int(numbers[1]))
         elif command == "step":
             said = await _step(int(numbers[0]))
         else:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 from bench import numbers, processes
 from bench.comparing import shown
@@ -14,7 +15,7 @@ from bench.processes import ProgramError
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seeding import fall_due, seed_schedules, settle_down
+from bench.seeding import seed_schedules, settle_down
 from bench.servers import asking
 from bench.subjects import Subject
 from hanbeon.domain.schedules.definition import Definition
@@ -87,41 +88,25 @@ class Schedules:
         ]
 
 
-def _program(rig: Rig, url: str, *arguments: object) -> dict[str, float]:
+def _program(rig: Rig, url: str, *arguments: object) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.timetables", *map(str, arguments)]
-    said: dict[str, float] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
+    said: dict[str, Any] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
     return said
 
 
 def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     count, due = rig.options.beside(_MANY, _JOBS), rig.options.beside(_DUE, _JOBS)
-    with rig.database(subject) as url, asking(url) as ask:
-        seed_schedules(ask, count, due, _DAILY)
-        settle_down(ask)
-        for number in range(rig.options.beside(_ROUNDS, _JOBS)):
+    for measure, tasks, definition in ((_MADE, due, _DAILY), (_MADE_OF_ONE, 1, _ALLOWING)):
+        with rig.database(subject) as url, asking(url) as ask:
+            seed_schedules(ask, count, tasks, definition)
+            settle_down(ask)
             quiet = rig.quiet()
-            bulk = rig.client(subject, url, "bulk", due)
-            yield Measurement(_BULK, {"jobs": due, "rate": due / bulk.seconds}, quiet)
-            if number:  # Their tasks are busy with what was made before.
-                ask(
-                    "UPDATE hanbeon.job SET state = 'cancelled', finished_at = hanbeon.now() WHERE state <> 'cancelled'"
-                )
-            fall_due(ask, number * due, due)
-            yield _made(rig, url, _MADE, due)
-    with rig.database(subject) as url, asking(url) as ask:
-        seed_schedules(ask, count, 1, _ALLOWING)
-        settle_down(ask)
-        for number in range(rig.options.beside(_ROUNDS, _JOBS)):
-            fall_due(ask, number * due, due)
-            yield _made(rig, url, _MADE_OF_ONE, due)
-
-
-def _made(rig: Rig, url: str, measure: str, due: int) -> Measurement:
-    quiet = rig.quiet()
-    said = _program(rig, url, "fire")
-    if said["made"] != due:
-        raise ProgramError(f"{said['made']:.0f} executions were made of {due} fires")
-    return Measurement(measure, {**said, "rate": said["made"] / said["seconds"]}, quiet)
+            said = _program(rig, url, "fire", rig.options.beside(_ROUNDS, _JOBS), due)
+        if set(said["made"]) != {due}:
+            raise ProgramError(f"{said['made']} executions were made, of {due} fires each time")
+        for rate, bulk in zip(said["made_rate"], said["bulk_rate"], strict=True):
+            yield Measurement(measure, {"made": due, "rate": rate}, quiet)
+            yield Measurement(_BULK, {"jobs": due, "rate": bulk}, quiet)
 
 
 def _idling(rig: Rig, subject: Subject) -> Iterator[Measurement]:

@@ -60,7 +60,7 @@ async def _busy_one(run: Storm, workers: Crew, rng: random.Random) -> WorkerProc
 def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:
     """Otherwise it shows nothing."""
     told = f"{outcomes}, {attempts}, {run.board.done}"
-    assert outcomes["created"] > 50, told
+    assert outcomes["created"] > 20, told
     assert outcomes["skipped overlap"], told
     assert any(outcomes[f"missed {reason}"] for reason in ("changed", "paused", "deleted")), told
     assert attempts["lost"], f"no kill hit an execution: {told}"

@@ -15,7 +15,7 @@ from hanbeon.store.operations.fires import Firing, Moment
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 
-_AT_ONCE = 500
+_AT_ONCE = 1_000
 _BETWEEN_TRIES = 0.05
 _BETWEEN_TURNS = 0.5
 _BETWEEN_PAGES = 0.1

@@ -82,16 +82,16 @@ def check_times(timing: Timing, now: int) -> None:
         raise
 
 
-def fields_of(definition: Definition, zone: ZoneInfo) -> dict[str, Any]:
-    """The same in the words that it was defined with."""
+def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds") -> dict[str, Any]:
+    """The same in the words that it was defined with; whoever reads them again needs every microsecond."""
     timing = definition.timing
     return {
         "cron": timing.cron,
-        "run_at": iso(timing.run_at, zone, "milliseconds"),
+        "run_at": iso(timing.run_at, zone, timespec),
         "timezone": timing.timezone,
         "jitter": timing.jitter_us / 1_000_000,
-        "starts_at": iso(timing.starts_at, zone, "milliseconds"),
-        "ends_at": iso(timing.ends_at, zone, "milliseconds"),
+        "starts_at": iso(timing.starts_at, zone, timespec),
+        "ends_at": iso(timing.ends_at, zone, timespec),
         "dst_gap": timing.gap,
         "dst_fold": timing.fold,
         "args": msgspec.json.decode(definition.args),

@@ -185,7 +185,7 @@ class Schedules:
 
     async def _changed(self, tx: Tx, schedule: ScheduleRecord, given: dict[str, Any]) -> ScheduleRecord:
         """A locked schedule as it is to be."""
-        fields = body.merged(body.fields_of(schedule.definition, self._zone), given)
+        fields = body.merged(body.fields_of(schedule.definition, self._zone, "microseconds"), given)
         task = body.task_of(given) if "task_id" in given else schedule.task
         definition = self._definition(task, fields)
         if definition.timing != schedule.definition.timing:
