@@ -20,6 +20,7 @@ from tests.server.client import Client, Said
 from tests.server.e2e.houses import ServerProcess, until
 from tests.server.e2e.recounter import Recounter
 from tests.server.e2e.sessions import Workshop
+from tests.surfaces.offices.outgoing.mail import Mailbox, smtp_thread
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -44,7 +45,14 @@ def servers(postgres_url: str, workshop: Workshop) -> Iterator[list[ServerProces
     assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with ExitStack() as stack:
         yield [
-            stack.enter_context(ServerProcess(postgres_url, workshop.config, name, lease="6", stop_grace="1"))
+            stack.enter_context(
+                ServerProcess(
+                    *(postgres_url, workshop.config, name),
+                    lease="6",
+                    stop_grace="1",
+                    outbound_allow_private="true",  # The mail server of these tests is on this machine.
+                )
+            )
             for name in ("one", "other")
         ]
 
@@ -128,8 +136,13 @@ def _graph() -> list[dict[str, Any]]:
 
 
 def test_the_sequence_of_the_seed(servers: list[ServerProcess], postgres_url: str, workshop: Workshop) -> None:
+    with smtp_thread() as mailbox:
+        _sequence(servers, postgres_url, workshop, mailbox)
+
+
+def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Workshop, mailbox: Mailbox) -> None:
     one, other = (server.client for server in servers)
-    office = Office(one)
+    office = Office(one, notifications=[mailbox.target()])
     with Recounter(postgres_url) as recounter, Sampler(postgres_url) as sampler:
         ids = office.make(one, *_graph())
         ids |= office.make(
@@ -167,12 +180,19 @@ def test_the_sequence_of_the_seed(servers: list[ServerProcess], postgres_url: st
     told = office.types(other, "job_failed")
     assert told[ids["late"]] == [*tried, "job_retrying", *tried, "job_retrying", *tried, "job_failed"]
 
+    # Both servers relay, and people hear of the failure once.
+    until(lambda: mailbox.messages, "the failure is mailed")
+    text = mailbox.messages[0].get_body(("plain", "html")).get_content()  # type: ignore[union-attr]
+    assert ids["late"] in text
+    assert TIMEOUT_MESSAGE in text
+
     # What is retried and succeeds lets those behind it go on.
     assert one.ask_now("POST", f"{office.path}/jobs/{ids['late']}/cancel").status == 409
     assert other.ask_now("POST", f"{office.path}/jobs/{ids['late']}/retry").status == 200
     office.wait(one, "it is tried again", processing=1)
     assert one.ask_now("POST", f"{office.path}/jobs/{ids['late']}/cancel").status == 202
     office.wait(other, "cancelled while it ran", cancelled=1, pending=1)
+    assert len(mailbox.messages) == 1
 
 
 def _ended(office: Office, clients: tuple[Client, ...], total: int) -> int:

@@ -18,7 +18,8 @@ from hanbeon.errors import InvalidInput, TaskNotFound, UnknownTask
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
-from hanbeon.store.operations.executions import Filter
+from hanbeon.store.operations.executions import ExecutionRecord, Filter
+from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.read import now_us
 from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.operations.tasks import KnownTask
@@ -73,9 +74,15 @@ class Schedules:
         new_id = execution_id or str(uuid_utils.uuid7())
         await self._know(name)
         store = self._store
-        for lane, number in await store.transact(lambda tx: executions.run_now(tx, store.book, name, args, new_id, by)):
+
+        async def make(tx: Tx) -> tuple[LaneNumbers, ExecutionRecord]:
+            lanes = await executions.run_now(tx, store.book, name, args, new_id, by)
+            return lanes, await executions.execution(tx, new_id)  # As it was made, not as a quick worker leaves it.
+
+        lanes, made = await store.transact(make)
+        for lane, number in lanes:
             store.book.note(lane, number)
-        return await self.execution(new_id)
+        return self._views.execution(made)
 
     async def executions(
         self,

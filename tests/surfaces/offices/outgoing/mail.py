@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import email.policy
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any
@@ -31,6 +32,22 @@ class Mailbox:
 
     def target(self, to: str = "team@example.org") -> str:
         return f"mailto://127.0.0.1:{self.port}?from=hanbeon@example.org&to={to}"
+
+
+@contextlib.contextmanager
+def smtp_thread() -> Iterator[Mailbox]:
+    """The same for a test that has no event loop."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    serving = smtp_server()
+    try:
+        yield asyncio.run_coroutine_threadsafe(serving.__aenter__(), loop).result()
+    finally:
+        asyncio.run_coroutine_threadsafe(serving.__aexit__(None, None, None), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 @contextlib.asynccontextmanager
