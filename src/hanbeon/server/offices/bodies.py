@@ -12,9 +12,9 @@ from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.retry import Backoff
 from hanbeon.surfaces.offices.asked import BATCH_MOST, TITLE_BYTES
 from hanbeon.surfaces.offices.config import LIMIT_MAX, LONGEST_MS
-from hanbeon.surfaces.offices.reading import CURSOR_DIGITS, PAGE_MOST
 from hanbeon.surfaces.offices.shapes import Job
 from hanbeon.surfaces.offices.vocabulary import EventType
+from hanbeon.surfaces.reading import CURSOR_DIGITS, PAGE_MOST
 
 # The database keeps no NUL.
 _STORABLE = r"^[^\x00]*$"

@@ -24,9 +24,9 @@ from hanbeon.domain.job import (
 )
 from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
 from hanbeon.store.operations.offices import OfficeRecord
-from hanbeon.surfaces.offices.reading import inside, items, table, text, whole
 from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
 from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.reading import inside, items, table, text, whole
 from hanbeon.tasks.options import check_kinds, kinds_of, one_of
 from hanbeon.tasks.signature import to_json_text
 

@@ -22,8 +22,8 @@ from hanbeon.surfaces.offices import shapes, views
 from hanbeon.surfaces.offices.asked import plan, read_specs
 from hanbeon.surfaces.offices.desk import Desk, job_of
 from hanbeon.surfaces.offices.making import make_jobs
-from hanbeon.surfaces.offices.reading import page_size, place, table, text, whole
 from hanbeon.surfaces.offices.vocabulary import in_engine_words, status_of_state
+from hanbeon.surfaces.reading import page_size, place, table, text, whole
 
 _ALL: Mapping[str, Any] = {}
 

@@ -20,8 +20,8 @@ from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import MASK, check_scheme, masked
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
-from hanbeon.surfaces.offices.reading import inside, items, table, text
 from hanbeon.surfaces.offices.vocabulary import EventType
+from hanbeon.surfaces.reading import inside, items, table, text
 from hanbeon.tasks.options import did_you_mean
 
 PREFIX = "whsec_"

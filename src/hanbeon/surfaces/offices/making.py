@@ -15,8 +15,8 @@ from hanbeon.store.operations.read import Dependency
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.asked import Planned, meta_of, new_job
-from hanbeon.surfaces.offices.reading import inside
 from hanbeon.surfaces.offices.resolve import Handlers, remembering
+from hanbeon.surfaces.reading import inside
 
 _ROUNDS = 10
 

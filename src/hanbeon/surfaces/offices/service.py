@@ -26,10 +26,10 @@ from hanbeon.surfaces.offices.config import in_force, merged
 from hanbeon.surfaces.offices.desk import Owner
 from hanbeon.surfaces.offices.events import read_page, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
-from hanbeon.surfaces.offices.reading import page_size, table, text, whole
 from hanbeon.surfaces.offices.resolve import Handlers
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
+from hanbeon.surfaces.reading import page_size, table, text, whole
 
 _ROUNDS = 5
 _PROMOTED_AT_ONCE = 1_000

@@ -20,9 +20,9 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import listening, shapes, views
 from hanbeon.surfaces.offices.desk import Desk
 from hanbeon.surfaces.offices.outgoing.making import Told
-from hanbeon.surfaces.offices.reading import items, page_size, place
 from hanbeon.surfaces.offices.views import iso_ms
 from hanbeon.surfaces.offices.vocabulary import DELIVERY, EventType
+from hanbeon.surfaces.reading import items, page_size, place
 
 _READ = {"webhooks": listening.webhooks, "notifications": listening.notifications}
 _KIND = {"webhooks": ListenerKind.WEBHOOK, "notifications": ListenerKind.NOTIFICATION}

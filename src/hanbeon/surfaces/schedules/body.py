@@ -17,7 +17,7 @@ from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.domain.schedules.timing import LONGEST_JITTER_US, Fold, Gap, Timing
 from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.offices.reading import table, text, whole
+from hanbeon.surfaces.reading import table, text, whole
 from hanbeon.tasks.options import one_of, switch
 from hanbeon.tasks.request import instant_us
 from hanbeon.tasks.signature import to_json_text

@@ -12,7 +12,7 @@ from hanbeon.domain.schedules.declared import LONG_AGO, Declaration, InForce, de
 from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import Settings
-from hanbeon.surfaces.offices.reading import table, text
+from hanbeon.surfaces.reading import table, text
 from hanbeon.surfaces.schedules import body
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from hanbeon.clock import iso
 from hanbeon.domain.schedules.timing import Fire, Timing
 from hanbeon.domain.schedules.zones import zone_of
-from hanbeon.surfaces.offices.reading import table, whole
+from hanbeon.surfaces.reading import table, whole
 from hanbeon.surfaces.schedules import body, shapes
 
 PREVIEW_MOST = 1_000

@@ -26,8 +26,8 @@ from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.desk import Owner
-from hanbeon.surfaces.offices.reading import page_size, place, table, text
 from hanbeon.surfaces.offices.shapes import Explanation
+from hanbeon.surfaces.reading import page_size, place, table, text
 from hanbeon.surfaces.schedules import body, shapes
 from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST, asked, check_n, previewed
 from hanbeon.surfaces.schedules.views import Views
