@@ -17,6 +17,8 @@ from hanbeon.store.port import Store
 _BATCH = 500
 # Something may have come in front of where the last claim left off, and the word of it may have been lost.
 _PLACE_SECONDS = 1.0
+_LOOKS_AT_ALL = 2
+"""The first claim after news may go by a guess, and only the one behind it looks at every lane."""
 
 
 class Claimer:
@@ -70,6 +72,21 @@ class Claimer:
         self.is_open = False
         async with self._asking:
             return
+
+    async def close_if_idle(self) -> bool:
+        """Ask once more, and close unless there is something: whether it is closed.
+
+        Under one lock: what a claim that began in between brought would be handed back, and might be nobody's then.
+        """
+        async with self._asking:
+            for _ in range(_LOOKS_AT_ALL):
+                if await self._ask() <= AGAIN:
+                    return False
+            self.is_open = bool(self._running())
+            return not self.is_open
+
+    def reopen(self) -> None:
+        self.is_open = True
 
     @contextlib.asynccontextmanager
     async def at_rest(self) -> AsyncIterator[None]:

@@ -48,18 +48,16 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
 async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:
     loop = asyncio.get_running_loop()
     while (left := ends_at - loop.time()) > 0 and not stop.is_set():
-        if not len(worker.holdings) and await _nothing_comes(worker):
+        if not len(worker.holdings) and await _nothing_comes(worker) and await worker.end_if_idle():
             return True
         await worker.holdings.any_left(min(left, _LOOK_SECONDS))
     return False
 
 
 async def _nothing_comes(worker: Worker) -> bool:
-    """Twice: the first claim after news may go by a guess, and only the one behind it looks at every lane."""
-    for _ in range(2):
-        for each in worker.bringing:
-            if await each.run_once() <= AGAIN:
-                return False
+    for each in worker.bringing:
+        if await each.run_once() <= AGAIN:
+            return False
     return not len(worker.holdings)
 
 

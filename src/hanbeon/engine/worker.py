@@ -303,6 +303,16 @@ class Worker:
                 return
             await self.holdings.any_left(_LOOK_SECONDS)
 
+    async def end_if_idle(self) -> bool:
+        """Claim nothing more from here on, unless there is something to claim or something runs."""
+        claimers = [self._claimer] if self._side is None else [self._side_claimer, self._claimer]
+        for each in claimers:
+            if not await each.close_if_idle() or len(self.holdings):
+                for closed in claimers:
+                    closed.reopen()
+                return False
+        return True
+
     async def tick(self) -> int:
         """One cycle without the loops: start what may start now, and see all that runs to its end; how many jobs."""
         await self.start_ready()
