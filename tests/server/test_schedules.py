@@ -199,6 +199,9 @@ async def test_executions_are_listed_by_task_status_type_and_page(working: Clien
     assert await listed("type=SCHEDULE") == await listed("task_id=nobody") == []
     page = (await working.get("/api/executions?limit=2")).json
     assert await listed(f"cursor={page['next_cursor']}") == newest[2:]
+    latest = (await working.post("/api/tasks/fail/executions")).json
+    await _ended(working, latest, "FAILED")
+    assert await listed("status=FAILED&status=RUNNING&limit=1") == [latest["execution_id"]]
     for query, field in (("status=DONE", "status"), ("type=X", "type"), ("schedule_id=x", "schedule_id")):
         _problem(await working.get(f"/api/executions?{query}"), 422, "invalid", field)
 

@@ -73,6 +73,11 @@ async def test_what_retention_took_is_not_missed(year: Year) -> None:
     await kit.settle()
     await year.timetable.look()
     await year.timetable.run()
+    hourly = await year.timetable.make("0 * * * *", overlap="allow")
+    for _ in range(5):
+        await year.timetable.pass_by(3_600)
+        await year.timetable.run()
+    assert len(await year.times(hourly, "created")) == 5
     for days in (29, 2):
         await kit.clock.advance(days * 86_400)
         await year.timetable.look()
@@ -83,6 +88,10 @@ async def test_what_retention_took_is_not_missed(year: Year) -> None:
     assert len(await year.sql("SELECT 1 AS one FROM hanbeon.fire")) < before
     report = await _verify(year)
     assert report.findings == (), render(report)
+    await year.sql("UPDATE hanbeon.pruned SET before = 0")
+    assert {finding.code for finding in (await _verify(year)).findings} >= {Code.LOST_FIRE}, (
+        "what it would be otherwise"
+    )
 
 
 async def test_pages_neither_hide_nor_double_anything(year: Year, monkeypatch: pytest.MonkeyPatch) -> None:
