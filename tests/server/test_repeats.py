@@ -1,6 +1,7 @@
 """Idempotency-Key: the same request is done once and answered alike, from wherever it comes again."""
 
 import asyncio
+import uuid
 
 import pytest
 
@@ -64,10 +65,12 @@ async def test_many_at_once_make_one(app: App, server: Client) -> None:
     assert await _count(server, "/api/offices") == 1
 
 
-async def test_a_server_that_died_before_it_kept_its_answer_leaves_no_jobs_twice(
+async def test_a_server_that_died_before_it_kept_its_answer_leaves_nothing_twice(
     app: App, server: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     office = (await server.post("/api/offices", _NEW)).headers["location"]
+    app.task(_task)
+    scheduled = {"task_id": "_task", "cron": "0 9 * * *"}
 
     async def die(*_: object) -> None:
         raise RuntimeError("here it died")
@@ -75,11 +78,27 @@ async def test_a_server_that_died_before_it_kept_its_answer_leaves_no_jobs_twice
     with monkeypatch.context() as dying:
         dying.setattr(repeats.Repeats, "_keep", die)
         assert (await server.post(f"{office}/jobs", {"jobs": [{}, {}]}, Idempotency_Key="k")).status == 500
+        assert (await server.post("/api/offices", {"name": "Busan"}, Idempotency_Key="o")).status == 500
+        assert (await server.post("/api/schedules", scheduled, Idempotency_Key="s")).status == 500
     again = await server.post(f"{office}/jobs", {"jobs": [{}, {}]}, Idempotency_Key="k")
     assert (again.status, again.code) == (409, "still_under_way")
     monkeypatch.setattr(repeats, "DEAD_SECONDS", -1.0)
     assert (await server.post(f"{office}/jobs", {"jobs": [{}, {}]}, Idempotency_Key="k")).status == 201
     assert await _count(server, f"{office}/jobs") == 2
+    assert (await server.post("/api/offices", {"name": "Busan"}, Idempotency_Key="o")).json["name"] == "Busan"
+    assert await _count(server, "/api/offices") == 2
+    assert (await server.post("/api/schedules", scheduled, Idempotency_Key="s")).status == 201
+    assert await _count(server, "/api/schedules") == 1
+
+
+async def test_ids_under_a_key_are_in_the_order_of_making(server: Client) -> None:
+    made = [await server.post("/api/offices", _NEW, Idempotency_Key=f"k-{number}") for number in range(5)]
+    ids = [each.json["id"] for each in made]
+    assert {uuid.UUID(each).version for each in ids} == {7}
+    assert [each[:13] for each in ids] == sorted(each[:13] for each in ids)
+
+
+async def _task() -> None: ...
 
 
 async def test_keys_are_forgotten_after_a_day(server: Client, monkeypatch: pytest.MonkeyPatch) -> None:

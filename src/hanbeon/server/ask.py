@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import reprlib
+import uuid
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
@@ -52,6 +54,17 @@ class Ask:
         self.seed: str | None = None
         """What ids are to be made from, where the request may come again."""
         self.query = _query(request, query)
+
+    def id_of(self, number: int = 0) -> str | None:
+        """The id of the nth thing that the request makes, the same if it comes again; None if it does not."""
+        if self.seed is None:
+            return None
+        # Of the time of the first request, so that ids stay in the order in which things were made.
+        seed = uuid.UUID(self.seed).bytes
+        rest = bytearray(hashlib.blake2b(seed + number.to_bytes(8), digest_size=10).digest())
+        rest[0] = rest[0] & 0x0F | 0x70
+        rest[2] = rest[2] & 0x3F | 0x80
+        return str(uuid.UUID(bytes=seed[:6] + bytes(rest)))
 
     def path(self, name: str) -> str:
         return str(self.request.path_params[name])

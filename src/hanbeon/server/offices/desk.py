@@ -21,7 +21,7 @@ _PAGE: Mapping[str, Any] = {"cursor": bodies.JobId, "limit": bodies.PageSize}
 
 def operations(offices: Offices) -> list[Operation]:
     async def create(ask: Ask) -> Reply:
-        made = await offices.create(await ask.body())
+        made = await offices.create(await ask.body(), office_id=ask.id_of())
         return Reply(made, 201, {"Location": f"{OFFICES}/{made.id}", **etag(made.version)})
 
     async def list_all(ask: Ask) -> Reply:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from hanbeon.domain.access import Need
@@ -131,11 +130,8 @@ def with_ids(ask: Ask, told: Any) -> Any:
     """
     if ask.seed is None or not isinstance(told, dict) or not isinstance(told.get("jobs"), list):
         return told
-    seed = uuid.UUID(ask.seed)
     jobs = [
-        {**each, "id": str(uuid.uuid5(seed, str(number)))}
-        if isinstance(each, dict) and each.get("id") is None
-        else each
+        {**each, "id": ask.id_of(number)} if isinstance(each, dict) and each.get("id") is None else each
         for number, each in enumerate(told["jobs"])
     ]
     return {**told, "jobs": jobs}

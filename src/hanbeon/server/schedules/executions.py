@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 from hanbeon.domain.access import Need
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, TaskNotFound, WrongState
@@ -31,7 +29,7 @@ def operations(schedules: Schedules) -> list[Operation]:
 
     async def run(ask: Ask) -> Reply:
         told = await ask.body({})
-        made = await schedules.run(ask.path("task_id"), told, by=ask.who.user, execution_id=seeded(ask))
+        made = await schedules.run(ask.path("task_id"), told, by=ask.who.user, execution_id=ask.id_of())
         return Reply(made, 201, {"Location": f"{EXECUTIONS}/{made.execution_id}"})
 
     async def list_all(ask: Ask) -> Reply:
@@ -100,8 +98,3 @@ def operations(schedules: Schedules) -> list[Operation]:
             refuses=(ExecutionNotFound, WrongState),
         ),
     ]
-
-
-def seeded(ask: Ask) -> str | None:
-    """The id that the same request has again, where it may come again."""
-    return None if ask.seed is None else str(uuid.uuid5(uuid.UUID(ask.seed), "0"))

@@ -9,7 +9,6 @@ from hanbeon.server.ask import Ask
 from hanbeon.server.offices.bodies import Cursor, JobId, Name, PageSize
 from hanbeon.server.operation import Operation, Reply, etag
 from hanbeon.server.schedules import bodies
-from hanbeon.server.schedules.executions import seeded
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.service import Schedules
 
@@ -19,7 +18,7 @@ SCHEDULE = f"{SCHEDULES}/{{id}}"
 
 def operations(schedules: Schedules) -> list[Operation]:
     async def create(ask: Ask) -> Reply:
-        made = await schedules.create(await ask.body(), by=ask.who.user, schedule_id=seeded(ask))
+        made = await schedules.create(await ask.body(), by=ask.who.user, schedule_id=ask.id_of())
         return Reply(made, 201, {"Location": f"{SCHEDULES}/{made.id}", **etag(made.version)})
 
     async def list_all(ask: Ask) -> Reply:

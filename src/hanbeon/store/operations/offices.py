@@ -58,9 +58,10 @@ class Handling(msgspec.Struct, frozen=True):
     policy: RetryPolicy
 
 
-async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) -> OfficeRecord:
-    """Make an office and its queue."""
-    await tx.fetch("add_office", office.id, office.name, *_texts(office))
+async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) -> OfficeRecord | None:
+    """Make an office and its queue; None if it is there: the same request came before."""
+    if not await tx.fetch("add_office", office.id, office.name, *_texts(office)):
+        return None
     await add_queue(tx, office.queue)
     await change_queue(tx, office.queue, limits, None)
     return await office_by_id(tx, office.id)

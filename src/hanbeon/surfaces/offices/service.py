@@ -45,22 +45,23 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
     # Offices
 
-    async def create(self, told: Any) -> shapes.Office:
-        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`."""
+    async def create(self, told: Any, *, office_id: str | None = None) -> shapes.Office:
+        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`; one with that id is there already."""
         given = table(told, "an office", body.CREATED_WITH)
         if "name" not in given:
             raise InvalidInput("it is missing; give the office a name", field="name")
         handlers = await self._handlers(_named(given.get("sessions")))
         config = {} if given.get("config") is None else merged({}, given["config"])
-        blank = OfficeRecord(id=str(uuid_utils.uuid7()), name="", config=config)
+        blank = OfficeRecord(id=office_id or str(uuid_utils.uuid7()), name="", config=config)
         office = _with(blank, given, handlers)
         limits = in_force(config).limits
         await self._prepare_listeners(given)
 
         async def add(tx: Tx) -> shapes.Office:
             made = await offices.add_office(tx, office, limits)
-            await self._put_listeners(tx, office.id, given)
-            return (await self._shown(tx, [made]))[0]
+            if made is not None:
+                await self._put_listeners(tx, office.id, given)
+            return (await self._shown(tx, [made or await offices.office_by_id(tx, office.id)]))[0]
 
         return await self._store.transact(add)
 
