@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -42,7 +43,7 @@ async def _in(app: App, seconds: float) -> shapes.Schedule:
     """A schedule that is due then, by the database's clock."""
     at = await app.store.database.read(now_us) + round(seconds * MICROS)
     moment = dt.datetime.fromtimestamp(at / MICROS, dt.UTC).isoformat(timespec="milliseconds")
-    body = {"task_id": "alone0", "run_at": moment, "args": {"label": "soon", "journal": "-"}, "overlap": "allow"}
+    body = {"task_id": "alone0", "run_at": moment, "args": {"label": "soon", "journal": os.devnull}, "overlap": "allow"}
     return await Schedules(app).create(body)
 
 

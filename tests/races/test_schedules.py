@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from collections import Counter
 from contextlib import AsyncExitStack
@@ -46,7 +47,7 @@ async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_nam
                 (execution,) = (await schedules.executions(status="PENDING")).items
                 await schedules.cancel(execution.execution_id)
                 body = {"task_id": "alone0", "cron": "@daily", "name": f"name {number}"}
-                body["args"] = {"label": "", "journal": "-"}  # type: ignore[assignment]
+                body["args"] = {"label": "", "journal": os.devnull}  # type: ignore[assignment]
                 assert _all_ask(processes, number, {"create": body}) == {201: 1, 409: PROCESSES * ASKS - 1}
                 assert len((await schedules.list(name=f"name {number}")).items) == 1
         await check_sound(run.app)
@@ -117,7 +118,7 @@ async def test_an_execution_that_somebody_is_at_follows_its_task_a_moment_later(
     postgres_url: str, tmp_path: Path
 ) -> None:
     async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
-        made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": "-"}})
+        made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": os.devnull}})
         store, settings = run.app.store, {"alone0": TaskSettings(timeout_us=5_000_000)}
         async with direct(postgres_url) as completing:
             async with completing.transaction():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Awaitable
 from typing import Any
@@ -38,7 +39,7 @@ async def _by_http(client: Client, path: str, body: Any) -> int:
 async def _ask(schedules: list[Schedules], client: Client, wish: dict[str, Any]) -> list[int]:
     """All at once, over connections of their own."""
     if "run" in wish:
-        told = {"args": {"label": "by hand", "journal": "-"}}
+        told = {"args": {"label": "by hand", "journal": os.devnull}}
         path, body = f"/api/tasks/{wish['run']}/executions", told
         python = [_by_python(each.run(wish["run"], told)) for each in schedules]
     else:
