@@ -47,7 +47,8 @@ from hanbeon.surfaces.offices.outgoing.built_in import outgoing
 from hanbeon.surfaces.offices.outgoing.executor import OutgoingExecutor
 from hanbeon.surfaces.schedules.api import AppSchedules
 from hanbeon.surfaces.schedules.declared import DeclaredSchedules, declared_schedule
-from hanbeon.surfaces.schedules.fields import AnyTask, Declarable, name_of_task
+from hanbeon.surfaces.schedules.fields import AnyTask, name_of_task
+from hanbeon.surfaces.schedules.words import Declarable
 from hanbeon.tasks import loading
 from hanbeon.tasks.asked import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task

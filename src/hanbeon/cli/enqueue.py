@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import AppName, Database, Json
+from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
 
 if TYPE_CHECKING:
@@ -19,21 +19,12 @@ if TYPE_CHECKING:
 
 
 def enqueue(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ARGUMENT",
-            help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
-            show_default=False,
-        ),
-    ] = None,
+    task: TaskName,
+    arguments: Arguments = None,
     app: AppName = None,
     database: Database = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
-    ] = False,
-    log: Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")] = False,
+    wait: Wait = False,
+    log: Log = False,
     queue: Annotated[str | None, typer.Option(metavar="NAME", help="Its queue.", show_default=False)] = None,
     retries: Annotated[
         int | None, typer.Option(metavar="N", help="How many attempts may follow a failed one.", show_default=False)

@@ -31,6 +31,18 @@ AppName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
 
+TaskName = Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ARGUMENT",
+        help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
+        show_default=False,
+    ),
+]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")]
+Log = Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")]
+
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
 JobIds = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
 MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]

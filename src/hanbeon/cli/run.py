@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hanbeon.cli.options import AppName, Database, Json
+from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 
 if TYPE_CHECKING:
     from hanbeon.domain.job import JobRecord
 
 
 def run(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)],
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ARGUMENT",
-            help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
-            show_default=False,
-        ),
-    ] = None,
+    task: TaskName,
+    arguments: Arguments = None,
     app: AppName = None,
     database: Database = None,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")
-    ] = False,
-    log: Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")] = False,
+    wait: Wait = False,
+    log: Log = False,
     json: Json = False,
 ) -> None:
     """Run a task by hand, now, and print the execution's id.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from msgspec import UNSET, UnsetType
 
@@ -15,6 +14,7 @@ from hanbeon.client.route import Fill, Route, nothing, shape
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schedules.words import Fields, Moment, Times
 
 _TASKS = "/api/tasks"
 _TASK = f"{_TASKS}/{{task_id}}"
@@ -24,38 +24,13 @@ _SCHEDULES = "/api/schedules"
 _SCHEDULE = f"{_SCHEDULES}/{{id}}"
 _ENDED = frozenset({ExecutionStatus.SUCCESS, ExecutionStatus.FAILED})
 
-Moment = dt.datetime | str
 Status = ExecutionStatus | str
 _execution_of = shape(shapes.Execution)
 _schedule_of = shape(shapes.Schedule)
 _GET_EXECUTION = Route("GET", _EXECUTION, _execution_of)
 
 
-class Times(TypedDict, total=False):
-    """When: either `cron` or `run_at`. None stands for the default."""
-
-    cron: str | None
-    run_at: Moment | None
-    timezone: str | None
-    jitter: float | str | None
-    starts_at: Moment | None
-    ends_at: Moment | None
-    dst_gap: str | None
-    dst_fold: str | None
-
-
-class Definition(Times, total=False):
-    """What else there is to say of a schedule."""
-
-    name: str | None
-    args: Mapping[str, Any] | None
-    overlap: str | None
-    misfire: str | None
-    misfire_limit: int | None
-    paused: bool | None
-
-
-class Change(Definition, total=False):
+class Change(Fields, total=False):
     """What is left out stays."""
 
     task_id: str
@@ -134,7 +109,7 @@ class SchedulesCalls(Desk):
     """All schedules."""
 
     @asks(Route("POST", _SCHEDULES, _schedule_of, creates=True))
-    def create(self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[Definition]) -> Fill:
+    def create(self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[Fields]) -> Fill:
         """Make a schedule, once for each key; without one, once for each call."""
         return Fill(body={"task_id": task_id, **definition}, key=idempotency_key)
 

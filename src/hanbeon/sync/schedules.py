@@ -9,7 +9,8 @@ from typing import Any, TypeVar, Unpack
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.api import AppSchedules
-from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes, Fields, Moment, Times
+from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes
+from hanbeon.surfaces.schedules.words import Fields, Moment, Times
 from hanbeon.sync.background import Background
 
 T = TypeVar("T")

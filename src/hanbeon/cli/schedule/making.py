@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import AppName, Database, Json
+from hanbeon.cli.options import AppName, Arguments, Database, Json
 from hanbeon.cli.schedule.options import (
-    Arguments,
     Cron,
     DstFold,
     DstGap,

@@ -39,14 +39,6 @@ def _outcomes() -> list[str]:
 
 Schedule = Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its name or its id.", show_default=False)]
 Schedules = Annotated[list[str], typer.Argument(metavar="SCHEDULE", help="Names or ids.", show_default=False)]
-Arguments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="ARGUMENT",
-        help="name=text, name:=JSON, one JSON object, or - to read that from stdin.",
-        show_default=False,
-    ),
-]
 Cron = Annotated[
     str | None,
     typer.Option("--cron", metavar="TEXT", help='When: "0 9 * * MON-FRI", or @daily and the like.', show_default=False),

@@ -46,7 +46,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
     # Offices
 
     async def create(self, told: Any, *, office_id: str | None = None) -> shapes.Office:
-        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`; one with that id is there already."""
+        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`; or find the one with that id."""
         given = table(told, "an office", body.CREATED_WITH)
         if "name" not in given:
             raise InvalidInput("it is missing; give the office a name", field="name")

@@ -11,8 +11,9 @@ from hanbeon.errors import ScheduleNotFound
 from hanbeon.surfaces.offices.desk import Owner
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import shapes
-from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes, Fields, Moment, Times, key_of, name_of_task
+from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes, key_of, name_of_task
 from hanbeon.surfaces.schedules.service import Schedules
+from hanbeon.surfaces.schedules.words import Fields, Moment, Times
 
 
 class AppSchedules:

@@ -2,46 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import reprlib
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules.words import Fields
 from hanbeon.tasks.task import Task
 
-Moment = dt.datetime | str
 AnyTask = Task[..., Any] | str
 AnySchedule = shapes.Schedule | str
 """A schedule, its id or its name."""
-
-
-class Times(TypedDict, total=False):
-    """When: `cron` or `run_at`. Moments without an offset are read in the schedule's zone."""
-
-    cron: str | None
-    run_at: Moment | None
-    timezone: str | None
-    jitter: float | str | None
-    starts_at: Moment | None
-    ends_at: Moment | None
-    dst_gap: str | None
-    dst_fold: str | None
-
-
-class Declarable(Times, total=False):
-    """What a schedule says besides its name and its task; None means what it is by default."""
-
-    args: Mapping[str, Any] | None
-    overlap: str | None
-    misfire: str | None
-    misfire_limit: int | None
-    paused: bool | None
-
-
-class Fields(Declarable, total=False):
-    name: str | None
 
 
 class Changes(Fields, total=False):
