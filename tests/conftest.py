@@ -1,3 +1,9 @@
 """The fixtures live in small plugin modules; this file only names them."""
 
-pytest_plugins = ["tests.properties", "tests.servers.run", "tests.servers.databases", "tests.testing.kits"]
+pytest_plugins = [
+    "tests.logs",
+    "tests.properties",
+    "tests.servers.run",
+    "tests.servers.databases",
+    "tests.testing.kits",
+]

@@ -344,6 +344,13 @@ async def test_a_password_in_the_file_is_never_told(tmp_path: Path, url: str) ->
 
 async def test_every_command_on_a_database_takes_config() -> None:
     without = {name for name in NAMES if "--config" not in (await call(name, "--help")).out}
-    assert without == {"init", "demo", "config", "token"}
+    assert without == {
+        "init",
+        "demo",
+        "config",
+        "office",
+        "schedule",
+        "token",
+    }  # Groups: each of their commands takes it.
     for name in ("show", "check"):
         assert "--config" in (await call("config", name, "--help")).out

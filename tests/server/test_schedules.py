@@ -13,6 +13,7 @@ from tests.server.client import Client, Said, serving
 SCHEDULE = {
     *("id", "name", "task_id", "cron", "run_at", "timezone", "args", "overlap", "misfire", "misfire_limit", "jitter"),
     *("starts_at", "ends_at", "dst_gap", "dst_fold", "paused", "next_fire_at", "last_fire_at", "waiting", "declared"),
+    "overridden",
     *("version", "created_by", "created_at", "changed_at"),
 }
 EXECUTION = {

@@ -46,7 +46,8 @@ async def test_both_ways_write_the_same(postgres_world: World, given: dict[str, 
     await world.enqueue(first)  # Makes the lane, the long way.
     quick, long = (msgspec.structs.replace(first, id=new_id()) for _ in range(2))
     assert enqueues.goes_alone([quick])
-    assert await world.enqueue(quick) == [enqueues.Enqueued(quick.id, State.READY, True)]
+    (made,) = await world.enqueue(quick)
+    assert (made.id, made.state, made.created) == (quick.id, State.READY, True)
     await world.store.transact(lambda tx: enqueues.enqueue(tx, world.store.book, [long]))
     assert await rows(world, quick.id) == await rows(world, long.id) != []
     told = [(await world.events(job.id))[0] for job in (quick, long)]

@@ -169,7 +169,7 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "schedules_of_task": f"'{_NOTHING}', 10, NULL, 't7'",
         "schedule_of_name": f"'{_NOTHING}', 10, NULL, NULL, 's7'",
         "schedule_by_id": f"'{_SCHEDULE}'",
-        "waiting_schedules": "10",
+        "waiting_schedules": f"10, '{_NOTHING}'",
         "due_schedules": "10",
     }.items():
         async with connection.transaction():

@@ -72,7 +72,8 @@ class TaskSignature:
         """Arguments by name. Where there are as many as parameters, without the detour that explains a misfit."""
         if not kwargs and len(args) == len(self._names) and not self._by_name_only:
             return dict(zip(self._names, args, strict=True))
-        if not args and kwargs.keys() == self._all_names:
+        given: Any = kwargs  # By whoever did not read the type, anything; the detour says so.
+        if not args and isinstance(given, Mapping) and given.keys() == self._all_names:
             # In one order, whatever the caller's: the same arguments are the same text.
             return {name: kwargs[name] for name in self._names}
         try:
