@@ -31,7 +31,6 @@ SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
     ("way", "said"),
     [
         pytest.param(wrong.schedules_without_lock, f"was made from|was decided|{REFUSED}", id="schedules without lock"),
-        pytest.param(wrong.tasks_without_lock, "was run by hand|overlap", id="tasks without lock"),
         pytest.param(wrong.changes_without_lock, f"was decided|is lost|{REFUSED}", id="changes without lock"),
         pytest.param(wrong.never_moved_on, REFUSED, id="never moved on"),
         pytest.param(wrong.changed_without_passing_over, "is lost", id="nothing passed over"),

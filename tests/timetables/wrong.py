@@ -29,11 +29,6 @@ def schedules_without_lock() -> Texts:
     return {"due_schedules": _without("due_schedules", "lock_skip")}
 
 
-def tasks_without_lock() -> Texts:
-    """Wrong: whether a task is free is true only for a moment."""
-    return {"lock_tasks": _without("lock_tasks", "lock")}
-
-
 def changes_without_lock() -> Texts:
     """Wrong: what is changed is what was read, not what is there by then."""
     return {"lock_schedule": _without("lock_schedule", "lock_schedule")}

@@ -9,6 +9,8 @@ from hanbeon import App
 from hanbeon.engine.fires import Trigger
 from hanbeon.errors import ExecutionUnfinished
 from hanbeon.service.verify import render, verify
+from hanbeon.store.operations.tasks import find_tasks, lock_tasks
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.service import Schedules
 
@@ -78,3 +80,28 @@ async def test_tasks_schedules_and_executions_survive_their_instance(database_ur
         assert (await schedules.task("report")).task_id == "report"
         changed = await schedules.change(made.id, {"cron": "@hourly"})
         assert changed.next_fire_at is not None, "without the code of its task, too"
+
+
+async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_the_task_is_free(
+    postgres_url: str,
+) -> None:
+    looked, may_end = asyncio.Event(), asyncio.Event()
+    app = _with_tasks(App(postgres_url))
+    await app.migrate()
+    async with app:
+        schedules = Schedules(app)
+        await schedules.create({"task_id": "report", "cron": "0 0 1 1 *"})
+
+        async def look(tx: Tx) -> None:
+            await lock_tasks(tx, [each.id for each in await find_tasks(tx, ["report"])])
+            looked.set()
+            await may_end.wait()
+
+        looking = asyncio.create_task(app.store.transact(look))
+        await looked.wait()
+        running = asyncio.create_task(schedules.run("report"))
+        await asyncio.sleep(0.5)
+        assert not running.done()
+        may_end.set()
+        await looking
+        assert (await running).status == "PENDING"
