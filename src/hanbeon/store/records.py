@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -83,7 +82,3 @@ def _record(kind: type[R], row: Any, **given: Any) -> R:
             values[name] = str(values[name])
     # Not strict: SQLite has no booleans of its own.
     return msgspec.convert(values | given, kind, strict=False)
-
-
-def by_column(rows: Sequence[Any], column: str) -> Mapping[Any, Any]:
-    return {row[column]: row for row in rows}

@@ -36,5 +36,3 @@ class FireReason(enum.StrEnum):
     """The schedule got other times before anybody saw to this one."""
     PAUSED = "paused"
     DELETED = "deleted"
-    TASK_GONE = "task_gone"
-    """Its task is one that may not be run this way."""
