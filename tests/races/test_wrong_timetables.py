@@ -1,4 +1,8 @@
-"""The judge of schedules can tell right from wrong: classic mistakes are found, the same strain alone is none."""
+"""The judge of schedules can tell right from wrong: classic mistakes are found, the same strain alone is none.
+
+Whether a mistake shows in a given run is a matter of chance, so those runs belong to the long tests; what each lock is
+for is shown for certain, by two connections, in `tests/surfaces/schedules/test_instances.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import asyncpg
 import pytest
 
 from hanbeon.errors import IdAlreadyUsed
+from tests.chaos.scale import LONG
 from tests.processes.journal import Journal
 from tests.processes.sizes import TIMEOUT
 from tests.timetables import wrong
@@ -18,7 +23,8 @@ from tests.timetables.storm import Storm, assert_fits, storm
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
-FOUND = (AssertionError, asyncpg.UniqueViolationError, IdAlreadyUsed)
+FOUND = (AssertionError, asyncpg.UniqueViolationError, IdAlreadyUsed, IndexError)
+"""The last is what a change runs into whose schedule was deleted meanwhile, for want of a lock."""
 ROUNDS = 8
 INSTANCES = 3
 KINDS = {"alone": 4, "crowds": 2}
@@ -27,11 +33,15 @@ REFUSED = "never came to this: all that was due|duplicate key|already made job"
 SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
 
 
+@pytest.mark.chaos
+@pytest.mark.skipif(not LONG, reason="found by chance: HANBEON_CHAOS=long")
 @pytest.mark.parametrize(
     ("way", "said"),
     [
         pytest.param(wrong.schedules_without_lock, f"was made from|was decided|{REFUSED}", id="schedules without lock"),
-        pytest.param(wrong.changes_without_lock, f"was decided|is lost|{REFUSED}", id="changes without lock"),
+        pytest.param(
+            wrong.changes_without_lock, f"was decided|is lost|out of range|{REFUSED}", id="changes without lock"
+        ),
         pytest.param(wrong.never_moved_on, REFUSED, id="never moved on"),
         pytest.param(wrong.changed_without_passing_over, "is lost", id="nothing passed over"),
     ],

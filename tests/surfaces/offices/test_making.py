@@ -14,6 +14,7 @@ from hanbeon.store.operations import read
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import making
 from hanbeon.surfaces.offices.service import Offices
+from tests.servers.locks import somebody_waits
 from tests.surfaces.offices.desk import Desk, add_tasks
 
 
@@ -119,8 +120,7 @@ async def test_a_single_job_waits_for_whoever_changes_its_office_and_goes_by_tha
                     *(office.id, '{"default": "hold"}'),
                 )
                 making = asyncio.create_task(offices.create_jobs(office.id, {"jobs": [{}]}))
-                while not await other.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
-                    assert not making.done()
+                assert await somebody_waits(postgres_url, making)
             (made,) = await making
         finally:
             await other.close()

@@ -1,7 +1,9 @@
 """Several instances at once: one of them decides a fire, one of many requests runs a task, and all survives them."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from hanbeon.store.operations.tasks import find_tasks, lock_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.service import Schedules
+from tests.servers.locks import somebody_waits
 
 
 def _with_tasks(app: App) -> App:
@@ -82,26 +85,62 @@ async def test_tasks_schedules_and_executions_survive_their_instance(database_ur
         assert changed.next_fire_at is not None, "without the code of its task, too"
 
 
-async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_the_task_is_free(
-    postgres_url: str,
-) -> None:
+@asynccontextmanager
+async def _at_it(app: App, look: Callable[[Tx], Awaitable[object]]) -> AsyncIterator[None]:
+    """Somebody has looked, in a transaction of its own that goes on until the end of this."""
     looked, may_end = asyncio.Event(), asyncio.Event()
+
+    async def stay(tx: Tx) -> None:
+        await look(tx)
+        looked.set()
+        await may_end.wait()
+
+    looking = asyncio.create_task(app.store.transact(stay))
+    try:
+        await looked.wait()
+        yield
+    finally:
+        may_end.set()
+        await looking
+
+
+@pytest.fixture
+async def on_postgres(postgres_url: str) -> AsyncIterator[App]:
     app = _with_tasks(App(postgres_url))
     await app.migrate()
     async with app:
-        schedules = Schedules(app)
-        await schedules.create({"task_id": "report", "cron": "0 0 1 1 *"})
+        yield app
 
-        async def look(tx: Tx) -> None:
-            await lock_tasks(tx, [each.id for each in await find_tasks(tx, ["report"])])
-            looked.set()
-            await may_end.wait()
 
-        looking = asyncio.create_task(app.store.transact(look))
-        await looked.wait()
+async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_the_task_is_free(
+    on_postgres: App,
+) -> None:
+    schedules = Schedules(on_postgres)
+    await schedules.create({"task_id": "report", "cron": "0 0 1 1 *"})
+
+    async def look(tx: Tx) -> None:
+        await lock_tasks(tx, [each.id for each in await find_tasks(tx, ["report"])])
+
+    async with _at_it(on_postgres, look):
         running = asyncio.create_task(schedules.run("report"))
-        await asyncio.sleep(0.5)
-        assert not running.done()
-        may_end.set()
-        await looking
-        assert (await running).status == "PENDING"
+        assert await somebody_waits(on_postgres.settings.database_url, running)
+    assert (await running).status == "PENDING"
+
+
+async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_waited_for_by_changes(
+    on_postgres: App,
+) -> None:
+    schedules = Schedules(on_postgres)
+    made = await schedules.create({"task_id": "report", "cron": "* * * * * *"})
+
+    async def due(tx: Tx) -> Sequence[Any]:
+        return await tx.fetch("due_schedules", 10)
+
+    async with asyncio.timeout(60):
+        while not await on_postgres.store.transact(due):
+            pass
+    async with _at_it(on_postgres, due):
+        assert await on_postgres.store.transact(due) == []
+        changing = asyncio.create_task(schedules.change(made.id, {"cron": "0 0 1 1 *"}))
+        assert await somebody_waits(on_postgres.settings.database_url, changing)
+    assert (await changing).cron == "0 0 1 1 *"
