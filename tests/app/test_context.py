@@ -94,7 +94,7 @@ async def test_a_transaction_commits_with_the_success_and_only_then(kit: TestKit
     assert await rows_of_others(kit) == []
     go.set()
     await kit.settle()
-    assert await good.result(1) == 1
+    assert await good.result(20) == 1
     bad = await kit.app.enqueue(write.call("bad", fail=True))
     await kit.run_all()
     assert await bad.state() is State.FAILED
@@ -144,7 +144,7 @@ async def test_a_transaction_asked_for_twice_at_once_is_one(kit: TestKit) -> Non
 
     job = await kit.app.enqueue(write)
     await kit.run_all()
-    assert await job.result(1)
+    assert await job.result(20)
     assert await rows(kit) == ["a", "b"]
 
 
@@ -181,7 +181,7 @@ async def test_a_body_that_ends_the_transaction_itself_does_not_succeed(kit: Tes
     with pytest.raises(
         JobFailed, match="was ended by a COMMIT or ROLLBACK of yours; write through it, but leave its end"
     ):
-        await job.result(1)
+        await job.result(20)
 
 
 async def test_children_exist_if_and_only_if_the_parent_succeeds(kit: TestKit) -> None:
@@ -203,7 +203,7 @@ async def test_children_exist_if_and_only_if_the_parent_succeeds(kit: TestKit) -
     assert await kit.app.jobs(task="child") == []
     await kit.run_all()
     children = await kit.app.jobs(task="child")
-    assert [record.id for record in children] == await job.result(1)
+    assert [record.id for record in children] == await job.result(20)
     assert [record.state for record in children] == [State.SUCCEEDED] * 2
 
 
@@ -234,7 +234,7 @@ async def test_a_child_that_does_not_fit_is_refused_in_the_body(kit: TestKit) ->
     job = await kit.app.enqueue(parent)
     await kit.run_all()
     with pytest.raises(JobFailed, match=r"\(invalid\): InvalidInput: delay: a delay cannot be negative"):
-        await job.result(1)
+        await job.result(20)
 
 
 async def test_the_idempotency_key_stays_and_the_fence_grows(kit: TestKit) -> None:
@@ -280,7 +280,7 @@ async def test_retry_in_burns_no_retry_and_is_no_failure(kit: TestKit, kind: str
         job = await kit.app.enqueue(threaded)
     before = kit.clock.now_us()
     assert await kit.run_all() == 4
-    assert await job.result(1) == 4
+    assert await job.result(20) == 4
     assert (kit.clock.now_us() - before) / 1_000_000 == pytest.approx(360)
     attempts = await job.attempts()
     assert [attempt.status for attempt in attempts] == [AttemptStatus.RELEASED] * 3 + [AttemptStatus.COMPLETED]
@@ -297,7 +297,7 @@ async def test_retry_in_for_no_time_at_all_is_refused(kit: TestKit, seconds: flo
     job = await kit.app.enqueue(work)
     assert await kit.run_all() == 1
     with pytest.raises(JobFailed, match=r"\(invalid\): InvalidInput: seconds: .* use 0 or more"):
-        await job.result(1)
+        await job.result(20)
 
 
 @pytest.mark.usefixtures("table")
@@ -322,7 +322,7 @@ async def test_threads_have_the_same_blocking(kit: TestKit) -> None:
 
     good = await kit.app.enqueue(work.call(fail=False))
     await kit.tick()
-    assert await good.result(1) == ["thread"]
+    assert await good.result(20) == ["thread"]
     assert (await good.record()).progress == '{"thread":"hanbeon-task"}'
     assert await rows(kit) == ["thread"]
     assert len(await kit.app.jobs(task="child")) == 1
@@ -350,7 +350,7 @@ async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None
     await kit.start_ready()
     await kit.clock.advance(kit.app.settings.lease + 1)
     await kit.run_all()
-    assert await job.result(1) == "attempt 2"
+    assert await job.result(20) == "attempt 2"
     assert told == ["LeaseLost"]
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.LOST, AttemptStatus.COMPLETED]
     assert (await job.record()).progress is None

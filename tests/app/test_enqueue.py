@@ -33,7 +33,7 @@ async def test_by_request_by_task_and_by_name(kit: TestKit) -> None:
     ]
     assert await kit.run_all() == 4
     assert sorted(ran) == sorted(["request", "task", "name", "options"])
-    assert [await job.result(1) for job in jobs] == ["REQUEST", "TASK", "NAME", "OPTIONS"]
+    assert [await job.result(20) for job in jobs] == ["REQUEST", "TASK", "NAME", "OPTIONS"]
     assert all(job.created for job in jobs)
 
 
@@ -199,7 +199,7 @@ async def test_an_idempotency_key_makes_one_job_for_ever(kit: TestKit) -> None:
     await kit.run_all()
     again = await kit.app.enqueue(note.call("x"), idempotency_key="order-1")
     assert (again.id, again.created) == (first.id, False)
-    assert await again.result(1) == "X"
+    assert await again.result(20) == "X"
     with pytest.raises(IdAlreadyUsed, match=r"idempotency_key 'order-1' already made job .* with other contents; send"):
         await kit.app.enqueue(note.call("z"), idempotency_key="order-1")
     assert ran == ["x"]

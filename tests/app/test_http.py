@@ -17,7 +17,7 @@ async def test_an_answer_is_the_result_of_the_job(kit: TestKit) -> None:
         job = await kit.app.enqueue(ping.call(place="here"))
         by_name = await kit.app.enqueue("ping", {"place": "there"})
         assert await kit.tick() == 2
-        assert [await job.result(1), await by_name.result(1)] == [{"n": 7}] * 2
+        assert [await job.result(20), await by_name.result(20)] == [{"n": 7}] * 2
         assert sorted(seen.target for seen in web.seen) == ["/here", "/there"]
         record = await job.record()
         assert (record.state, record.timeout_us) == (State.SUCCEEDED, 60_000_000)
@@ -45,7 +45,7 @@ async def test_the_next_attempt_comes_when_the_server_asked_for_it(kit: TestKit)
             "the 20 s of the task are later than the second asked for"
         )
         await kit.run_all()
-        assert await job.result(1) == 1
+        assert await job.result(20) == 1
     attempts = await job.attempts()
     assert [(each.status, each.failure_type) for each in attempts] == [
         (AttemptStatus.FAILED, "temporary"),
@@ -76,7 +76,7 @@ async def test_the_log_of_a_job_has_what_the_server_said_and_the_way_there(
         own = {"X-Token": "${HOOK_TOKEN}"}
         job = await kit.app.enqueue(kit.app.http("ping", web.url, headers=own, allow_private=True, retries=1))
         await kit.run_all()
-        assert await job.result(1) == 1
+        assert await job.result(20) == 1
     lines = [entry for entry in (await job.log()).entries if isinstance(entry, LogLine)]
     assert [(line.attempt, line.stream.value, line.text[:40]) for line in lines] == [
         (1, "engine", f"POST {web.url}/ answered 307 Temporary Redirect; sent on to {web.url}"[:40]),
@@ -107,7 +107,7 @@ async def test_a_private_address_fails_the_job_and_nothing_else(kit: TestKit) ->
             "127.0.0.1 is refused: a loopback address; if the task may go there, "
             "say allow_private = true in its http table"
         )
-        assert await allowed.result(1) == 1
+        assert await allowed.result(20) == 1
         assert len(web.peers) == 1
 
 
@@ -120,7 +120,7 @@ async def test_an_answer_without_end_fails_its_job_and_nothing_else(kit: TestKit
         assert await kit.tick() == 1
         record = await flooded.record()
         assert (record.state, record.failure_type) == (State.FAILED, "invalid")
-        assert await following.result(1) == 1
+        assert await following.result(20) == 1
 
 
 async def test_a_timeout_closes_the_connection(kit: TestKit) -> None:

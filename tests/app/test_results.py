@@ -38,10 +38,10 @@ async def test_a_result_has_the_type_that_the_task_declares(kit: TestKit) -> Non
 
     jobs = [await kit.app.enqueue(task) for task in (buy, untyped, mistyped)]
     await kit.run_all()
-    assert await jobs[0].result(1) == Receipt(7, at)
-    assert await jobs[1].result(1) == {"at": "2026-11-15T00:00:00Z", "set": [1]}
-    assert await jobs[2].result(1) == "not a number", "what was returned is not lost over a wrong annotation"
-    assert await kit.app.job(jobs[0].id).result(1) == {"number": 7, "at": "2026-11-15T00:00:00Z"}
+    assert await jobs[0].result(20) == Receipt(7, at)
+    assert await jobs[1].result(20) == {"at": "2026-11-15T00:00:00Z", "set": [1]}
+    assert await jobs[2].result(20) == "not a number", "what was returned is not lost over a wrong annotation"
+    assert await kit.app.job(jobs[0].id).result(20) == {"number": 7, "at": "2026-11-15T00:00:00Z"}
 
 
 async def test_a_failure_is_raised_with_its_type_and_message(kit: TestKit) -> None:
@@ -52,7 +52,7 @@ async def test_a_failure_is_raised_with_its_type_and_message(kit: TestKit) -> No
     job = await kit.app.enqueue(fail)
     await kit.run_all()
     with pytest.raises(JobFailed, match=r"failed \(error\): ValueError: out of paper") as failure:
-        await job.result(1)
+        await job.result(20)
     assert (failure.value.job_id, failure.value.failure_type) == (job.id, "error")
     assert (await job.wait(1)).state is State.FAILED, "waiting alone does not raise"
 
@@ -60,7 +60,7 @@ async def test_a_failure_is_raised_with_its_type_and_message(kit: TestKit) -> No
 async def test_a_cancelled_job_has_no_result(kit: TestKit) -> None:
     job = await kit.make_job(state="cancelled")
     with pytest.raises(JobCancelled, match=job.id):
-        await job.result(1)
+        await job.result(20)
 
 
 async def test_waiting_ends_and_the_job_goes_on(kit: TestKit) -> None:
@@ -72,7 +72,7 @@ async def test_waiting_ends_and_the_job_goes_on(kit: TestKit) -> None:
     with pytest.raises(WaitTimeout, match=f"job {job.id} has not finished within 0.05 s; it goes on"):
         await job.result(0.05)
     await kit.run_all()
-    assert await job.result(1) == "done"
+    assert await job.result(20) == "done"
 
 
 async def test_a_waiter_is_woken_by_the_end_itself(app: App) -> None:
@@ -161,9 +161,9 @@ async def test_a_result_over_the_limit_fails_for_good(kit_url: str) -> None:
 
         fits, over = await kit.app.enqueue(work.call(340)), await kit.app.enqueue(work.call(341))
         assert await kit.run_all() == 2
-        assert len(await fits.result(1)) == 340
+        assert len(await fits.result(20)) == 340
         with pytest.raises(JobFailed, match=r"\(invalid\): result: over the limit of 1,024 bytes; store it elsewhere"):
-            await over.result(1)
+            await over.result(20)
 
 
 async def test_long_and_odd_messages_are_kept_as_far_as_they_can_be(

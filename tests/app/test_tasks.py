@@ -33,7 +33,7 @@ async def test_a_plain_decorator_keeps_the_function(kit: TestKit) -> None:
     assert await add.function(1, 2) == 3
     job = await kit.app.enqueue(add.call(1))
     await kit.run_all()
-    assert await job.result(1) == 11
+    assert await job.result(20) == 11
 
 
 async def test_options_are_the_defaults_of_the_tasks_jobs(kit: TestKit) -> None:
@@ -66,8 +66,8 @@ async def test_a_context_is_given_where_it_is_asked_for(kit: TestKit) -> None:
     one = await kit.app.enqueue(awaited.call("hello"), role="FE", queue="q")
     two = await kit.app.enqueue(threaded.call(word="hello"))
     await kit.run_all()
-    assert await one.result(1) == ["hello", one.id, "q", "FE", 1, 1, 0, False]
-    assert await two.result(1) == ["hello", two.id, "default", "", 1, 1, 0, False]
+    assert await one.result(20) == ["hello", one.id, "q", "FE", 1, 1, 0, False]
+    assert await two.result(20) == ["hello", two.id, "default", "", 1, 1, 0, False]
 
 
 async def test_arguments_arrive_with_their_types(kit: TestKit) -> None:
@@ -101,7 +101,7 @@ async def test_arguments_arrive_with_their_types(kit: TestKit) -> None:
     }
     job = await kit.app.enqueue(note.call(**given))
     await kit.run_all()
-    assert await job.result(1) is None
+    assert await job.result(20) is None
     assert {name: seen[name] for name in given} == given
     assert seen["maybe"] is None
     assert seen["anything"] == ("x",), "a default stays the function's own"
@@ -123,7 +123,7 @@ async def test_a_name_registered_again_by_the_same_function_is_fine(kit: TestKit
     kit.app.task(work)
     job = await kit.app.enqueue(kit.app.task(retries=0)(work))
     await kit.run_all()
-    assert await job.result(1) == "ran"
+    assert await job.result(20) == "ran"
 
 
 async def test_two_apps_do_not_share_tasks(sqlite_url: str) -> None:
@@ -147,4 +147,4 @@ async def test_plain_functions_run_in_threads(kit: TestKit, executor: str | None
 
     job = await kit.app.enqueue(work)
     await kit.run_all()
-    assert (await job.result(1)).startswith("hanbeon-task")
+    assert (await job.result(20)).startswith("hanbeon-task")

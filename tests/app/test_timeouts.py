@@ -91,7 +91,7 @@ async def test_a_body_that_ended_in_time_has_not_timed_out(kit: TestKit) -> None
         await asyncio.sleep(0)
     await kit.clock.advance(6)
     await kit.settle()
-    assert await job.result(1) == "in time"
+    assert await job.result(20) == "in time"
     assert "overdue" not in [event.type for event in await kit.app.events_after()]
 
 

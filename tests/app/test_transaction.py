@@ -44,6 +44,7 @@ def insert(app: App) -> str:
 
 
 async def test_writes_and_jobs_commit_with_the_block(app: App, note: Task[[int], int]) -> None:
+    app.settings = app.settings.model_copy(update={"poll": 60.0})
     async with app.worker():
         async with app.transaction() as tx:
             await tx.execute(insert(app), 7)
@@ -52,8 +53,8 @@ async def test_writes_and_jobs_commit_with_the_block(app: App, note: Task[[int],
             with pytest.raises(JobNotFound):
                 await job.state()
             assert (await tx.fetch("SELECT count(*) AS n FROM orders"))[0]["n"] == 1
-        assert await asyncio.wait_for(job.result(), 4) == 7  # Woken, not polled for: that takes 5 s.
-        assert await asyncio.wait_for(behind.result(), 4) == 8
+        assert await asyncio.wait_for(job.result(), 30) == 7  # Woken, not polled for: that takes a minute.
+        assert await asyncio.wait_for(behind.result(), 30) == 8
     assert await numbers(app) == [7]
     assert (await verify(app.store)).findings == ()
     # The lanes made inside are remembered now, and work without a transaction.
@@ -140,7 +141,7 @@ async def _task() -> None: ...
 
 
 async def test_on_sqlite_it_may_not_last(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.sqlite.LENT_LIMIT_SECONDS", 0.05)
+    monkeypatch.setattr("hanbeon.store.sqlite.LENT_LIMIT_SECONDS", 1.0)
     async with App(sqlite_url) as app:
         task = app.task(_task)
 

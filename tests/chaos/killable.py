@@ -19,7 +19,7 @@ from tests.processes.journal import Journal, write_line
 
 GRACE = 0.5
 _ROOT = Path(__file__).parents[2]
-SETTINGS = {"lease": 3.0, "poll": 0.5, "stop_grace": GRACE}
+SETTINGS = {"lease": 8.0, "poll": 0.5, "stop_grace": GRACE}
 _GRANDCHILD = (
     "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0);"

@@ -13,17 +13,20 @@ from tests.processes.journal import Journal
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
+_LEASE = 6.0
+
 
 async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
     postgres_url: str, journal: Journal
 ) -> None:
     async with opened(postgres_url) as app:
-        long = await enqueue(app, "nap", seconds=3 * QUICK["lease"])
-        retried = await enqueue(app, "flaky", failures=2)
-        delayed = await enqueue(app, "quick", options={"delay": 1.0})
-        limited = await enqueue(app, "limited", journal=str(journal))
-        with crew(postgres_url, settings=QUICK | {"clock": "jumping"}) as workers:
+        with crew(postgres_url, settings=QUICK | {"clock": "jumping", "lease": _LEASE}) as workers:
             workers.hire(2, before="tests.chaos.clocks:travel")
+            await workers.ready()
+            long = await enqueue(app, "nap", seconds=1.5 * _LEASE)
+            retried = await enqueue(app, "flaky", failures=2)
+            delayed = await enqueue(app, "quick", options={"delay": 1.0})
+            limited = await enqueue(app, "limited", journal=str(journal))
             for job_id in (long, retried, delayed, limited):
                 await until_state(app, job_id, State.SUCCEEDED)
         assert await statuses(app, long) == ["completed"], "a lease was taken for expired"
@@ -31,7 +34,7 @@ async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
         assert await statuses(app, limited) == ["timeout", "completed"]
         record = await app.store.job(delayed)
         assert record.started_at is not None
-        assert 1.0 <= (record.started_at - record.created_at) / MICROS < 10
+        assert 1.0 <= (record.started_at - record.created_at) / MICROS < 60
         (timed_out, _) = await app.store.attempts(limited)
-        assert 3.0 <= (timed_out.ended_at - timed_out.started_at) / MICROS < 10
+        assert 3.0 <= (timed_out.ended_at - timed_out.started_at) / MICROS < 60
         await assert_sound(app)

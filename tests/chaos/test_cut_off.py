@@ -29,7 +29,7 @@ from tests.processes.workers import WorkerProcess
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
-SETTINGS = {"lease": 3.0, "poll": 0.5}
+SETTINGS = {"lease": 8.0, "poll": 0.5}
 
 
 def _deliver(proxy: FaultProxy) -> None:

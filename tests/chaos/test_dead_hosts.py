@@ -25,7 +25,7 @@ async def test_a_job_whose_row_a_dead_host_left_locked_is_recovered(postgres_url
                 await proxy.silenced.wait()
                 workers.kill(dying)
                 workers.hire()
-                await until_state(app, job_id, State.SUCCEEDED, timeout=30)
+                await until_state(app, job_id, State.SUCCEEDED)
         await assert_sound(app)
 
 
@@ -41,7 +41,7 @@ async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url
                 await proxy.silenced.wait()
                 workers.kill(dying)
                 workers.hire()
-                await until_state(app, job_id, State.SUCCEEDED, timeout=30)
+                await until_state(app, job_id, State.SUCCEEDED)
         await assert_sound(app)
 
 

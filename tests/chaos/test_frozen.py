@@ -37,7 +37,7 @@ async def test_what_a_frozen_worker_writes_later_is_refused(
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 1)
             frozen.freeze()
-            workers.hire()
+            workers.hire(settings=QUICK | {"lease": 30.0})
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 2)
             if thawed == "afterwards":

@@ -63,7 +63,7 @@ async def test_wake_ups_work_again_after_the_listening_connection_died(postgres_
             async with direct(postgres_url) as connection:
                 assert await connection.fetchval("SELECT pg_terminate_backend($1, 10000)", first)
             await until("the worker listens again", lambda: _listener(postgres_url, other_than=first))
-            await until_state(app, await enqueue(app, "quick"), State.SUCCEEDED, timeout=30)
+            await until_state(app, await enqueue(app, "quick"), State.SUCCEEDED)
 
 
 _BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"

@@ -22,7 +22,7 @@ async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_bac
     async with opened(database_url) as app:
         short = await enqueue(app, "gated", journal=str(journal), gate=str(gate))
         endless = await enqueue(app, "first_try_hangs", journal=str(journal))
-        with crew(database_url, settings=QUICK | {"shutdown_grace": 2.0}, concurrency=2) as workers:
+        with crew(database_url, settings=QUICK | {"shutdown_grace": 6.0}, concurrency=2) as workers:
             leaving = workers.hire()
             for job_id in (short, endless):
                 await until_line(journal, "began", job_id, 1)

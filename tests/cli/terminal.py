@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -15,6 +16,12 @@ import time
 from typing import Any
 
 from tests.cli.hanbeon import SCRIPT, environment
+
+
+def _begin() -> None:
+    """The terminal is its own, and closing it ends it, although whoever runs these tests may ignore that."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Terminal:
@@ -33,7 +40,7 @@ class Terminal:
             stderr=self._theirs,
             env=inherited,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - nothing here has threads
+            preexec_fn=_begin,  # noqa: PLW1509 - nothing here has threads
         )
         self.shown = ""
 
@@ -59,8 +66,10 @@ class Terminal:
 
     def end(self) -> tuple[int, list[Any]]:
         """The exit code, and the modes that it left the terminal in."""
-        code = self.process.wait(30)
-        return code, termios.tcgetattr(self._theirs)
+        end = time.monotonic() + 60
+        while self.process.poll() is None and time.monotonic() < end:
+            self.rest()  # One that has no room to write does not end.
+        return self.process.wait(1), termios.tcgetattr(self._theirs)
 
     def rest(self) -> str:
         while select.select([self._ours], [], [], 0.1)[0]:

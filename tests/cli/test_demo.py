@@ -22,13 +22,16 @@ def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[-3] == "1 release, 28 jobs: 28 succeeded, 0 failed, 0 cancelled"
-    assert lines[-2].startswith("30 attempts, 2 of them retried (1 after a timeout)")
-    assert lines[-1].startswith("sound: 28 jobs, 30 attempts")
+    told = re.match(r"(\d+) attempts, (\d+) of them retried \((\d+) after a timeout\)", lines[-2])
+    assert told is not None, lines[-2]
+    attempts, retried, late = map(int, told.groups())
+    # Two by its script; on a slow machine more of them may be late.
+    assert (attempts, retried >= 2, late >= 1) == (28 + retried, True, True)
+    assert lines[-1].startswith(f"sound: 28 jobs, {attempts} attempts")
     assert sum(" succeeded " in line for line in lines[:-3]) == 28
-    assert [line.split()[2] for line in lines if "Deploy to staging" in line] == [
-        *("scheduled", "promoted", "claimed", "overdue", "retried"),
-        *("promoted", "claimed", "succeeded"),
-    ]
+    deploying = [line.split()[2] for line in lines if "Deploy to staging" in line]
+    assert deploying[:5] == ["scheduled", "promoted", "claimed", "overdue", "retried"]
+    assert deploying[-1] == "succeeded"
     assert list(tmp_path.glob("hanbeon-demo-*")) == []
 
 

@@ -3,12 +3,11 @@
 import asyncio
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.hanbeon import call, hanbeon, start
+from tests.cli.hanbeon import call, hanbeon
 from tests.cli.workers import Running
 
 
@@ -19,15 +18,12 @@ def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
         line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")
     ]
     assert [command[0] for command in commands] == ["worker", "enqueue", "jobs", "top", "--help"]
-    with start(*commands[0], cwd=tmp_path, stdout=subprocess.DEVNULL) as worker:
-        try:
-            made = hanbeon(*commands[1], cwd=tmp_path)
-            assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!"\n', "")
-            for command in commands[2:]:
-                assert hanbeon(*command, cwd=tmp_path).returncode == 0
-        finally:
-            worker.terminate()
-            worker.communicate(timeout=30)
+    with Running(*commands[0], cwd=tmp_path) as worker:
+        worker.until("worker_started")
+        made = hanbeon(*commands[1], cwd=tmp_path)
+        assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!"\n', "")
+        for command in commands[2:]:
+            assert hanbeon(*command, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["hanbeon.toml", "shop.toml"])

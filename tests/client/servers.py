@@ -68,14 +68,16 @@ class Way:
                 await writer.drain()
                 return
             upstream, sending = await asyncio.open_connection(self._host, self._port)
-            sending.write(request)
-            answer = await upstream.readuntil(b"\r\n\r\n")
-            if canned is None:
-                writer.write(answer)
-                while part := await upstream.read(65_536):
-                    writer.write(part)
-                    await writer.drain()
-            sending.close()
+            try:
+                sending.write(request)
+                answer = await upstream.readuntil(b"\r\n\r\n")
+                if canned is None:
+                    writer.write(answer)
+                    while part := await upstream.read(65_536):
+                        writer.write(part)
+                        await writer.drain()
+            finally:
+                sending.close()
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:

@@ -154,9 +154,10 @@ async def test_webhooks_are_shown_enabled_again_and_their_deliveries_listed(app_
             while (shown := await ask(office.webhook, made.webhooks[0])).state != "disabled":
                 pass
             assert shown.last_error
-            deliveries = await ask.take(office.deliveries(shown.id, limit=1))
+            deliveries: list[Any] = []
+            while len(deliveries) < 2:  # The relay may still be at the others.
+                deliveries = await ask.take(office.deliveries(shown.id, limit=1))
             assert {each.job_id for each in deliveries} == {job.id}
-            assert len(deliveries) > 1
             assert (await ask(office.enable_webhook, shown)).state == "enabled"
             with pytest.raises(NotFound) as missing:
                 await ask(office.webhook, job.id)

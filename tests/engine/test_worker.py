@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ async def test_stopping_lets_running_jobs_finish_within_the_grace(app_url: str) 
         await asyncio.sleep(0)
         go.set()
         await asyncio.wait_for(stopping, 10)
-        assert await job.result(1) == "finished"
+        assert await job.result(20) == "finished"
         assert await later.state() is State.READY, "nothing is claimed any more"
 
 
@@ -263,9 +264,9 @@ async def test_an_idle_worker_does_not_wake_itself(app: App, monkeypatch: pytest
         async with quiet.worker():
             await (await quiet.enqueue("work")).wait(20)
             await asyncio.sleep(0.5)  # What the job stirred up has settled.
-            counter = Counter(quiet, monkeypatch)
+            counter, began = Counter(quiet, monkeypatch), time.monotonic()
             await asyncio.sleep(2.5)
-            assert counter.count <= 5
+            assert counter.count <= 3 + 2 * (time.monotonic() - began), "one that wakes itself asks hundreds of times"
 
 
 async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_the_worker_stops(

@@ -21,6 +21,7 @@ from hanbeon.executors.process.executor import ProcessExecutor
 from hanbeon.settings import load_settings
 from hanbeon.tasks.context import Desk
 from hanbeon.tasks.task import Task
+from tests.chaos.scale import SLACK
 from tests.executors.desk import Started, new_call
 from tests.processes.journal import Journal
 
@@ -135,7 +136,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def watched(started: Started, processes: list[int], seconds: float = GRACE + 1) -> tuple[float, list[int]]:
+async def watched(started: Started, processes: list[int], seconds: float = GRACE + SLACK) -> tuple[float, list[int]]:
     """When its end was told (it was stopped), and which of the processes ran at that very moment."""
     moment: asyncio.Future[tuple[float, list[int]]] = asyncio.get_running_loop().create_future()
     started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))

@@ -15,6 +15,7 @@ from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.port import StopCause
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.task import Task
+from tests.chaos.scale import SLACK
 from tests.executors import bodies
 from tests.executors.bench import GRACE, CommandBench, alive, numbers, until, watched
 from tests.processes.journal import Journal
@@ -42,7 +43,7 @@ async def test_nothing_is_left_of_a_command_that_ignores_sigterm_and_of_its_gran
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
     told, seen = await watched(started, processes)
-    assert GRACE <= told - asked_at < GRACE + 1
+    assert GRACE <= told - asked_at < GRACE + SLACK
     assert seen == [], "its end was told before all of it was dead"
     assert commands.work() == []
 
@@ -74,14 +75,15 @@ async def test_a_pipeline_dies_as_a_whole(commands: CommandBench, journal: Journ
 
 
 async def test_a_command_that_ends_at_sigterm_waits_for_no_grace(journal: Journal) -> None:
-    commands = CommandBench(stop_grace=7.0)
+    commands = CommandBench(lease=240, stop_grace=60)
     started = commands.start(
         shell("""trap 'echo bye; exit 0' TERM; echo "began $$" >> "$1"; while :; do sleep 0.1; done"""),
+        desk={"lease": 240.0},
         journal=str(journal),
     )
     await numbers(journal, 1)
     started.stop(StopCause.SHUTDOWN)
-    assert await started.within(3) is None, "it was interrupted: that is no success"
+    assert await started.within() is None, "it was interrupted: that is no success"
     assert commands.printed() == b"bye\n"
     await commands.executor.close()
 
@@ -91,7 +93,7 @@ async def test_one_that_had_ended_before_it_was_stopped_keeps_its_result(command
     session = started._work._session  # type: ignore[attr-defined]
     await until("it has ended", lambda: session.leader is not None and not psutil.pid_exists(session.leader))
     started.stop(StopCause.SHUTDOWN)
-    assert await started.within(3) == Returned("1")
+    assert await started.within() == Returned("1")
 
 
 @pytest.mark.parametrize("kind", bodies.LEAVES)
@@ -108,7 +110,7 @@ async def test_a_crash_takes_its_children_along(commands: CommandBench, journal:
     processes = await numbers(journal)
     leader = next(int(words[1]) for words in journal.lines("began"))
     os.kill(leader, signal.SIGKILL)
-    assert await started.within(5) == Raised("the command was killed by SIGKILL", "session_error")
+    assert await started.within() == Raised("the command was killed by SIGKILL", "session_error")
     assert not any(alive(pid) for pid in processes)
 
 
@@ -116,7 +118,7 @@ async def test_a_killed_keeper_leaves_nothing(commands: CommandBench, journal: J
     started = commands.start(body(bodies.stubborn, journal=str(journal), kind="daemon", clean=True))
     processes = await numbers(journal)
     commands.keepers[0].kill()
-    assert await started.within(5) == Raised("the command was killed together with its guardian", "session_error")
+    assert await started.within() == Raised("the command was killed together with its guardian", "session_error")
     assert not any(alive(pid) for pid in processes)
 
 
@@ -125,14 +127,14 @@ async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(
 ) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
     await commands.run(shell("true"), journal="")
-    started = commands.start(body(bodies.stubborn, journal=str(journal)), desk={"lease": 6.0})
+    started = commands.start(body(bodies.stubborn, journal=str(journal)), desk={"lease": 12.0})
     processes = await numbers(journal)
     assert commands.attempt is not None
     ends_at = commands.attempt.lease_until
     while any(alive(pid) for pid in processes):
         time.sleep(0.01)  # noqa: ASYNC251 - on purpose
         assert time.clock_gettime(time.CLOCK_BOOTTIME) < ends_at, "it runs on after its lease"
-    outcome = await started.within(1)
+    outcome = await started.within()
     assert isinstance(outcome, Raised)
     assert "this worker stood still for so long that its lease was in danger" in outcome.message
 
@@ -145,7 +147,7 @@ async def test_closing_kills_what_runs(journal: Journal) -> None:
     await commands.executor.close()
     assert not any(alive(pid) for pid in processes)
     assert not guardian.is_running()
-    assert isinstance(await started.within(1), Raised)
+    assert isinstance(await started.within(), Raised)
 
 
 async def test_two_hundred_at_once(commands: CommandBench) -> None:
@@ -156,4 +158,4 @@ async def test_two_hundred_at_once(commands: CommandBench) -> None:
     assert outcomes == [Returned()] * 200
     assert commands.work() == []
     await until("the keepers are gone", lambda: not commands.keepers)
-    assert (psutil.Process().num_fds(), commands.guardian.num_fds()) == before
+    await until("no descriptor is left", lambda: (psutil.Process().num_fds(), commands.guardian.num_fds()) == before)

@@ -58,10 +58,10 @@ async def test_a_wrong_way_is_found(
 async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_path: Path) -> None:
     with wrong.in_the_place_of_the_right(wrong.right()):
         async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1), **KINDS) as run:
-            await _rounds(run, 1)
+            await _rounds(run, 1, TIMEOUT / 4)
 
 
-async def _rounds(run: Storm, count: int) -> None:
+async def _rounds(run: Storm, count: int, patience: float = 10) -> None:
     """Some seconds of changes at a time, judged each time, by instances of their own connections."""
     async with AsyncExitStack() as stack:
         for number in range(INSTANCES):
@@ -72,4 +72,4 @@ async def _rounds(run: Storm, count: int) -> None:
         for _ in range(count):
             await run.resume_all()
             await run.act_for(4, pause=0.005)
-            assert_fits(await run.end(10), run.board)
+            assert_fits(await run.end(patience), run.board)

@@ -34,6 +34,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocols, "_WRITE_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "PING_SECONDS", 600.0)
     monkeypatch.setattr(follower, "WAITING_MOST", 20)
+    monkeypatch.setattr(session, "SEND_SECONDS", 600.0)
 
 
 @contextlib.asynccontextmanager
@@ -49,20 +50,14 @@ async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
         yield listener
 
 
-async def _everything(client: Client, office: str) -> list[dict[str, Any]]:
-    """All events of the office, asked for the plain way."""
-    items: list[dict[str, Any]] = []
-    last = 0
+async def _everything(client: Client, office: str, number: int) -> list[dict[str, Any]]:
+    """All events of the office, so many, asked for the plain way."""
     async with dial(client, f"/ws/offices/{office}/events") as listener:
-        while True:
-            try:
-                async with asyncio.timeout(2):
-                    message = json.loads(await listener.recv())
-            except TimeoutError:
-                return items
-            assert message["id"] > last
-            last = message["id"]
-            items.append(message)
+        items = await _hear_many(listener, number)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                items.append(json.loads(await listener.recv()))
+    return items
 
 
 async def _rest(listener: ClientConnection) -> list[dict[str, Any]]:
@@ -75,11 +70,11 @@ async def _rest(listener: ClientConnection) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_resumes_without_loss(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "SEND_SECONDS", 2.0)
     async with serving(app) as client, contextlib.AsyncExitStack() as crowd:
         office, other = await new_office(client), await new_office(client, "Busan")
         path = f"/ws/offices/{office}/events"
@@ -94,6 +89,7 @@ async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_re
             assert number == 150
             assert (await client.post(f"/api/offices/{office}/jobs/cancel-all")).status == 200
             heard = await hearing
+            monkeypatch.setattr(session, "SEND_SECONDS", 0.5)
             await _dropped(lines)  # If it read before, it would stall no longer.
             first = await _rest(stalled)
         ids = [each["id"] for each in heard[0]]
@@ -105,7 +101,7 @@ async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_re
         async with dial(client, f"{path}?after={last}") as resumed:
             rest = await _hear_many(resumed, 300 - len([each for each in first if "id" in each]))
         assert [each for each in first if "id" in each] + rest == heard[0]
-        assert heard[0] == await _everything(client, office)
+        assert heard[0] == await _everything(client, office, 300)
 
 
 async def _dropped(lines: list[Any]) -> None:
@@ -147,12 +143,13 @@ async def test_a_slow_listener_is_told_of_the_gap_and_then_hears_what_it_missed(
     assert any(line.startswith("hanbeon_gaps_total ") and not line.endswith(" 0.0") for line in text.splitlines())
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("path", ["/ws/offices/{}/events", "/api/offices/{}/events"])
 async def test_one_who_does_not_read_does_not_hold_up_a_stop(app: App, path: str) -> None:
     app.settings = app.settings.model_copy(update={"shutdown_grace": 100.0})
     with contextlib.ExitStack() as kept, capture_logs() as lines:
-        async with asyncio.timeout(60), serving(app) as client:
+        async with asyncio.timeout(200), serving(app) as client:
             office = await new_office(client)
             kept.enter_context(_silent(client, path.format(office)))
             for _ in range(15):  # The kernel keeps megabytes for plain HTTP.
@@ -160,6 +157,7 @@ async def test_one_who_does_not_read_does_not_hold_up_a_stop(app: App, path: str
     assert [line["event"] for line in lines].count("connection_dropped") == 1
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 async def test_a_stream_that_nobody_reads_is_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "SEND_SECONDS", 1.0)
@@ -167,7 +165,7 @@ async def test_a_stream_that_nobody_reads_is_dropped(app: App, monkeypatch: pyte
     async with serving(app) as client:
         office = await new_office(client)
         with _silent(client, f"/api/offices/{office}/events"), capture_logs() as lines:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(200):
                 while not any(line["event"] == "connection_dropped" for line in lines):
                     await new_jobs(client, office, 500)
         assert (await client.get("/healthz")).status == 200
@@ -211,9 +209,10 @@ async def test_a_ping_of_one_who_is_behind_is_answered_when_it_reads_on(server: 
 async def test_one_who_speaks_before_it_is_let_in_is_dropped(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    admit, spoken = Admission.admit, asyncio.Event()
+    admit, entered, spoken = Admission.admit, asyncio.Event(), asyncio.Event()
 
     async def late(*args: Any) -> Who:
+        entered.set()
         await spoken.wait()
         return await admit(*args)
 
@@ -223,7 +222,8 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
         for said in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
             with _silent(client, path) as early:
                 early.settimeout(20)
-                await asyncio.sleep(0.1)
+                await entered.wait()
+                entered.clear()
                 early.sendall(said)
                 with contextlib.suppress(ConnectionResetError):
                     assert await asyncio.to_thread(early.recv, 4_096) == b""

@@ -97,6 +97,7 @@ async def test_a_second_signal_hands_the_job_back(folder: Path, sqlite_url: str)
 
 
 async def test_a_request_in_flight_is_answered_before_the_end(app: App) -> None:
+    app.settings = app.settings.model_copy(update={"shutdown_grace": 60.0})
     with bound("127.0.0.1", 0) as sockets:
         server = Server(House(app), sockets)
         running = asyncio.create_task(server.run())
@@ -112,7 +113,7 @@ async def test_a_request_in_flight_is_answered_before_the_end(app: App) -> None:
         writer.write(body[5:])
         assert b" 201 " in await reader.readline()
         writer.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             await running
     assert len((await Offices(app).list()).items) == 1
 

@@ -25,6 +25,7 @@ from tests.servers.installations import reachable
 
 _USER = "hanbeon"
 _PATIENCE = 60.0
+_PORTS = range(20_000, 30_000)
 _CONFIGURATION = """
 listen_addresses = '127.0.0.1'
 max_connections = 200
@@ -237,9 +238,11 @@ def _initdb(bindir: Path, folder: Path, password: str, account: Account) -> None
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+    """One that no outgoing connection is given, since the server must get it again after a restart."""
+    for port in secrets.SystemRandom().sample(_PORTS, 50):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise PostgresStartError("fifty ports were tried, and all are in use")
 
 
 def _keeper(postmaster: psutil.Process) -> list[psutil.Process]:

@@ -10,7 +10,7 @@ from hanbeon.errors import TransactionTooLong
 from hanbeon.store.operations.settle import Report
 from tests.store.world import World, lease_of
 
-LIMIT = 0.05
+LIMIT = 1.0
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_it_is_rolled_back_when_its_time_is_over(world: World) -> None:
     await lent.execute("INSERT INTO effect VALUES (?)", held.id)
     # The engine's own write waits for the lock and gets it when the time is over.
     assert await asyncio.wait_for(world.store.write_progress(lease_of(held), "1"), 10)
-    with pytest.raises(TransactionTooLong, match=r"0\.05 seconds"):
+    with pytest.raises(TransactionTooLong, match=r"1 seconds"):
         await lent.execute("SELECT 1")
     with pytest.raises(TransactionTooLong):
         await world.store.settle_lent(lent, Report(held.seq, held.fence, Returned()), [])

@@ -95,7 +95,8 @@ def test_all_the_rest(jobs: SyncApp, shout: Shout) -> None:
     assert jobs.migrate() == []
 
 
-def test_its_own_transaction(jobs: SyncApp, shout: Shout) -> None:
+def test_its_own_transaction(jobs: SyncApp, shout: Shout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.sqlite.LENT_LIMIT_SECONDS", 60.0)
     made = []
 
     def change_my_mind(error: BaseException) -> None:
@@ -112,7 +113,7 @@ def test_its_own_transaction(jobs: SyncApp, shout: Shout) -> None:
         with pytest.raises(JobNotFound):
             made.pop().state()
     jobs.enqueue(shout.call("b"))  # Nobody holds a lock any more.
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
     with jobs.transaction() as tx:
         tx.execute("CREATE TABLE notes (word text)")
         job = jobs.enqueue(shout.call("a"), queue="new", transaction=tx)
@@ -168,12 +169,12 @@ def test_ctrl_c_ends_the_waiting_and_nothing_else(jobs: SyncApp, shout: Shout) -
     job = jobs.enqueue(shout.call("a"), delay=3600)
     main = threading.get_ident()
     for wait in (job.result, lambda: list(jobs.events())):
-        timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
+        timer = threading.Timer(1.0, signal.pthread_kill, (main, signal.SIGINT))
         began = time.monotonic()
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - a slow machine must not be interrupted before it
+            timer.start()
             wait()
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         assert job.state() is State.PENDING
 
 

@@ -82,7 +82,7 @@ async def url(postgres_installation: Installation, lasting_databases: CleanUrl) 
 
 @pytest.fixture
 def app(url: str) -> App:
-    return App(url, shutdown_grace=0.2)
+    return App(url, shutdown_grace=0.2, poll=60)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_the_job_runs_once_its_caller_has_committed(app: App, jobs: SyncApp, sen
         with pytest.raises(JobNotFound):
             job.state()
         caller.commit()
-        assert job.result(timeout=4) == "sent to Ada"
+        assert job.result(timeout=30) == "sent to Ada"
 
 
 def test_nothing_is_left_when_its_caller_rolls_back(jobs: SyncApp, send: Send, caller: Caller) -> None:

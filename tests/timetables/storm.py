@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -47,6 +47,15 @@ class Storm:
                 await asyncio.sleep(pause)
 
         await asyncio.gather(*(act(each) for each in self._clients))
+
+    async def act_until_all_was_done(self, kinds: Collection[str]) -> None:
+        """Go on with changes, one after the other, until each of these kinds was accepted at least once."""
+
+        async def act() -> bool | None:
+            await self._clients[0].act()
+            return True if all(self.board.done[kind] for kind in kinds) else None
+
+        await until(f"{kinds} were done", act, 60)
 
     async def end(self, timeout: float) -> Judgement:
         """See all that was due to its end, let nothing more become due, and judge."""

@@ -135,7 +135,7 @@ async def _enqueue(
     from hanbeon.cli.opening import looking
     from hanbeon.cli.output import print_json
     from hanbeon.cli.shapes import job_shape
-    from hanbeon.cli.waiting import wait_for
+    from hanbeon.cli.waiting import goes_on, wait_for
 
     async with contextlib.AsyncExitStack() as stack:
         known = maybe_app(app_name, database)
@@ -147,14 +147,15 @@ async def _enqueue(
             job = await make_checked(app, task, args, options)
         if not job.created:
             typer.echo("this job was there already; no other was made", err=True)
-        if known is None:
-            await say_if_nobody_works(app, task)
-        if wait:
-            await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)
-        elif json:
-            print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
-        else:
-            typer.echo(job.id)
+        with goes_on(job.id):
+            if known is None:
+                await say_if_nobody_works(app, task)
+            if wait:
+                await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)
+            elif json:
+                print_json({**job_shape(await job.record(), app.settings.zone), "created": job.created})
+            else:
+                typer.echo(job.id)
 
 
 def _shape_in(zone: dt.tzinfo) -> Shape:

@@ -39,19 +39,20 @@ async def _run(
     from hanbeon.cli.making import say_if_nobody_works
     from hanbeon.cli.output import print_json
     from hanbeon.cli.schedule.opening import with_tasks
-    from hanbeon.cli.waiting import wait_for
+    from hanbeon.cli.waiting import goes_on, wait_for
 
     async with with_tasks(target, database) as (app, has_tasks):
         made = await app.schedules.run(task, args)
-        if not has_tasks:
-            await say_if_nobody_works(app, task)
 
         async def shape(_: JobRecord) -> Any:
             return await app.schedules.execution(made.execution_id)
 
-        if wait:
-            await wait_for(app, made.execution_id, shape, log=log, json=json)
-        elif json:
-            print_json(made)
-        else:
-            typer.echo(made.execution_id)
+        with goes_on(made.execution_id):
+            if not has_tasks:
+                await say_if_nobody_works(app, task)
+            if wait:
+                await wait_for(app, made.execution_id, shape, log=log, json=json)
+            elif json:
+                print_json(made)
+            else:
+                typer.echo(made.execution_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import typer
@@ -21,6 +21,16 @@ _PATIENCE_SECONDS = 5.0
 
 
 Shape = Callable[[JobRecord], Awaitable[Any]]
+
+
+@contextlib.contextmanager
+def goes_on(job_id: str) -> Iterator[None]:
+    """Whoever presses Ctrl-C once a job is made is told that this does not stop it."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
+        raise
 
 
 async def wait_for(app: App, job_id: str, shape: Shape, *, log: bool, json: bool) -> None:
@@ -41,9 +51,6 @@ async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     try:
         with bar(console(stderr=True) if log else None) as screen:
             return await follow(app, job_id, screen)
-    except asyncio.CancelledError:
-        typer.echo(f"job {job_id} goes on; `hanbeon cancel {job_id}` stops it", err=True)
-        raise
     finally:
         noticing.cancel()
 

@@ -17,7 +17,7 @@ async def url(postgres_installation: Installation, lasting_databases: CleanUrl) 
 
 @pytest.fixture
 async def app(url: str) -> AsyncIterator[App]:
-    async with App(url, shutdown_grace=0.2, lease=10, watch=0.05) as app:
+    async with App(url, shutdown_grace=0.2, lease=10, watch=0.05, poll=60) as app:
         async with app.transaction() as tx:
             await tx.execute("DROP TABLE IF EXISTS orders; CREATE TABLE orders (number integer PRIMARY KEY)")
         yield app

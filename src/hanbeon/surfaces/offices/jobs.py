@@ -22,7 +22,7 @@ from hanbeon.surfaces.offices import shapes, views
 from hanbeon.surfaces.offices.asked import plan, read_specs
 from hanbeon.surfaces.offices.desk import Desk, job_of
 from hanbeon.surfaces.offices.making import make_jobs
-from hanbeon.surfaces.offices.vocabulary import in_engine_words, status_of_state
+from hanbeon.surfaces.offices.vocabulary import JobStatus, in_engine_words, status_of_state
 from hanbeon.surfaces.reading import page_size, place, table, text, whole
 
 _ALL: Mapping[str, Any] = {}
@@ -81,7 +81,8 @@ class OfficeJobs(Desk):
         with _in_office_words("cancelled", sorted(UNFINISHED)):
             state = await self._store.cancel(job_id)
         (job,) = await self._views(office_id, [job_id])
-        return shapes.CancelAnswer(job=job, stopping=state is State.RUNNING)
+        # Its work may have stopped since it was asked to.
+        return shapes.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
 
     async def cancel_all(self, office_id: str, told: Any = _ALL) -> shapes.CancelledAll:
         """Cancel every unfinished job that matches `{task_id?, statuses?, role?}`; the ids accepted."""

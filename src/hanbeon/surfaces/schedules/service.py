@@ -31,7 +31,7 @@ from hanbeon.surfaces.reading import page_size, place, table, text
 from hanbeon.surfaces.schedules import body, shapes
 from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST, asked, check_n, previewed
 from hanbeon.surfaces.schedules.views import Views
-from hanbeon.surfaces.schedules.vocabulary import states_of
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.tasks.options import did_you_mean, one_of
 from hanbeon.tasks.running import settings_of
 
@@ -122,7 +122,10 @@ class Schedules:
         """Cancel an execution; `stopping` while its work is being stopped."""
         await self.execution(execution_id)
         state = await self._store.cancel(execution_id)
-        return shapes.CancelAnswer(execution=await self.execution(execution_id), stopping=state is State.RUNNING)
+        execution = await self.execution(execution_id)
+        # Its work may have stopped since it was asked to.
+        stopping = state is State.RUNNING and execution.status is ExecutionStatus.RUNNING
+        return shapes.CancelAnswer(execution=execution, stopping=stopping)
 
     # Schedules
 

@@ -15,7 +15,7 @@ from tests.surfaces.offices.desk import Desk, add_tasks
 @pytest.fixture
 async def desk(kit_url: str) -> AsyncIterator[Desk]:
     # Of today, since receivers refuse what was signed long ago.
-    app = App(outbound_allow_private=True, webhook_timeout=1.0, webhook_patience=600)
+    app = App(outbound_allow_private=True, webhook_timeout=4.0, webhook_patience=600)
     gates = add_tasks(app)
     async with TestKit(app, kit_url, start=dt.datetime.now(dt.UTC)) as kit:
         desk = Desk(kit, gates)
