@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tests.chaos.crew import QUICK, Crew, crew
-from tests.chaos.moments import rows_of
+from tests.chaos.moments import rows_of, until
 from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.processes.journal import Journal
 from tests.processes.workers import WorkerProcess
@@ -42,7 +42,7 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
             async def kill() -> None:
                 for _ in range(int(SECONDS // BETWEEN_KILLS)):
                     await asyncio.sleep(BETWEEN_KILLS)
-                    workers.kill(await _frozen_at_work(run, workers, rng))
+                    workers.kill(await _busy_one(run, workers, rng))
                     workers.hire()
 
             await asyncio.gather(run.act_for(SECONDS, pause=0.05 if LONG else 0.02), kill())
@@ -52,18 +52,15 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
         _assert_it_was_a_storm(run, judgement.outcomes, judgement.attempts)
 
 
-async def _frozen_at_work(run: Storm, workers: Crew, rng: random.Random) -> WorkerProcess:
-    """One that runs something, frozen so that it cannot end that any more; any, if for long none is found at work."""
-    chosen = rng.choice(workers.at_work)
-    for _ in range(100):
-        chosen.freeze()
-        await asyncio.sleep(0.05)  # What it had sent is committed by then.
-        if chosen.pid in {row["pid"] for row in await rows_of(run.app.store, _BUSY)}:
-            break
-        chosen.thaw()
-        await asyncio.sleep(0.05)
-        chosen = rng.choice(workers.at_work)
-    return chosen
+async def _busy_one(run: Storm, workers: Crew, rng: random.Random) -> WorkerProcess:
+    """One that runs something just now; most of what is seen to run takes a second."""
+
+    async def ask() -> WorkerProcess | None:
+        busy = {row["pid"] for row in await rows_of(run.app.store, _BUSY)}
+        found = [each for each in workers.at_work if each.pid in busy]
+        return rng.choice(found) if found else None
+
+    return await until("a worker runs something", ask)
 
 
 def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:
