@@ -96,6 +96,87 @@ async def test_full_slots_and_their_holders(
     await kit.settle()
 
 
+async def _end(kit: TestKit, job: Job[Any]) -> tuple[str, dict[str, Any]]:
+    explanation = await kit.app.explain(job)
+    (reason,) = explanation.reasons
+    assert (explanation.runnable, reason.code) == (False, "finished")
+    return reason.text, reason.details
+
+
+async def test_a_failed_job_says_why_it_failed_and_what_to_do(kit: TestKit) -> None:
+    @kit.app.task(retries=1, retry_delay=0)
+    async def flaky(permanent: bool) -> None:
+        raise (PermanentError if permanent else ValueError)("the disk is full")
+
+    tried, hopeless = await kit.app.enqueue(flaky.call(False)), await kit.app.enqueue(flaky.call(True))
+    await kit.run_all()
+    await kit.advance(90)
+    text, details = await _end(kit, tried)
+    assert text == (
+        "It has ended: failed. Attempt 2, after 1 of 1 retries, failed 1m30s ago: error: ValueError: the disk is full. "
+        "No retry is left: mend the cause, then retry it."
+    )
+    assert details == {
+        "state": "failed",
+        "finished_at": (await tried.record()).finished_at,
+        "failure_type": "error",
+        "error_message": "ValueError: the disk is full",
+        "attempt": 2,
+        "retry_count": 1,
+        "max_retries": 1,
+    }
+    text, details = await _end(kit, hopeless)
+    assert "Attempt 1, after 0 of 1 retries, failed 1m30s ago: error: the disk is full." in text
+    assert "A failure like this is not retried by itself: mend the cause, then retry it." in text
+
+
+async def test_a_job_that_failed_with_another_says_with_which(kit: TestKit) -> None:
+    work, _, _ = _tasks(kit.app)
+    first = work.call(fail=True)
+    second = work.call().set(after=[first], on_dependency_failure="fail")
+    cause, behind = await kit.app.enqueue_many([first, second])
+    await kit.run_all()
+    text, details = await _end(kit, behind)
+    assert f"with what it depends on, {cause.id}: retry that first, then it." in text
+    assert (details["failure_type"], details["blocked_by"], details["attempt"]) == ("dependency_failed", [cause.id], 0)
+    await kit.app.retry(cause)
+    text, details = await _end(kit, behind)
+    assert "retried or deleted since: retry it, too." in text
+    assert details["blocked_by"] == []
+
+
+async def test_a_cancelled_job_says_when_it_was(kit: TestKit) -> None:
+    _, hold, _ = _tasks(kit.app)
+
+    @kit.app.task(retry_delay=60)
+    async def flaky() -> None:
+        raise ValueError("again")
+
+    running, tried = await kit.app.enqueue(hold), await kit.app.enqueue(flaky)
+    await kit.start_ready()
+    early, unique = await kit.app.enqueue(hold), await kit.app.enqueue(hold, unique_key="one")
+    for job in (running, early, unique):
+        await job.cancel()
+    await kit.settle()
+    await tried.cancel()
+    text, details = await _end(kit, running)
+    assert text.startswith("It has ended: cancelled. It was cancelled while attempt 1 ran, and had stopped ")
+    assert (details["state"], details["attempt"], details["failure_type"]) == ("cancelled", 1, None)
+    text, _ = await _end(kit, early)
+    assert text.startswith("It has ended: cancelled. It was cancelled ")
+    assert text.endswith(" ago, before it ran. Retry it to run it after all.")
+    assert "or replaced by another job with its unique key" in (await _end(kit, unique))[0]
+    text, _ = await _end(kit, tried)
+    assert "after attempt 1, which had failed: error: ValueError: again. Retry it to run it after all." in text
+
+
+async def test_a_long_message_is_told_whole_in_the_details_alone(kit: TestKit) -> None:
+    job = await kit.make_job(state="failed", message="much " * 500)
+    text, details = await _end(kit, job)
+    assert len(text) < 1_000
+    assert details["error_message"].strip() == ("much " * 500).strip()
+
+
 async def test_an_unknown_job(kit: TestKit) -> None:
     with pytest.raises(JobNotFound):
         await kit.app.explain("01a1e16d-fbd5-76a4-8080-8fc50bd2a58d")

@@ -83,6 +83,18 @@ async def test_explain(kit: TestKit, kit_url: str) -> None:
     assert [reason["code"] for reason in document["reasons"]] == ["blocked", "no_worker"]
 
 
+async def test_explain_says_why_a_job_failed(kit: TestKit, kit_url: str) -> None:
+    job = await kit.make_job(state="failed", message="the disk\nis full", failure_type="disk_full")
+    (line,) = (await call("explain", job.id, "--database", kit_url)).lines
+    assert line.startswith("It has ended: failed. Attempt 1, after 0 of 3 retries, failed ")
+    assert "disk_full: the disk\\nis full. " in line
+    assert line.endswith("then retry it.")
+    ((reason),) = (await call("explain", job.id, "--json", "--database", kit_url)).document["reasons"]
+    details = reason["details"]
+    assert (reason["code"], details["failure_type"], details["attempt"]) == ("finished", "disk_full", 1)
+    assert details["finished_at"].endswith("+09:00")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

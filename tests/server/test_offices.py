@@ -157,6 +157,9 @@ async def test_retry_priority_cancel_all_log_and_explain(working: Client) -> Non
     (failing,) = await _jobs(working, office, {"max_retries": 0})
     failed = (await _status(working, office, failing, "failed")).json
     assert (failed["failure_type"], failed["error_message"]) == ("error", "ValueError: broken")
+    (reason,) = (await working.get(f"{office}/jobs/{failing['id']}/explain")).json["reasons"]
+    assert (reason["failure_type"], reason["error_message"]) == ("error", "ValueError: broken")
+    assert (reason["attempt"], reason["finished_at"]) == (1, failed["completed_at"])
     _problem(await working.ask("PATCH", f"{office}/jobs/{failing['id']}/priority", {"priority": 1}), 409, "wrong_state")
     assert (await working.post(f"{office}/jobs/{failing['id']}/retry")).json["retry_count"] == 0
     await _status(working, office, failing, "failed")

@@ -174,6 +174,7 @@ async def test_a_task_is_run_by_hand_once_at_a_time(working: Client) -> None:
     assert (again.status, again.json["execution_id"] != made.json["execution_id"]) == (201, True)
     explained = (await working.get(f"{made.headers['location']}/explain")).json
     assert explained["reasons"][0]["status"] == "FAILED"
+    assert explained["reasons"][0]["text"].startswith("It has ended: FAILED. It was cancelled while attempt 1 ran")
     _problem(await working.post("/api/tasks/nobody/executions"), 404, "task_not_found")
     _problem(await working.get(f"/api/executions/{NOBODY}"), 404, "execution_not_found")
     _problem(await working.post(f"/api/executions/{NOBODY}/cancel"), 404, "execution_not_found")

@@ -18,7 +18,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "enqueue": "Make a job of a task and print its id.",
         "jobs": "List jobs in the order in which they were made.",
         "job": "Show everything about a job: its record, its attempts, what it waits for.",
-        "explain": "Say why a job is not running: dependencies, its time, a pause, full slots, no worker.",
+        "explain": "Say why a job is not running, or why it failed: dependencies, time, queue, slots, workers, error.",
         "cancel": "Cancel jobs by id, or all unfinished ones that a filter matches.",
         "retry": "Try failed or cancelled jobs again, with all their retries.",
         "priority": "Move unfinished jobs within their queue, by priority or by urgency.",

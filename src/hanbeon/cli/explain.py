@@ -9,26 +9,32 @@ import typer
 from hanbeon.cli.options import Database, JobId, Json
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from hanbeon.domain.explain import Explanation
 
 
 def explain(id: JobId, database: Database = None, json: Json = False) -> None:
-    """Say why a job is not running: dependencies, its time, a pause, full slots, no worker."""
+    """Say why a job is not running, or why it failed: dependencies, time, queue, slots, workers, error.
+
+    Of a job that failed or was cancelled: what its last attempt said, how many retries it had, when, and what to do.
+    """
     from hanbeon.cli.output import plain, print_json
     from hanbeon.cli.running import run
+    from hanbeon.cli.shapes import explanation_shape
 
-    explanation = run(_explain(database, id))
+    explanation, zone = run(_explain(database, id))
     if json:
-        print_json(explanation)
+        print_json(explanation_shape(explanation, zone))
         return
     for reason in explanation.reasons:
         typer.echo(plain(reason.text))
 
 
-async def _explain(database: str | None, job_id: str) -> Explanation:
+async def _explain(database: str | None, job_id: str) -> tuple[Explanation, dt.tzinfo]:
     from hanbeon.cli.ids import check_ids
     from hanbeon.cli.opening import looking
 
     check_ids([job_id])
     async with looking(database) as app:
-        return await app.explain(job_id)
+        return await app.explain(job_id), app.settings.zone

@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.cli.spans import iso
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event
+from hanbeon.domain.explain import INSTANTS, Explanation
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.domain.retry import RetryPolicy
@@ -48,6 +49,14 @@ def attempt_shape(attempt: AttemptRecord, zone: dt.tzinfo) -> dict[str, Any]:
     shape = _instants(msgspec.structs.asdict(attempt), zone)
     del shape["job_id"]
     return {**shape, "session_id": session_id(attempt.job_id, attempt.attempt)}
+
+
+def explanation_shape(explanation: Explanation, zone: dt.tzinfo) -> dict[str, Any]:
+    shape: dict[str, Any] = msgspec.to_builtins(explanation)
+    for reason in shape["reasons"]:
+        details = reason["details"]
+        reason["details"] = details | {name: iso(details[name], zone) for name in INSTANTS & details.keys()}
+    return shape
 
 
 def log_shape(entry: LogEntry, zone: dt.tzinfo) -> dict[str, Any]:

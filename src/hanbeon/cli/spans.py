@@ -5,23 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 from hanbeon.clock import iso as iso
+from hanbeon.domain.spans import brief as brief
 
 
 def clock_time(us: int | None, zone: dt.tzinfo) -> str:
     """The same for a table: to the second, and nothing for None."""
     return iso(us, zone, "seconds") or ""
-
-
-def brief(seconds: float | None) -> str:
-    """A duration in two units at the most: 340ms, 2.5s, 3m05s, 4h12m, 2d03h. Nothing for None."""
-    if seconds is None:
-        return ""
-    if seconds < 0.9995:
-        return f"{max(0.0, seconds) * 1000:.0f}ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f}s"
-    whole = round(seconds)
-    for name, big, small, of in (("d", 86_400, 3_600, "h"), ("h", 3_600, 60, "m"), ("m", 60, 1, "s")):
-        if whole >= big:
-            return f"{whole // big}{name}{whole % big // small:02}{of}"
-    return f"{whole}s"

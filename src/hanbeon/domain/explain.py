@@ -1,4 +1,4 @@
-"""Why is my job not running? Every reason there is now, in the order a person would look."""
+"""Why is my job not running? Every reason there is now, in the order a person would look. And why one ended."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import msgspec
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
+from hanbeon.domain.retry import FailureType
+from hanbeon.domain.spans import brief
 
+INSTANTS = frozenset({"run_at", "finished_at"})
+"""Which of the details are instants, for those who show them in a zone."""
+_MICROS = 1_000_000
 _SHOWN = 10
+_LONGEST_MESSAGE = 500
 
 
 class Because(msgspec.Struct, frozen=True):
@@ -56,7 +62,7 @@ def explain(facts: Facts) -> Explanation:
     """Say why a job does not run, or that it does, has ended, or may start at any moment."""
     job = facts.job
     if job.state in TERMINAL:
-        return Explanation(False, [Because("finished", f"It has ended: {job.state}.", {"state": job.state.value})])
+        return Explanation(False, [_finished(facts)])
     if job.state is State.RUNNING:
         return Explanation(False, [_running(job, facts.now)])
     reasons = [
@@ -72,6 +78,68 @@ def explain(facts: Facts) -> Explanation:
     return Explanation(True, [Because("next_in_line", text)])
 
 
+def ended(word: str) -> str:
+    """How the text of a finished job begins; surfaces have words of their own for how it ended."""
+    return f"It has ended: {word}."
+
+
+def _finished(facts: Facts) -> Because:
+    job = facts.job
+    details: dict[str, Any] = {"state": job.state.value, "finished_at": job.finished_at}
+    if job.state is State.SUCCEEDED:
+        return Because("finished", ended(job.state), details)
+    details |= {
+        "failure_type": job.failure_type,
+        "error_message": job.error_message,
+        "attempt": job.fence,
+        "retry_count": job.retry_count,
+        "max_retries": job.policy.max_retries,
+    }
+    ago = f"{brief((facts.now - (job.finished_at or facts.now)) / _MICROS)} ago"
+    if job.state is State.CANCELLED:
+        why = _cancelled(job, ago)
+    elif job.failure_type == FailureType.DEPENDENCY_FAILED and (facts.dependencies or not job.fence):
+        dead = _dead(facts.dependencies)
+        details["blocked_by"] = dead
+        why = _failed_with_others(dead, ago)
+    else:
+        why = _failed(job, ago)
+    return Because("finished", f"{ended(job.state)} {why}", details)
+
+
+def _failed(job: JobRecord, ago: str) -> str:
+    left = job.policy.max_retries - job.retry_count
+    why = "A failure like this is not retried by itself" if left > 0 else "No retry is left"
+    return (
+        f"Attempt {job.fence}, after {job.retry_count} of {job.policy.max_retries} retries, failed {ago}: "
+        f"{_failure(job)}. {why}: mend the cause, then retry it."
+    )
+
+
+def _failed_with_others(dead: Sequence[str], ago: str) -> str:
+    if not dead:
+        return f"It failed {ago} with a job that it depends on, which has been retried or deleted since: retry it, too."
+    return f"It failed {ago} with what it depends on, {_some(dead)}: retry that first, then it."
+
+
+def _cancelled(job: JobRecord, ago: str) -> str:
+    remedy = "Retry it to run it after all."
+    if job.stop_requested_at is not None:
+        return f"It was cancelled while attempt {job.fence} ran, and had stopped {ago}. {remedy}"
+    who = "cancelled" if job.unique_key is None else "cancelled, or replaced by another job with its unique key,"
+    if not job.fence:
+        return f"It was {who} {ago}, before it ran. {remedy}"
+    last = f", which had failed: {_failure(job)}" if job.failure_type else ""
+    return f"It was {who} {ago}, after attempt {job.fence}{last}. {remedy}"
+
+
+def _failure(job: JobRecord) -> str:
+    """What an attempt failed of, at a length that can be read; the whole message is among the details."""
+    said = (job.error_message or "").strip()
+    said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
+    return f"{job.failure_type}: {said}".rstrip(".: ")
+
+
 def _running(job: JobRecord, now: int) -> Because:
     if job.stop_requested_at is not None:
         return Because("stopping", "It runs and has been told to stop.", {"instance": job.locked_by})
@@ -84,9 +152,8 @@ def _running(job: JobRecord, now: int) -> Because:
 
 
 def _dependencies(dependencies: Mapping[str, State]) -> Iterable[Because]:
-    unmet = {job_id: state for job_id, state in dependencies.items() if state is not State.SUCCEEDED}
-    dead = [job_id for job_id, state in unmet.items() if state in TERMINAL]
-    alive = [job_id for job_id in unmet if job_id not in dead]
+    dead = _dead(dependencies)
+    alive = [job_id for job_id, state in dependencies.items() if state not in TERMINAL]
     if dead:
         text = f"It is blocked by {_some(dead)}, which failed or was cancelled; retry that job."
         yield Because("blocked", text, {"blocked_by": dead})
@@ -94,11 +161,14 @@ def _dependencies(dependencies: Mapping[str, State]) -> Iterable[Because]:
         yield Because("dependency", f"It waits for {_some(alive)}.", {"waits_for": alive})
 
 
+def _dead(dependencies: Mapping[str, State]) -> list[str]:
+    return [job_id for job_id, state in dependencies.items() if state in TERMINAL and state is not State.SUCCEEDED]
+
+
 def _time(job: JobRecord, now: int) -> Iterable[Because]:
     if job.run_at > now:
         code, what = ("retry_time", "its next try") if job.fence else ("run_at", "its time")
-        seconds = (job.run_at - now) / 1_000_000
-        yield Because(code, f"It waits for {what}, in {seconds:,.1f} s.", {"run_at": job.run_at})
+        yield Because(code, f"It waits for {what}, in {brief((job.run_at - now) / _MICROS)}.", {"run_at": job.run_at})
 
 
 def _pause(facts: Facts) -> Iterable[Because]:

@@ -224,3 +224,19 @@ async def test_an_explanation_speaks_of_slots_dependencies_and_ends_in_the_words
     await desk.kit.tick()
     (reason,) = (await desk.offices.explain(desk.id, retried.id)).reasons
     assert (reason["code"], reason["run_at"][-6:]) == ("retry_time", "+09:00")
+
+
+async def test_an_explanation_of_a_failed_job_says_why(desk: Desk) -> None:
+    failed, cancelled = await desk.make(
+        {"handler": "fail", "args": {"permanent": True, "failure_type": "git_conflict"}}, {"handler": "hold"}
+    )
+    await desk.offices.cancel(desk.id, cancelled.id)
+    await desk.kit.run_all()
+    (reason,) = (await desk.offices.explain(desk.id, failed.id)).reasons
+    assert reason["text"].startswith("It has ended: failed. Attempt 1, after 0 of 2 retries, failed ")
+    assert "git_conflict: on purpose. " in reason["text"]
+    assert (reason["code"], reason["status"], reason["failure_type"]) == ("finished", "failed", "git_conflict")
+    assert (reason["error_message"], reason["attempt"], reason["max_retries"]) == ("on purpose", 1, 2)
+    assert reason["finished_at"] == (await desk.job(failed)).completed_at
+    (reason,) = (await desk.offices.explain(desk.id, cancelled.id)).reasons
+    assert (reason["status"], reason["finished_at"]) == ("cancelled", (await desk.job(cancelled)).cancelled_at)

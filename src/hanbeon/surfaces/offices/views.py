@@ -20,6 +20,7 @@ from hanbeon.outbound.targets import masked
 from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
 from hanbeon.store.operations.read import Dependency
+from hanbeon.surfaces import explaining
 from hanbeon.surfaces.offices.asked import meta_of
 from hanbeon.surfaces.offices.config import in_force
 from hanbeon.surfaces.offices.shapes import (
@@ -155,19 +156,14 @@ def edges(dependencies: dict[str, list[Dependency]]) -> list[Edge]:
 
 
 def explanation_view(found: engine.Explanation, office_id: str, zone: tzinfo) -> Explanation:
-    return Explanation(runnable=found.runnable, reasons=[_reason(each, office_id, zone) for each in found.reasons])
+    seen, queue = explaining.explanation_view(found, zone, status_of_state), repr(queue_of_office(office_id))
+    return Explanation(runnable=seen.runnable, reasons=[_of_office(each, queue) for each in seen.reasons])
 
 
-def _reason(because: engine.Because, office_id: str, zone: tzinfo) -> dict[str, Any]:
-    queue = repr(queue_of_office(office_id))
-    text = because.text.replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
-    details = {name: it for name, it in because.details.items() if name != "queue"}
-    if "state" in details:
-        status = status_of_state(State(details.pop("state")))
-        details["status"], text = status.value, f"It has ended: {status}."
-    if "run_at" in details:
-        details["run_at"] = iso_ms(details["run_at"], zone)
-    return {"code": because.code, "text": text, **details}
+def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
+    """That an office is a queue is nothing that its people know of."""
+    text = reason["text"].replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
+    return {name: it for name, it in reason.items() if name != "queue"} | {"text": text}
 
 
 def log_view(page: LogPage, zone: tzinfo) -> Log:

@@ -9,11 +9,11 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
-from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.declared import InForce, overridden
 from hanbeon.store.operations.executions import ExecutionRecord
 from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
 from hanbeon.store.operations.tasks import TaskRecord
+from hanbeon.surfaces.explaining import explanation_view
 from hanbeon.surfaces.offices.shapes import Explanation
 from hanbeon.surfaces.schedules import shapes
 from hanbeon.surfaces.schedules.body import fields_of
@@ -92,16 +92,7 @@ class Views:
         )
 
     def explanation(self, found: engine.Explanation) -> Explanation:
-        return Explanation(runnable=found.runnable, reasons=[self._reason(each) for each in found.reasons])
-
-    def _reason(self, because: engine.Because) -> dict[str, Any]:
-        text, details = because.text, dict(because.details)
-        if "state" in details:
-            status = status_of(State(details.pop("state")))
-            details["status"], text = status.value, f"It has ended: {status}."
-        if "run_at" in details:
-            details["run_at"] = self._iso(details["run_at"])
-        return {"code": because.code, "text": text, **details}
+        return explanation_view(found, self._zone, status_of)
 
     def _iso(self, us: int | None) -> str | None:
         return iso(us, self._zone, "milliseconds")
