@@ -405,8 +405,8 @@ async def test_a_reprioritisation_that_changes_nothing(quick: TestKit) -> None:
         ("max_concurrent", "3", "'3' does not fit; use a whole number"),
         ("max_concurrent", 2**31, "does not fit; use a whole number"),
         ("max_per_key", 1.5, "1.5 does not fit; use a whole number"),
-        ("roles", {"FE": -1}, "-1 does not fit; use a whole number"),
-        ("roles", {"FE": None}, "None does not fit; use a whole number"),
+        ("roles.FE", {"FE": -1}, "-1 does not fit; use a whole number"),
+        ("roles.FE", {"FE": None}, "None does not fit; use a whole number"),
         ("roles", {"": 1}, "it must not be empty"),
         ("roles", {"\x00": 1}, "it must not contain a NUL character"),
         ("roles", "FE", "'FE' does not fit; use a dict of numbers by name"),
@@ -415,7 +415,7 @@ async def test_a_reprioritisation_that_changes_nothing(quick: TestKit) -> None:
 )
 async def test_limits_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
     async with refused(quick, InvalidInput, field, message):
-        await quick.app.configure_queue("new", **{field: value})
+        await quick.app.configure_queue("new", **{field.partition(".")[0]: value})
 
 
 @pytest.mark.parametrize(

@@ -125,9 +125,45 @@ def test_check_finds_schedules_that_cannot_be_kept(tmp_path: Path) -> None:
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "reprot", "0 3 * * *"))
     done = hanbeon("config", "check", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "error: schedules.nightly.task: there is no task 'reprot'; did you mean 'report'?\n"
+    place = "hanbeon.toml: schedules.nightly.task"
+    assert done.stderr == f"error: {place}: there is no task 'reprot'; did you mean 'report'? (line 4)\n"
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * *"))
     done = hanbeon("config", "check", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: hanbeon.toml: schedules.nightly.cron: it takes 5 fields")
     assert done.stderr.endswith("(line 5)\n")
+
+
+def test_check_tells_all_problems_of_the_file_at_once(tmp_path: Path) -> None:
+    (tmp_path / "hanbeon.toml").write_text(
+        """[settings]
+lease = "soon"
+[tasks.report]
+command = ["true"]
+retries = -1
+timeuot = "5s"
+[queues.mail]
+max_concurrent = -1
+[schedules.nightly]
+cron = "0 3 * *"
+timezone = "Mars"
+"""
+    )
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert [line.split(": ")[2] for line in lines] == [
+        "settings.lease",
+        "tasks.report.retries",
+        "tasks.report.timeuot",
+        "queues.mail.max_concurrent",
+        "schedules.nightly.task",
+        "schedules.nightly.cron",
+        "schedules.nightly.timezone",
+    ]
+    assert [line[line.rindex("(") :] for line in lines] == [f"(line {line})" for line in (2, 5, 6, 8, 9, 10, 11)]
+    done = hanbeon("config", "check", "--json", cwd=tmp_path)
+    assert done.returncode == 2
+    first = json.loads(done.stdout)["problems"][0]
+    assert (first["code"], first["field"], first["line"]) == ("config_invalid", "settings.lease", 2)
+    assert first["message"].startswith("hanbeon.toml: settings.lease: 'soon' is not a duration; write 90s")

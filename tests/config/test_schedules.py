@@ -60,13 +60,34 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, said: str, problem: str) -> None:
-    (told,) = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{said}\n")
+    args = "" if "args" in said else 'args = { day = "today" }\n'
+    (told,) = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{args}{said}\n")
     assert problem in told
     assert told.endswith(")")
     assert "(line " in told
 
 
-def test_every_table_tells_its_first_problem(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("said", "places"),
+    [
+        ("taks = 'report'\ncorn = '61 * * * *'\nargs = 3", ["args", "corn", "cron", "taks"]),
+        ("jitter = 'x'\noverlap = 3\nmisfire_limit = 0\npaused = 1", "cron jitter misfire_limit overlap paused task"),
+        ("task = 'report'\ncron = 'x'\ntimezone = 'Mars'\nargs = {dya = 1}", ["args", "cron", "timezone"]),
+        (
+            "task = 'report'\nargs.day = 1\nrun_at = 'x'\ndst_gap = 'skip'\nends_at = '1999-01-01T00:00'",
+            "dst_gap run_at",
+        ),
+        ("task = 'report'\nargs.day = 1\ncron = '* * * * *'\nrun_at = 'x'\nmisfire = 'x'", ["misfire", "run_at"]),
+    ],
+)
+def test_a_schedule_tells_all_that_is_wrong_with_it(tmp_path: Path, said: str, places: list[str] | str) -> None:
+    told = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{said}\n")
+    expected = places.split() if isinstance(places, str) else places
+    assert sorted(line.partition(":")[0].removeprefix("schedules.nightly.") for line in told) == expected
+    assert all(line.endswith(")") and "(line " in line for line in told)
+
+
+def test_every_table_tells_its_problem(tmp_path: Path) -> None:
     told = refused(tmp_path, 'schedules = 3\n[schedule.x]\ncron = "* * * * *"\n')
     assert [line.partition(":")[0] for line in told] == ["schedules", "schedule"]
     assert "did you mean 'schedules'?" in told[1]

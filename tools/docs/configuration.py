@@ -68,15 +68,15 @@ refused, unless it is the same function: then the file's options are in force. `
 
 {sections}
 Anything else is refused with the nearest name. A message begins with the file and the place and
-ends with the line; `hanbeon config check` tells the first of every table:
+ends with the line; `hanbeon config check` tells all of them at once, in the order of the lines:
 
 ```text
 error: hanbeon.toml: tasks.build.timeuot: a command has no such option; did you mean 'timeout'? … (line 4)
 error: hanbeon.toml: line 3, column 7: Invalid value; write text in quotes: name = "text"
 ```
 
-A file that does not fit is refused as a whole, with its first problem; `hanbeon config check` tells all of them at
-once, and whether the programs and folders of its commands are there. The file is read from the disk of whoever starts
+A file that does not fit is refused as a whole, with its first problem. `hanbeon config check` also says whether the
+programs and folders of its commands are there. The file is read from the disk of whoever starts
 a worker, and from nowhere else: no job and no request can bring a command, a module or a path of its own.
 
 ## Tasks

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hanbeon.cli.groups import group
 from hanbeon.cli.options import AppName, Database, Json
+
+if TYPE_CHECKING:
+    from hanbeon.errors import HanbeonError
 
 config = group("Show the settings, and whether they work.")
 
@@ -36,7 +39,8 @@ def show(
 def check(app: AppName = None, database: Database = None, json: Json = False) -> None:
     """Check the environment, hanbeon.toml and the database.
 
-    That is values and misspelt names, tasks, queues, programs, folders and functions, the connection, the schema.
+    That is values and misspelt names, tasks, queues, schedules, programs, folders and functions, the connection, the
+    schema. All problems of the environment and the file are told at once, those of the file with field and line.
     """
     from hanbeon.cli import exits
     from hanbeon.cli.configuring import settings_here
@@ -48,8 +52,7 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
 
     found = run(problems(app, database))
     if json:
-        shapes: list[dict[str, Any]] = [{"code": each.code, "message": str(each)} for each in found]
-        print_json({"ok": not found, "problems": shapes})
+        print_json({"ok": not found, "problems": [_shape(each) for each in found]})
     else:
         for each in found:
             typer.echo(f"error: {each}", err=True)
@@ -59,3 +62,9 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
         url = masked(settings_here(database_url=database).database_url)
         made = ", which the first worker or job makes" if database is None and will_be_made(url) else ""
         typer.echo(f"all is well with {file_here()} and {url}{made}")
+
+
+def _shape(problem: HanbeonError) -> dict[str, Any]:
+    """`line` is that of hanbeon.toml, if the problem is there."""
+    field, line = getattr(problem, "field", None), getattr(problem, "line", None)
+    return {"code": problem.code, "message": str(problem), "field": field, "line": line}

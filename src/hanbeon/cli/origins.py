@@ -10,7 +10,7 @@ from hanbeon.app import App
 from hanbeon.cli.configuring import named_file, settings_here
 from hanbeon.cli.loading import combined
 from hanbeon.cli.opening import looking, will_be_made
-from hanbeon.config.examining import missing
+from hanbeon.config.examining import missing, problem_in
 from hanbeon.config.file import examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput, NotFound
 from hanbeon.server.issuer import issuer_of
@@ -90,7 +90,10 @@ async def _known_tasks(app: App, names: list[str]) -> list[str]:
 
 def _unknown_task(schedule: DeclaredSchedule, app: App) -> InvalidInput:
     hint = did_you_mean(schedule.task, app.tasks.by_name) or "; say --app if an App has it"
-    return InvalidInput(f"there is no task {schedule.task!r}{hint}", field=f"schedules.{schedule.name}.task")
+    why = f"there is no task {schedule.task!r}{hint}"
+    if app.file is not None and schedule in app.file.schedules:
+        return problem_in(app.file, ("schedules", schedule.name, "task"), why)
+    return InvalidInput(why, field=f"schedules.{schedule.name}.task")
 
 
 def _problems_of_the_file() -> list[HanbeonError]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.reading import shown
 from hanbeon.errors import ConfigInvalid
@@ -18,18 +19,20 @@ def missing(file: ConfigFile) -> Iterator[ConfigInvalid]:
     for task in file.tasks:
         if not isinstance(task.spec, Command):
             continue
-        command, place = task.spec, shown(("tasks", task.name))
-        folder = Path(command.cwd or ".")
+        command, folder = task.spec, Path(task.spec.cwd or ".")
         if not folder.is_dir():
-            yield ConfigInvalid(
-                str(file.path), f"{place}.cwd", f"there is no folder {folder}; make it, or name another"
-            )
+            why = f"there is no folder {folder}; make it, or name another"
+            yield problem_in(file, ("tasks", task.name, "cwd"), why)
         elif _program(command, folder) is None:
             program = command.argv[0].fill({})
             where = "is not there, or may not be run" if os.sep in program else "is not on the PATH"
-            yield ConfigInvalid(
-                str(file.path), f"{place}.command", f"{program!r} {where}; install it, or write its whole path"
-            )
+            why = f"{program!r} {where}; install it, or write its whole path"
+            yield problem_in(file, ("tasks", task.name, "command"), why)
+
+
+def problem_in(file: ConfigFile, place: Sequence[str], message: str) -> ConfigInvalid:
+    """A problem that shows when the file has been read already, with its line."""
+    return ConfigInvalid(str(file.path), shown(place), message, Document.read(file.path, file.folder).line_of(place))
 
 
 def _program(command: Command, folder: Path) -> str | None:

@@ -33,20 +33,21 @@ def _read_app(told: Any, reading: Reading) -> str | None:
 
 
 def _read_chains(told: Any, reading: Reading) -> tuple[str, ...]:
-    table = reading.table(told, "chains")
-    with reading.at("chains"):
+    def libraries(table: Mapping[str, Any]) -> tuple[str, ...]:
         check_names(table, ["libraries"], "[chains]")
         return texts(table.get("libraries", []), "libraries")
-    return ()
+
+    return reading.every(("chains",), reading.table(told, "chains"), libraries) or ()
 
 
 def _read_outbound(told: Any, reading: Reading) -> dict[str, Any]:
     """Settings by another name, the one that people look for."""
-    table = reading.table(told, "outbound")
-    with reading.at("outbound"):
+
+    def settings(table: Mapping[str, Any]) -> dict[str, Any]:
         check_names(table, ["allow_private"], "[outbound]")
         return {f"outbound_{name}": switch(value, name) for name, value in table.items()}
-    return {}
+
+    return reading.every(("outbound",), reading.table(told, "outbound"), settings) or {}
 
 
 SECTIONS: Mapping[str, Callable[[Any, Reading], Any]] = {
@@ -114,7 +115,7 @@ def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], readin
 
 
 def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[ConfigInvalid]]:
-    """What of a file can be read, and every problem of the rest."""
+    """What of a file can be read, and every problem of the rest, in the order of its lines."""
     document = Document.read(path, folder)
     reading = Reading(document)
     found: dict[str, Any] = {}
@@ -125,9 +126,9 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
         what = "section" if isinstance(told, Mapping) else "key"
         reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
-    check_arguments(found.get("schedules", ()), found.get("tasks", ()), reading)
+    check_arguments(document.said.get("schedules"), found.get("tasks", ()), reading)
     found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reading)
-    return ConfigFile(path=path, folder=document.folder, **found), reading.problems
+    return ConfigFile(path=path, folder=document.folder, **found), sorted(reading.problems, key=lambda it: it.line or 0)
 
 
 def find(path: str | Path | None = None) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hanbeon.config.reading import Reading
@@ -19,6 +20,12 @@ def read_queues(told: Any, reading: Reading) -> Declared:
         limits = reading.table(table, "queues", name)
         with reading.at("queues", name):
             check_name("name", name, required=True)
-            check_names(limits, QueueLimits.__struct_fields__, "a queue")
-            queues[name] = check_limits(limits)
+            found = reading.every(("queues", name), limits, _limits)
+            if found is not None:
+                queues[name] = found
     return queues
+
+
+def _limits(table: Mapping[str, Any]) -> dict[str, Any]:
+    check_names(table, QueueLimits.__struct_fields__, "a queue")
+    return check_limits(table)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hanbeon.config.document import Document
+from hanbeon.config.mending import Choices, Mending
 from hanbeon.errors import ConfigInvalid, InvalidInput, TaskDefinitionError
 
+T = TypeVar("T")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _FIELD = re.compile(r"[.\[]")
 
@@ -28,6 +30,27 @@ class Reading:
     def at(self, *place: str) -> _Place:
         """What the block refuses is a problem of this place. It ends there; what follows it goes on."""
         return _Place(self, place)
+
+    def every(
+        self, place: Sequence[str], told: Mapping[str, Any], make: Callable[[Mapping[str, Any]], T], *needs: Choices
+    ) -> T | None:
+        """What is made of a table; or nothing, and every field of it that does not fit is a problem.
+
+        `needs` are fields that it cannot do without, with values that fit, to see what else is wrong.
+        """
+        mending, sound = Mending(told, *needs), True
+        while True:
+            try:
+                made = make(mending.table)
+            except InvalidInput as error:
+                sound, where = False, parts(field_and_message(error)[0])
+                if not mending.is_news(where):
+                    return None
+                self.refuse(error, *place)
+                if not mending.mend(where):
+                    return None
+            else:
+                return made if sound else None
 
     def refuse(self, error: InvalidInput, *place: str) -> None:
         self.problems.append(self._problem(place, error))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from hanbeon.config.importing import find_function
+from hanbeon.config.mending import Within
 from hanbeon.config.reading import Reading, field_and_message, parts
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.command import command_task
@@ -23,17 +25,20 @@ Factory = Callable[[str, Any, Mapping[str, Any], Path], AnyTask]
 
 
 def read_tasks(told: Any, reading: Reading) -> tuple[AnyTask, ...]:
-    """Every task that can be made; of each of the others, the first thing that is wrong with it."""
+    """Every task that can be made; of each of the others, all that is wrong with it."""
     tasks = []
     for name, table in reading.table(told, "tasks").items():
         with reading.at("tasks", name):
-            tasks.append(_task(name, table, reading.folder))
+            if not isinstance(table, Mapping):
+                raise InvalidInput(f'it is no table; write [tasks.{name}] and, below it, command = ["program"]')
+            make = partial(_task, name, reading.folder)
+            made = reading.every(("tasks", name), table, make, _FITTING, {"params": Within(each="any")})
+            if made is not None:
+                tasks.append(made)
     return tuple(tasks)
 
 
-def _task(name: str, table: Any, folder: Path) -> AnyTask:
-    if not isinstance(table, Mapping):
-        raise InvalidInput(f'it is no table; write [tasks.{name}] and, below it, command = ["program"]')
+def _task(name: str, folder: Path, table: Mapping[str, Any]) -> AnyTask:
     kinds = [kind for kind in KINDS if kind in table]
     if len(kinds) != 1:
         raise InvalidInput(_choose(kinds, table))
@@ -94,6 +99,10 @@ def _check_places(told: Any, options: Mapping[str, Any]) -> None:
 
 def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
     """A function. One that is a task of some App already keeps the options that it has there and not here."""
+    if told is _ANY_FUNCTION:
+        TaskOptions.of(name, options)
+        # Where it would run is not known, and so not whether it can.
+        return Task(name, _nothing, TaskOptions.of(name, {k: v for k, v in options.items() if k not in _WHERE_IT_RUNS}))
     found = find_function(told, folder, "python")
     if isinstance(found, Task) and found.spec is None:
         options = {**found.options.chosen, **options}
@@ -104,3 +113,11 @@ def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> A
 
 
 KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _python}
+
+_ANY_FUNCTION = object()
+_WHERE_IT_RUNS = ("executor", "memory")
+_FITTING = {"command": ["true"], "http": Within({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
+
+
+async def _nothing() -> None:
+    """Stands for a function that is not there."""

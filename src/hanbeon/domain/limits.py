@@ -45,7 +45,7 @@ def check_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput(f"{reprlib.repr(limit)} does not fit; use a dict of numbers by name", field=field)
         for name, number in limit.items():
             check_name(field, name, required=True)
-            check_whole(field, number, NO_LIMIT, _MOST)
+            check_whole(f"{field}.{name}", number, NO_LIMIT, _MOST)
     return {field: dict(limit) if isinstance(limit, Mapping) else limit for field, limit in limits.items()}
 
 
