@@ -306,14 +306,15 @@ class App:
         task: str | None = None,
         role: str | None = None,
         work_item: str | None = None,
+        newest: bool = False,
         after: int = 0,
         limit: int = 100,
     ) -> list[JobRecord]:
-        """Jobs in creation order; go on behind the `seq` of the last one."""
+        """Jobs in creation order, or the newest first; go on behind the `seq` of the last one."""
         check_whole("after", after, 0)
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
-        filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item)
+        filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
         return await self.store.list_jobs(filter, after, limit)
 
     async def cancel(self, job: Job[Any] | str) -> State:
@@ -444,8 +445,7 @@ class App:
 
             guardian = Guardian()
             blocking = ProcessExecutor(settings, self.clock, guardian)
-            executors.append(blocking)
-            executors.append(CommandExecutor(settings, self.clock, guardian))
+            executors += [blocking, CommandExecutor(settings, self.clock, guardian)]
         elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
             raise ProcessesUnsupported(
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "

@@ -17,10 +17,15 @@ async def test_jobs_are_listed_in_pages_by_filter(kit: TestKit, kit_url: str) ->
     await kit.make_job("other", state="failed", message="no\x1b[2J\nway")
 
     first = (await call("jobs", "--queue", "우편", "--limit", "2", "--json", "--database", kit_url)).document
-    assert [job["id"] for job in first["jobs"]] == [made[0].id, made[1].id]
+    assert [job["id"] for job in first["jobs"]] == [made[2].id, made[1].id]
     rest = await call("jobs", "--queue", "우편", "--after", str(first["after"]), "--json", "--database", kit_url)
-    assert [job["id"] for job in rest.document["jobs"]] == [made[2].id]
+    assert [job["id"] for job in rest.document["jobs"]] == [made[0].id]
     assert rest.document["after"] is None
+    oldest = ("jobs", "--oldest", "--queue", "우편", "--json", "--database", kit_url)
+    first = (await call(*oldest, "--limit", "2")).document
+    assert [job["id"] for job in first["jobs"]] == [made[0].id, made[1].id]
+    rest = await call(*oldest, "--after", str(first["after"]))
+    assert [job["id"] for job in rest.document["jobs"]] == [made[2].id]
 
     for option in (("--state", "failed"), ("--task", "other")):
         answer = await call("jobs", *option, "--database", kit_url)
@@ -35,7 +40,7 @@ async def test_jobs_are_listed_in_pages_by_filter(kit: TestKit, kit_url: str) ->
 async def test_wide_characters_line_up(kit: TestKit, kit_url: str) -> None:
     await kit.make_job("메일", queue="우편")
     await kit.make_job("mail", queue="post")
-    heading, wide, narrow = (await call("jobs", "--database", kit_url)).lines
+    heading, wide, narrow = (await call("jobs", "--oldest", "--database", kit_url)).lines
     place = heading.index("TASK")
     assert narrow[place:].startswith("mail")
     assert wide[place - len("우편") :].startswith("메일"), "each of the two before it takes two places"
@@ -61,7 +66,7 @@ async def test_progress_is_shown_while_it_says_something(kit: TestKit, kit_url: 
     for progress in (40, {"step": 2}, "반", True):
         await kit.make_job(state="running", progress=progress)
     await kit.make_job(state="succeeded", progress=100)
-    lines = (await call("jobs", "--database", kit_url)).lines
+    lines = (await call("jobs", "--oldest", "--database", kit_url)).lines
     assert [line.split()[-1] for line in lines[1:5]] == ["40%", '{"step":2}', '"반"', "true"]
     assert not lines[5].endswith("100%")
 

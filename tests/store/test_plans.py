@@ -12,6 +12,7 @@ from hanbeon.clock import SystemClock
 from hanbeon.store import postgres
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.opening import migrate, open_store
+from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import names, statement
 from hanbeon.testing.clock import VirtualClock
@@ -157,6 +158,8 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "oldest_ready": f"0, {2**62}, 1000",
         "next_fire": "",
         "start_lag": "10",
+        "list_jobs": "0, NULL, NULL, NULL, NULL, NULL, 10",
+        "list_jobs_newest": f"{2**62}, NULL, NULL, NULL, NULL, NULL, 10",
         "unfinished_executions": f"'{_TASK_KEYS}'",
         "executions": f"{2**62}, 10, NULL, NULL",
         "executions_in_state": f"{2**62}, 10, 'failed', NULL, NULL, NULL",
@@ -230,6 +233,33 @@ async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable
             if scan and tables.get(scan[1]) in BIG and scan[2] not in SHORT:
                 found.append(f"{name}: {step}")
     assert not found, "\n".join(found)
+
+
+async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(sqlite_url: str) -> None:
+    store = open_store(sqlite_url, VirtualClock())
+    await store.open()
+    assert isinstance(store.database, SqliteDatabase)
+    assert store.database._reader is not None
+    steps = 0
+
+    def step() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    async def cost(newest: bool) -> int:
+        nonlocal steps
+        steps = 0
+        assert len(await store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
+        return steps
+
+    store.database._reader.db.set_progress_handler(step, 1)
+    await store.enqueue([new_job() for _ in range(20)])
+    few = [await cost(newest) for newest in (False, True)]
+    await store.enqueue([new_job() for _ in range(2_000)])
+    many = [await cost(newest) for newest in (False, True)]
+    assert all(0 < now <= before * 1.2 for now, before in zip(many, few, strict=True))
+    await store.close()
 
 
 async def test_numbers_cost_the_same_on_sqlite_however_many_jobs_there_are(sqlite_url: str) -> None:

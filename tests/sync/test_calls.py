@@ -69,6 +69,7 @@ def test_all_the_rest(jobs: SyncApp, shout: Shout) -> None:
     first, second = jobs.enqueue_many([shout.call("a").set(delay=60), shout.call("b").set(role="r")])
     behind = jobs.enqueue(shout.call("c"), after=[first], queue="default")
     assert [record.id for record in jobs.jobs(states=["pending"])] == [first.id, behind.id]
+    assert [record.id for record in jobs.jobs(states=["pending"], newest=True)] == [behind.id, first.id]
     jobs.reprioritise(first, priority=5)
     assert first.record().priority == 5
     assert not jobs.explain(first).runnable

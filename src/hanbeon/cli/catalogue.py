@@ -16,7 +16,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Jobs": {
         "enqueue": "Make a job of a task and print its id.",
-        "jobs": "List jobs in the order in which they were made.",
+        "jobs": "List jobs, the newest first.",
         "job": "Show everything about a job: its record, its attempts, what it waits for.",
         "explain": "Say why a job is not running, or why it failed: dependencies, time, queue, slots, workers, error.",
         "cancel": "Cancel jobs by id, or all unfinished ones that a filter matches.",

@@ -21,19 +21,22 @@ def jobs(
     task: TaskFilter = None,
     role: RoleFilter = None,
     work_item: WorkItemFilter = None,
+    oldest: Annotated[
+        bool, typer.Option("--oldest", help="The oldest first, in the order in which they were made.")
+    ] = False,
     after: Annotated[
         int, typer.Option(metavar="SEQ", help="Go on behind the job with this seq, the last one of the page before.")
     ] = 0,
     limit: Annotated[int, typer.Option(metavar="N", help="How many at the most.")] = 50,
     json: Json = False,
 ) -> None:
-    """List jobs in the order in which they were made. Its last line says how to see the next page, if there is one."""
+    """List jobs, the newest first. Its last line says how to see the next page, if there is one."""
     from hanbeon.cli.output import print_json, print_table
     from hanbeon.cli.running import run
     from hanbeon.cli.shapes import job_shape
 
     chosen = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
-    found, more, zone = run(_page(database, {"after": after, "limit": limit, **chosen}))
+    found, more, zone = run(_page(database, {"newest": not oldest, "after": after, "limit": limit, **chosen}))
     if json:
         print_json({"jobs": [job_shape(job, zone) for job in found], "after": found[-1].seq if more else None})
         return

@@ -161,15 +161,13 @@ class SyncApp:
         task: str | None = None,
         role: str | None = None,
         work_item: str | None = None,
+        newest: bool = False,
         after: int = 0,
         limit: int = 100,
     ) -> list[JobRecord]:
-        """Jobs in creation order; go on behind the `seq` of the last one."""
-        return self._background.run(
-            lambda app: app.jobs(
-                queue=queue, states=states, task=task, role=role, work_item=work_item, after=after, limit=limit
-            )
-        )
+        """Jobs in creation order, or the newest first; go on behind the `seq` of the last one."""
+        chosen: dict[str, Any] = {"queue": queue, "states": states, "task": task, "role": role, "work_item": work_item}
+        return self._background.run(lambda app: app.jobs(**chosen, newest=newest, after=after, limit=limit))
 
     def cancel(self, job: SyncJob[Any] | str) -> State:
         """Cancel a job; `running` means that its work has been told to stop and will be `cancelled` when it has."""

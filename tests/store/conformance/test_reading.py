@@ -118,6 +118,26 @@ async def test_jobs_are_listed_by_any_filter_in_creation_order_and_in_pages(worl
     assert seen == [[0, 1, 2], [3]]
 
 
+async def test_jobs_are_listed_the_newest_first_too(world: World) -> None:
+    ids = await _mixed(world)
+
+    async def listed(after: int = 0, limit: int = 100, **given: Any) -> list[int]:
+        found = await world.store.list_jobs(JobFilter(newest=True, **given), after, limit)
+        return [ids.index(job.id) for job in found]
+
+    assert await listed() == [3, 2, 1, 0]
+    assert await listed(queue="default") == [3, 1, 0]
+    assert await listed(states=(State.RUNNING, State.FAILED)) == [1, 0]
+    assert await listed(states=()) == []
+    assert await listed(task="u") == [3]
+    assert await listed(role="FE") == [1, 0]
+    assert await listed(work_item="w1", limit=2) == [3, 2]
+    seqs = [(await world.job(job_id)).seq for job_id in ids]
+    assert await listed(after=seqs[3], limit=2) == [2, 1]
+    assert await listed(after=seqs[1]) == [0]
+    assert await listed(after=seqs[0]) == []
+
+
 async def test_states_are_counted_zeros_included(world: World) -> None:
     await _mixed(world)
     assert await world.store.counts("default") == {

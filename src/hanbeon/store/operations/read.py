@@ -11,6 +11,8 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.store.records import attempt_record, job_record, lanes_of_queue
 from hanbeon.store.tx import Tx, to_json
 
+_BEYOND = 2**63 - 1
+
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which jobs to list; what is left out matches all."""
@@ -22,6 +24,8 @@ class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
     work_item: str | None = None
     overdue: bool | None = None
     """Of what runs only what is past its deadline, or is not; `queue_page` alone knows it."""
+    newest: bool = False
+    """The newest first, instead of in the order of creation; `list_jobs` alone knows it."""
 
 
 class Dependency(msgspec.Struct, frozen=True):
@@ -36,9 +40,13 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
 
 
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
-    """Jobs in creation order behind seq `after`."""
+    """Jobs in creation order behind seq `after`, or the newest first; then 0 is where they begin, too."""
     states = None if filter.states is None else to_json(filter.states)
-    rows = await tx.fetch("list_jobs", after, filter.queue, states, filter.task, filter.role, filter.work_item, limit)
+    asked = (filter.queue, states, filter.task, filter.role, filter.work_item, limit)
+    if filter.newest:
+        rows = await tx.fetch("list_jobs_newest", after or _BEYOND, *asked)
+    else:
+        rows = await tx.fetch("list_jobs", after, *asked)
     return [job_record(row) for row in rows]
 
 
