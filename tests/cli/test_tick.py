@@ -3,6 +3,7 @@
 import asyncio
 import datetime as dt
 import json
+import re
 import signal
 import time
 from pathlib import Path
@@ -115,11 +116,26 @@ async def test_schedules_that_are_due_fire_and_their_executions_run(app: App, fo
         made = await schedules.create(
             {"task_id": "mark", "run_at": soon.isoformat(), "args": {"name": str(folder / "fired")}}, by="test"
         )
+        fired: dict[str, int] = {}
         while not (await schedules.fires(made.id)).items:
-            assert (await _tick(app, folder))["idle"] is True
+            summary = await _tick(app, folder)
+            assert summary["idle"] is True
+            assert not fired
+            fired = summary["fired"]
+        assert fired == {"created": 1}
         assert (folder / "fired").read_text() == "x"
         (execution,) = (await schedules.executions(schedule_id=made.id)).items
         assert (execution.status, execution.type) == ("SUCCESS", "SCHEDULE")
+
+
+async def test_people_are_told_how_many_schedules_fired(app: App, folder: Path) -> None:
+    async with app:
+        assert (await _tick(app, folder))["fired"] == {}
+        await Schedules(app).create({"task_id": "fail", "cron": "* * * * * *", "misfire": "skip"}, by="test")
+        said = "fired none; "
+        while said.startswith("fired none; "):
+            said = await asyncio.to_thread(lambda: hanbeon(*_arguments(app), cwd=folder).stdout)
+        assert re.match(r"fired \d+ created[^;]*; ended ", said), said
 
 
 async def test_the_budget_ends_it_and_what_runs_is_handed_back(app: App, folder: Path) -> None:

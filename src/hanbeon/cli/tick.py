@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -74,6 +75,7 @@ def _shape(ticked: Ticked) -> dict[str, object]:
     return {
         "idle": ticked.idle,
         "seconds": round(ticked.seconds, 3),
+        "fired": {outcome.value: count for outcome, count in sorted(ticked.fired.items())},
         "ended": {reason.value: count for reason, count in sorted(done.ended.items())},
         "recovered": done.recovered,
         "promoted": done.promoted,
@@ -83,9 +85,13 @@ def _shape(ticked: Ticked) -> dict[str, object]:
 
 def _words(ticked: Ticked) -> str:
     done = ticked.done
-    ends = ", ".join(f"{count} {reason.value}" for reason, count in sorted(done.ended.items())) or "none"
+    fires, ends = _numbers(ticked.fired), _numbers(done.ended)
     rest = "nothing is left to run now" if ticked.idle else "there may be more"
     return (
-        f"ended {ends}; recovered {done.recovered}, promoted {done.promoted}, pruned {done.pruned}; "
+        f"fired {fires}; ended {ends}; recovered {done.recovered}, promoted {done.promoted}, pruned {done.pruned}; "
         f"{ticked.seconds:.1f} s, {rest}"
     )
+
+
+def _numbers(counted: Mapping[Any, int]) -> str:
+    return ", ".join(f"{count} {what.value}" for what, count in sorted(counted.items())) or "none"

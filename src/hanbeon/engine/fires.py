@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 import uuid_utils
 
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
+from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.engine.executions import tell_fires
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
@@ -32,6 +34,8 @@ class Trigger:
         self.waiting = False
         """Fires wait for their tasks: worth a look when anything has ended."""
         self._turn_after: str | None = None
+        self.fired: Counter[FireOutcome] = Counter()
+        """What this instance has decided, by outcome."""
 
     async def run_once(self) -> float:
         """See to what is due, then sleep until the next one is."""
@@ -68,6 +72,7 @@ class Trigger:
         fired = await self._store.transact(step)
         for name, number in fired.lanes:
             self._store.book.note(name, number)
+        self.fired += fired.fires
         tell_fires(fired, self.settings.zone)
         return fired.schedules
 

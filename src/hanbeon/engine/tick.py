@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hanbeon.clock import micros
+from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.engine.loop import AGAIN
 from hanbeon.engine.worker import Done, Worker
 from hanbeon.settings import Settings
@@ -18,11 +20,12 @@ _PRUNE_BATCH = 500
 
 
 class Ticked(NamedTuple):
-    """`idle`: there was nothing left that could run at that moment."""
+    """`idle`: there was nothing left that could run at that moment. `fired`: fires of schedules, by their outcome."""
 
     idle: bool
     seconds: float
     done: Done
+    fired: Mapping[FireOutcome, int]
 
 
 def grace_within(budget: float, settings: Settings) -> float:
@@ -42,7 +45,7 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
         idle = await _until_idle(worker, began + budget - grace_within(budget, settings), stop)
     pruned = await _keep_up(store, settings, began + budget)
     done = worker.done
-    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned))
+    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), worker.trigger.fired)
 
 
 async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:

@@ -49,6 +49,14 @@ class Firing(msgspec.Struct, frozen=True):
         """How many lines there are of each outcome."""
         return dict(Counter(line["outcome"].value for line in self.lines))
 
+    @property
+    def fires(self) -> Counter[FireOutcome]:
+        """How many fires came to each outcome, with those that share a line."""
+        counted: Counter[FireOutcome] = Counter()
+        for line in self.lines:
+            counted[line["outcome"]] += 1 + line.get("more", 0)
+        return counted
+
 
 class _Due(NamedTuple):
     """A locked schedule with what has been decided of it; `plan` is None for one whose fires only wait."""
