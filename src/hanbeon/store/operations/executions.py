@@ -13,7 +13,7 @@ from hanbeon.domain.schedules.definition import execution_key, manual_key, sched
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
 from hanbeon.store.operations.cancel import seq_of
-from hanbeon.store.operations.enqueue import check_batch, enqueue
+from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
 from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
 from hanbeon.store.records import job_record
@@ -103,20 +103,19 @@ async def make(tx: Tx, book: LaneBook, wanted: Sequence[Wanted]) -> tuple[set[st
     missing = book.missing(job.lane for job in jobs)
     lanes: list[tuple[LaneName, int]] = await add_lanes(tx, missing) if missing else []
     answers = await enqueue(tx, book.with_lanes(lanes) if lanes else book, jobs)
-    made = {answer.id for answer in answers if answer.created}
-    rows = [_row(each) for each in wanted if each.id in made]
+    rows = [_row(each, answer) for each, answer in zip(wanted, answers, strict=True) if answer.created]
     if rows:
         await tx.fetch("insert_executions", to_json(rows))
-    return made, lanes
+    return {answer.id for answer in answers if answer.created}, lanes
 
 
-def _row(wanted: Wanted) -> dict[str, Any]:
+def _row(wanted: Wanted, made: Enqueued) -> dict[str, Any]:
     return {
-        "id": wanted.id,
+        "job": made.seq,
         "task_id": wanted.task.id,
         "type": wanted.type,
         "schedule_id": wanted.schedule_id,
-        "scheduled_at": wanted.fire_at,
+        "scheduled_at": made.created_at if wanted.fire_at is None else wanted.fire_at,
         "requested_by": wanted.requested_by,
     }
 

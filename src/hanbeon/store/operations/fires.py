@@ -169,16 +169,16 @@ async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
         waiting = to_json(each.decision.waiting) if each.decision.waiting else None
         row = {"id": each.id, "last_fire_at": max(last or 0, each.last_fire_at or 0) or None, "waiting": waiting}
         if each.plan is None:
-            turns.append(row | {"n": len(turns)})
+            turns.append(row)
             continue
         after = each.plan.next_fire_at
         jitter = 0 if after is None else jitter_of(each.id, after, each.definition.timing.jitter_us)
         due_at = None if after is None else after + jitter
         ahead.append(row | {"considered_to": each.plan.last, "next_fire_at": after, "due_at": due_at})
     if ahead:
-        await tx.fetch("advance_schedules", to_json(ahead), to_json([row["id"] for row in ahead]))
+        await tx.fetch("advance_schedules", to_json(ahead))
     if turns:
-        await tx.fetch("set_waiting", to_json(turns), to_json([row["id"] for row in turns]))
+        await tx.fetch("set_waiting", to_json(turns))
 
 
 def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:

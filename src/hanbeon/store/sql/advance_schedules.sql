@@ -1,6 +1,5 @@
--- The ids once more: without, a planner that thinks the table small reads all of it.
 UPDATE hanbeon.schedule AS s
 SET considered_to = r.considered_to, next_fire_at = r.next_fire_at, due_at = r.due_at, last_fire_at = r.last_fire_at,
   waiting = r.waiting
 FROM @rows($1 AS r; id @uuid, considered_to bigint, next_fire_at bigint, due_at bigint, last_fire_at bigint, waiting text)
-WHERE s.id @in($2 @uuid) AND s.id = r.id AND @few(r.considered_to)
+WHERE s.id = r.id

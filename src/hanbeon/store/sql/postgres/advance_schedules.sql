@@ -1,13 +1,8 @@
--- Own text: what belongs to each row comes from a JSON object. Joined to the rows of an array, every schedule is held
--- against every one of them: some 300 ms for 500 schedules, instead of 40.
-WITH told AS MATERIALIZED (
-  SELECT jsonb_object_agg(r.value ->> 'id', r.value) AS by_id FROM jsonb_array_elements($1::text::jsonb) AS r
-)
+-- Own text: each row is found by its place. Joined by id, a planner that thinks the table small reads all of it; with a list
+-- of the ids besides, it holds every schedule against every one of the rows. The places stay what they are: whoever asks has
+-- locked the schedules.
 UPDATE hanbeon.schedule AS s
-SET considered_to = (told.by_id -> s.id::text ->> 'considered_to')::bigint,
-  next_fire_at = (told.by_id -> s.id::text ->> 'next_fire_at')::bigint,
-  due_at = (told.by_id -> s.id::text ->> 'due_at')::bigint,
-  last_fire_at = (told.by_id -> s.id::text ->> 'last_fire_at')::bigint,
-  waiting = told.by_id -> s.id::text ->> 'waiting'
-FROM told
-WHERE s.id @in($2 @uuid)
+SET considered_to = r.considered_to, next_fire_at = r.next_fire_at, due_at = r.due_at, last_fire_at = r.last_fire_at,
+  waiting = r.waiting
+FROM @rows($1 AS r; id uuid, considered_to bigint, next_fire_at bigint, due_at bigint, last_fire_at bigint, waiting text)
+WHERE s.ctid = (SELECT i.ctid FROM hanbeon.schedule AS i WHERE i.id = r.id)
