@@ -49,14 +49,14 @@ def tell_fires(fired: Firing, zone: ZoneInfo) -> None:
     if not _hears_details():
         return
     for line in fired.lines:
-        if line["outcome"] is not FireOutcome.CREATED:
+        if line.outcome is not FireOutcome.CREATED:
             _log.debug(
                 "fire_passed",
-                schedule=line["schedule_id"],
-                fire_at=iso(line["fire_at"], zone, "milliseconds"),
-                outcome=line["outcome"].value,
-                reason=line["reason"],
-                more=line.get("more", 0),
+                schedule=line.schedule_id,
+                fire_at=iso(line.fire_at, zone, "milliseconds"),
+                outcome=line.outcome.value,
+                reason=line.reason,
+                more=line.more,
             )
 
 

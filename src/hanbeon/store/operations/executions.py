@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -42,7 +41,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     schedule_id: str | None = None
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class Wanted(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An execution to be made."""
 
     id: str
@@ -77,6 +76,17 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class _Row(msgspec.Struct, omit_defaults=True, gc=False):
+    """An execution as it is written, beside its job."""
+
+    job: int
+    task_id: int
+    type: ExecutionType
+    scheduled_at: int
+    schedule_id: str | None = None
+    requested_by: str | None = None
+
+
 async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
     """A manual run; refused while an execution of the task is unfinished. The lanes that it made."""
     found = await find_tasks(tx, [task])
@@ -109,15 +119,9 @@ async def make(tx: Tx, book: LaneBook, wanted: Sequence[Wanted]) -> tuple[set[st
     return {answer.id for answer in answers if answer.created}, lanes
 
 
-def _row(wanted: Wanted, made: Enqueued) -> dict[str, Any]:
-    return {
-        "job": made.seq,
-        "task_id": wanted.task.id,
-        "type": wanted.type,
-        "schedule_id": wanted.schedule_id,
-        "scheduled_at": made.created_at if wanted.fire_at is None else wanted.fire_at,
-        "requested_by": wanted.requested_by,
-    }
+def _row(wanted: Wanted, made: Enqueued) -> _Row:
+    at = made.created_at if wanted.fire_at is None else wanted.fire_at
+    return _Row(made.seq, wanted.task.id, wanted.type, at, wanted.schedule_id, wanted.requested_by)
 
 
 async def executions(tx: Tx, filter: Filter, before: int | None, limit: int) -> list[ExecutionRecord]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -47,18 +47,18 @@ class Firing(msgspec.Struct, frozen=True):
     @property
     def outcomes(self) -> dict[str, int]:
         """How many lines there are of each outcome."""
-        return dict(Counter(line["outcome"].value for line in self.lines))
+        return dict(Counter(line.outcome.value for line in self.lines))
 
     @property
     def fires(self) -> Counter[FireOutcome]:
         """How many fires came to each outcome, with those that share a line."""
         counted: Counter[FireOutcome] = Counter()
         for line in self.lines:
-            counted[line["outcome"]] += 1 + line.get("more", 0)
+            counted[line.outcome] += 1 + line.more
         return counted
 
 
-class _Due(NamedTuple):
+class _Due(msgspec.Struct, frozen=True, gc=False):
     """A locked schedule with what has been decided of it; `plan` is None for one whose fires only wait."""
 
     id: str
@@ -67,6 +67,18 @@ class _Due(NamedTuple):
     last_fire_at: int | None
     plan: Plan | None
     decision: Decision
+    created: list[int]
+
+
+class _Moved(msgspec.Struct, omit_defaults=True, gc=False):
+    """Where a schedule is afterwards. What is left out is none."""
+
+    id: str
+    last_fire_at: int | None = None
+    waiting: str | None = None
+    considered_to: int | None = None
+    next_fire_at: int | None = None
+    due_at: int | None = None
 
 
 async def next_moment(tx: Tx) -> Moment:
@@ -78,17 +90,21 @@ async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: 
     """See to the next schedules that are due and that nobody else is at."""
     rows = await tx.fetch("due_schedules", limit)
     # One instant for all, none later than their locks. What is due together was mostly decided together before, too:
-    # schedules of the same times then have one plan.
+    # schedules of the same times then have one plan, and those that say the same are decided alike.
     now = min((row["now"] for row in rows), default=0)
     plans = cache(plan)
 
+    @cache
+    def alike(text: str, considered_to: int, waiting: str | None, busy: bool, jittered: str) -> tuple[Plan, Decision]:
+        definition = _definition(text)
+        grace = grace_us + definition.timing.jitter_us
+        found = plans(definition.timing, considered_to, now, definition.misfire, definition.misfire_limit, grace)
+        planned = _without_put_off(jittered, definition, considered_to, now, found)
+        return planned, decide(planned, definition, busy=busy, waiting=_waiting(waiting), late_before=now - grace)
+
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
-        timing = definition.timing
-        grace = grace_us + timing.jitter_us
-        found = plans(timing, row["considered_to"], now, definition.misfire, definition.misfire_limit, grace)
-        planned = _without_put_off(str(row["id"]), definition, row["considered_to"], now, found)
-        decision = decide(planned, definition, busy=busy, waiting=_waiting(row), late_before=now - grace)
-        return planned, decision
+        jittered = str(row["id"]) if definition.timing.jitter_us else ""
+        return alike(row["definition"], row["considered_to"], row["waiting"], busy, jittered)
 
     return await _fire(tx, book, new_id, rows, decided, limit)
 
@@ -101,7 +117,7 @@ async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int, after:
     rows = await tx.fetch("waiting_schedules", limit, after or _FIRST_ID)
 
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
-        return None, take_turn(definition, busy=busy, waiting=_waiting(row))
+        return None, take_turn(definition, busy=busy, waiting=_waiting(row["waiting"]))
 
     fired = await _fire(tx, book, new_id, rows, decided, limit)
     at_the_end = len(rows) < limit and fired.schedules == len(rows)
@@ -147,34 +163,36 @@ async def _fire(
         planned, decision = decided(row, definition, row["task_id"] in busy)
         if decision.busy:
             busy.add(row["task_id"])
-        due.append(_Due(str(row["id"]), row["task_id"], definition, row["last_fire_at"], planned, decision))
+        of, last = row["task_id"], row["last_fire_at"]
+        due.append(_Due(str(row["id"]), of, definition, last, planned, decision, decision.created))
         decided_lines += len(decision.fired) + len(decision.waiting)
-    wanted = [_wanted(each, at, tasks[each.task_id], new_id()) for each in due for at in each.decision.created]
+    wanted = [_wanted(each, at, tasks[each.task_id], new_id()) for each in due for at in each.created]
     made, lanes = await make(tx, book, wanted) if wanted else (set[str](), [])
-    ids = {(each.schedule_id, each.fire_at): each.id for each in wanted if each.id in made}
+    ids = iter([each.id if each.id in made else None for each in wanted])  # In the order in which they are told, too.
     lines = [_line(each, fired, ids) for each in due for fired in each.decision.fired]
     await write_fires(tx, lines)
     await _advance(tx, due)
     now = rows[0]["now"]
-    first = min((line["fire_at"] for line in lines), default=now)
+    first = min((line.fire_at for line in lines), default=now)
     return Firing(len(due), lines, lanes, now - first)
 
 
 async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
     """Move the schedules on, past all that has been decided."""
-    ahead: list[dict[str, Any]] = []
-    turns: list[dict[str, Any]] = []
+    ahead: list[_Moved] = []
+    turns: list[_Moved] = []
     for each in due:
-        last = max((at for at in each.decision.created), default=None)
+        last = max(each.created, default=0)
         waiting = to_json(each.decision.waiting) if each.decision.waiting else None
-        row = {"id": each.id, "last_fire_at": max(last or 0, each.last_fire_at or 0) or None, "waiting": waiting}
+        moved = _Moved(each.id, max(last, each.last_fire_at or 0) or None, waiting)
         if each.plan is None:
-            turns.append(row)
+            turns.append(moved)
             continue
-        after = each.plan.next_fire_at
-        jitter = 0 if after is None else jitter_of(each.id, after, each.definition.timing.jitter_us)
-        due_at = None if after is None else after + jitter
-        ahead.append(row | {"considered_to": each.plan.last, "next_fire_at": after, "due_at": due_at})
+        after = moved.next_fire_at = each.plan.next_fire_at
+        if after is not None:
+            moved.due_at = after + jitter_of(each.id, after, each.definition.timing.jitter_us)
+        moved.considered_to = each.plan.last
+        ahead.append(moved)
     if ahead:
         await tx.fetch("advance_schedules", to_json(ahead))
     if turns:
@@ -193,19 +211,22 @@ def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:
     )
 
 
-def _line(due: _Due, fired: Fired, made: dict[tuple[str | None, int | None], str]) -> FireLine:
-    line = FireLine(schedule_id=due.id, fire_at=fired.at, outcome=fired.outcome, reason=fired.reason)
-    if fired.more:
-        line["more"] = fired.more
-    if fired.outcome is not FireOutcome.CREATED:
-        return line
-    execution_id = made.get((due.id, fired.at))
-    if execution_id is None:  # An operator tried an old execution again just now, which holds the key.
-        line["outcome"], line["reason"] = FireOutcome.SKIPPED, FireReason.OVERLAP
-        return line
-    line["execution_id"] = execution_id
-    return line
+def _line(due: _Due, fired: Fired, ids: Iterator[str | None]) -> FireLine:
+    """What is written down of a fire; `ids` tells the execution of each that was to make one."""
+    outcome, reason, execution_id = fired.outcome, fired.reason, None
+    if outcome is FireOutcome.CREATED:
+        execution_id = next(ids)
+        if execution_id is None:  # An operator tried an old execution again just now, which holds the key.
+            outcome, reason = FireOutcome.SKIPPED, FireReason.OVERLAP
+    return FireLine(
+        schedule_id=due.id,
+        fire_at=fired.at,
+        outcome=outcome,
+        reason=reason,
+        execution_id=execution_id,
+        more=fired.more,
+    )
 
 
-def _waiting(row: Any) -> list[int]:
-    return [] if row["waiting"] is None else msgspec.json.decode(row["waiting"], type=list[int])
+def _waiting(text: str | None) -> list[int]:
+    return [] if text is None else msgspec.json.decode(text, type=list[int])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NotRequired, TypedDict
+
+import msgspec
 
 from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.totals import Total
@@ -11,15 +12,15 @@ from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.tx import Tx, to_json
 
 
-class FireLine(TypedDict):
+class FireLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What is written down of a fire."""
 
     schedule_id: str
     fire_at: int
     outcome: FireOutcome
-    reason: FireReason | None
-    execution_id: NotRequired[str]
-    more: NotRequired[int]
+    reason: FireReason | None = None
+    execution_id: str | None = None
+    more: int = 0
 
 
 async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
@@ -27,8 +28,7 @@ async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
     if not lines:
         return
     await tx.fetch("insert_fires", to_json(lines))
-    counted: Counter[str] = Counter()
+    counted: Counter[tuple[FireOutcome, FireReason | None]] = Counter()
     for line in lines:
-        labels: tuple[Any, ...] = (line["outcome"],) if line["reason"] is None else (line["outcome"], line["reason"])
-        counted[Total.FIRES.of(*labels)] += 1 + line.get("more", 0)
-    await add_totals(tx, counted)
+        counted[line.outcome, line.reason] += 1 + line.more
+    await add_totals(tx, {Total.FIRES.of(*filter(None, labels)): count for labels, count in counted.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -11,10 +12,11 @@ from hanbeon.domain.schedules.definition import TaskSettings, execution_keys
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, to_json
 
-_settings = msgspec.json.Decoder(TaskSettings)
+# Many tasks run by the same settings, and they change seldom.
+_settings = lru_cache(maxsize=1_024)(msgspec.json.Decoder(TaskSettings).decode)
 
 
-class KnownTask(msgspec.Struct, frozen=True):
+class KnownTask(msgspec.Struct, frozen=True, gc=False):
     """What it takes to make an execution of a task."""
 
     id: int
@@ -72,8 +74,7 @@ async def tasks(tx: Tx, after: str | None = None, name: str | None = None, limit
     """In the order of their names."""
     return [
         msgspec.convert(
-            {field: row[field] for field in TaskRecord.__struct_fields__}
-            | {"settings": _settings.decode(row["settings"])},
+            {field: row[field] for field in TaskRecord.__struct_fields__} | {"settings": _settings(row["settings"])},
             TaskRecord,
         )
         for row in await tx.fetch("tasks", after, name, limit)
@@ -82,9 +83,12 @@ async def tasks(tx: Tx, after: str | None = None, name: str | None = None, limit
 
 async def unfinished_executions(tx: Tx, ids: Collection[int]) -> dict[int, str]:
     """By task, one of its executions that are unfinished; a task without any is left out."""
-    rows = [dict(zip(("id", "low", "high"), (task_id, *execution_keys(task_id)), strict=True)) for task_id in ids]
+    rows = []
+    for task_id in ids:
+        low, high = execution_keys(task_id)
+        rows.append({"id": task_id, "low": low, "high": high})
     found = await tx.fetch("unfinished_executions", to_json(rows)) if rows else []
-    return {row["id"]: row["execution"] for row in found if row["execution"] is not None}
+    return {row["id"]: row["execution"] for row in found}
 
 
 def _running(settings: TaskSettings) -> tuple[int | None, str]:
@@ -97,4 +101,4 @@ def _text(settings: TaskSettings) -> str:
 
 
 def _known(row: Any) -> KnownTask:
-    return KnownTask(row["id"], row["name"], _settings.decode(row["settings"]))
+    return KnownTask(row["id"], row["name"], _settings(row["settings"]))
