@@ -11,6 +11,7 @@ import pytest
 from hanbeon import App
 from hanbeon.surfaces.offices.service import Offices
 from tests.cli.hanbeon import Answer, call, start
+from tests.outbound.web import Web, reply
 
 _FILE = """
 [tasks.build]
@@ -179,3 +180,21 @@ async def test_what_cannot_be_meant_is_refused(office: Office, tmp_path: Path) -
     assert (await office.say("add", "Seoul", str(tmp_path / "none.json"))).code == 3
     assert (await call("office", "list", "--database", f"sqlite:///{tmp_path}/none.db")).code == 3
     assert (await office.read("jobs", "Seoul"))["items"] == []
+
+
+async def test_a_webhook_is_tried_out_and_how_that_went_is_said(office: Office) -> None:
+    async with Web(reply(204)) as web, App(office.url, outbound_allow_private=True, shutdown_grace=0.2) as app:
+        url = f"{web.url}/hook"
+        hooks = [{"url": url, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]
+        await Offices(app).create({"name": "Seoul", "webhooks": hooks})
+        waits = await office.read("test-webhook", "Seoul", url)
+        assert (waits["type"], waits["status"]) == ("webhook_test", "waiting")
+        async with app.worker():
+            assert (await office.say("test-webhook", "Seoul", url, "--wait")).lines == [f"{url} has taken it"]
+            web.answer = lambda seen: reply(503)
+            failed = await office.say("test-webhook", "Seoul", url, "--wait", "--json")
+            assert (failed.code, json.loads(failed.out)["status"]) == (1, "failed")
+            assert "503" in failed.err
+        missing = await office.say("test-webhook", "Seoul", "https://example.org")
+        assert missing.code == 3
+        assert "has no webhook" in missing.err

@@ -158,6 +158,10 @@ async def test_webhooks_are_shown_enabled_again_and_their_deliveries_listed(app_
             while len(deliveries) < 2:  # The relay may still be at the others.
                 deliveries = await ask.take(office.deliveries(shown.id, limit=1))
             assert {each.job_id for each in deliveries} == {job.id}
+            sent = await ask(office.test_webhook, shown)
+            while (tried := await ask(office.delivery, shown, sent)).status != "failed":
+                pass
+            assert (tried.type, tried.id, tried.event_id) == ("webhook_test", sent.id, None)
             assert (await ask(office.enable_webhook, shown)).state == "enabled"
             with pytest.raises(NotFound) as missing:
                 await ask(office.webhook, job.id)

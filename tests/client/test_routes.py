@@ -24,7 +24,7 @@ _METHODS = [
     if isinstance(method, Method | ManyMethod)
 ]
 _HANDLED = {"cursor"}  # By the iterators themselves.
-_BESIDE = {"self", "job", "webhook", "idempotency_key", "expected"}
+_BESIDE = {"self", "job", "webhook", "delivery", "idempotency_key", "expected"}
 _RENAMED = {"start": "from"}
 _AS_THEY_ARE = {"OfficeCalls.change_config"}  # It passes on what it is given.
 

@@ -130,18 +130,6 @@ async def test_tasks_of_unusual_names_behave(app: App, server: Client, name: str
     assert len(listed.json["items"]) == 1
 
 
-async def test_a_task_with_a_slash_in_its_name_has_no_path_but_can_be_scheduled(app: App, server: Client) -> None:
-    @app.task(name="a/b")
-    async def slashed() -> None: ...
-
-    made = await server.post("/api/schedules", {"task_id": "a/b", "cron": "@daily"})
-    assert (made.status, made.json["task_id"]) == (201, "a/b")
-    for method, path in (("GET", "/api/tasks/a%2Fb"), ("POST", "/api/tasks/a%2Fb/executions")):
-        said = await server.ask(method, path)
-        assert (said.status, said.code) == (404, "no_such_path")
-    assert (await server.get("/api/executions")).json["items"] == []
-
-
 @pytest.mark.parametrize("told", ["x", "", "%00", "%ff", "1" * 5_000, "{}", "01890000-0000-7000-8000-00000000DEAD"])
 async def test_ids_that_are_none_are_not_found(server: Client, told: str) -> None:
     for path in ("/api/schedules", "/api/executions"):

@@ -17,6 +17,7 @@ _ADMINS = {
     ("DELETE", "/api/offices/{id}"),
     ("PATCH", "/api/offices/{id}/scheduler/config"),
     ("POST", "/api/offices/{id}/webhooks/{webhookId}/enable"),
+    ("POST", "/api/offices/{id}/webhooks/{webhookId}/test"),
 }
 _LOOKS = {("POST", "/api/schedules/preview")}
 """With a body, and changes nothing."""

@@ -94,6 +94,25 @@ async def test_a_dead_webhook_is_shown_counted_and_enabled_again(working: tuple[
             assert each["delivered_at"].endswith("+09:00")
 
 
+async def test_one_is_tried_out_and_what_became_of_it_is_where_the_answer_says(working: tuple[App, Client]) -> None:
+    _, client = working
+    async with Web(reply(204)) as web:
+        made = (await client.post("/api/offices", {"name": "x", "webhooks": [{"url": web.url, "secret": SECRET}]})).json
+        path = f"/api/offices/{made['id']}/webhooks/{made['webhooks'][0]['id']}"
+        sent = await client.post(f"{path}/test")
+        assert (sent.status, sent.json["type"]) == (202, "webhook_test")
+        assert sent.headers["location"] == f"{path}/deliveries/{sent.json['id']}"
+        found = await _until(client, sent.headers["location"], status="delivered")
+        assert found["event_id"] is found["job_id"] is found["error_message"] is None
+        assert [each["id"] for each in (await client.get(f"{path}/deliveries")).json["items"]] == [sent.json["id"]]
+        keyed = [await client.post(f"{path}/test", Idempotency_Key="once") for _ in range(2)]
+        assert keyed[0].json["id"] == keyed[1].json["id"] != sent.json["id"]
+        await _until(client, keyed[1].headers["location"], status="delivered")
+        assert len(web.seen) == 2
+        answer = await client.get(f"{path}/deliveries/x")
+        assert (answer.status, answer.code) == (404, "job_not_found")
+
+
 async def test_what_is_asked_wrongly_is_refused(working: tuple[App, Client]) -> None:
     app, client = working
     made = (await client.post("/api/offices", {"name": "x"})).json
@@ -102,11 +121,15 @@ async def test_what_is_asked_wrongly_is_refused(working: tuple[App, Client]) -> 
     assert (refused.status, refused.code, refused.json["field"]) == (422, "invalid", "webhooks[0].secret")
     assert "no secret!" not in refused.body.decode()
     for path in ("x", made["id"], "%00"):
-        answer = await client.get(f"{office}/webhooks/{path}")
-        assert (answer.status, answer.code) == (404, "webhook_not_found")
+        for answer in (
+            await client.get(f"{office}/webhooks/{path}"),
+            await client.post(f"{office}/webhooks/{path}/test"),
+        ):
+            assert (answer.status, answer.code) == (404, "webhook_not_found")
     assert (await client.get(f"{office}/webhooks/x/deliveries?cursor=y")).status == 422
     token = (await create_token(app.store, "ada", "user")).text
     async with asyncio.timeout(10):
         while (await client.get(office)).status == 200:  # noqa: ASYNC110 - it notices by itself
             await asyncio.sleep(0.1)
-    assert (await client.of(token).post(f"{office}/webhooks/x/enable")).status == 403
+    for move in ("enable", "test"):
+        assert (await client.of(token).post(f"{office}/webhooks/x/{move}")).status == 403

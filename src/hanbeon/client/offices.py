@@ -29,6 +29,7 @@ _ENDED = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
 Status = JobStatus | str
 JobOrId = shapes.Job | str
 WebhookOrId = shapes.Webhook | str
+DeliveryOrId = shapes.Delivery | str
 _config_of = shape(JobSchedulerConfig)
 _job_of = shape(shapes.Job)
 
@@ -145,10 +146,20 @@ class OfficeCalls(Desk):
         """Send to it again, what has waited first."""
         return Fill(_of_hook(webhook))
 
+    @asks(Route("POST", f"{_WEBHOOK}/test", shape(shapes.Delivery), creates=True))
+    def test_webhook(self, webhook: WebhookOrId, *, idempotency_key: str | None = None) -> Fill:
+        """Try it out: send it a message once, disabled or not; `delivery` tells what became of it."""
+        return Fill(_of_hook(webhook), key=idempotency_key)
+
     @pages(Route("GET", f"{_WEBHOOK}/deliveries", shape(shapes.DeliveryPage)))
     def deliveries(self, webhook: WebhookOrId, *, limit: int | None = None) -> Fill:
         """Iterate over what was, is and will be sent to it; `limit` is the size of a page."""
         return Fill(_of_hook(webhook), {"limit": limit})
+
+    @asks(Route("GET", f"{_WEBHOOK}/deliveries/{{deliveryId}}", shape(shapes.Delivery)))
+    def delivery(self, webhook: WebhookOrId, delivery: DeliveryOrId) -> Fill:
+        """One of them."""
+        return Fill({**_of_hook(webhook), "deliveryId": delivery if isinstance(delivery, str) else delivery.id})
 
     # Jobs
 

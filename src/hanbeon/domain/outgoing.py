@@ -26,12 +26,27 @@ _WEBHOOK = RetryPolicy(max_retries=12, backoff=Backoff.EXPONENTIAL, base_us=10 *
 # Seven tries in half an hour: what tells people must not come a day late.
 _NOTIFICATION = RetryPolicy(max_retries=6, backoff=Backoff.EXPONENTIAL, base_us=30 * _SECOND, jitter=0.2)
 POLICY = {ListenerKind.WEBHOOK: _WEBHOOK, ListenerKind.NOTIFICATION: _NOTIFICATION}
+TEST_POLICY = RetryPolicy(max_retries=0)
+"""Of a message that only tries a webhook out: whoever asked for it looks at what became of it, and asks again."""
 AT_ONCE = {"max_concurrent": 4}
 """How many may be on their way to one listener: one that is slow or dead keeps no more than that busy."""
 
 
 def queue_of_listener(kind: ListenerKind, listener_id: str) -> str:
     return f"{kind}:{listener_id}"
+
+
+_TESTS = "webhook-test:"
+
+
+def queue_of_tests(webhook_id: str) -> str:
+    """Beside the webhook's own queue, which is paused while it is disabled, and where others may be waiting."""
+    return f"{_TESTS}{webhook_id}"
+
+
+def is_test(queue: str) -> bool:
+    """Whether what stands in this queue only tries a webhook out."""
+    return queue.startswith(_TESTS)
 
 
 def kind_of_queue(queue: str) -> ListenerKind | None:

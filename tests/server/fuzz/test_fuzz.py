@@ -85,6 +85,7 @@ def _known(client: Client) -> str:
     told = {"name": "Seoul", "sessions": {"FE": HANDLER}, "webhooks": [hook]}
     made = client.ask_now("POST", "/api/offices", told).json
     office, webhook = made["id"], made["webhooks"][0]["id"]
+    tried = client.ask_now("POST", f"/api/offices/{office}/webhooks/{webhook}/test").json["id"]
     jobs = [{"role": role} for role in ("FE", "FE", "QA", "QA", "PO", "PO")]
     made = client.ask_now("POST", f"/api/offices/{office}/jobs", {"jobs": jobs}).json["jobs"]
     schedule = client.ask_now("POST", "/api/schedules", {"task_id": HANDLER, "cron": "0 9 * * *"}).json["id"]
@@ -93,6 +94,9 @@ def _known(client: Client) -> str:
         "/api/offices/{id}": [{"id": office}],
         "/api/offices/{id}/jobs/{jobId}": [{"id": office, "jobId": job["id"]} for job in made],
         "/api/offices/{id}/webhooks/{webhookId}": [{"id": office, "webhookId": webhook}],
+        "/api/offices/{id}/webhooks/{webhookId}/deliveries/{deliveryId}": [
+            {"id": office, "webhookId": webhook, "deliveryId": tried}
+        ],
         "/api/tasks/{task_id}": [{"task_id": HANDLER}],
         "/api/executions/{id}": [{"id": execution}],
         "/api/schedules/{id}": [{"id": schedule}],

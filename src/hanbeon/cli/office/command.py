@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.cli.groups import group
-from hanbeon.cli.office import looking, making, moving
+from hanbeon.cli.office import looking, making, moving, trying
 
 office = group("Make offices and look after them: their jobs, config, statistics and events.")
 config = group("Show or change how an office runs its jobs.")
@@ -22,3 +22,4 @@ office.command()(looking.events)
 office.command()(moving.process)
 office.command("cancel-all")(moving.cancel_all)
 office.command()(moving.delete)
+office.command("test-webhook")(trying.try_webhook)

@@ -11,7 +11,7 @@ from hanbeon.cli.opening import looking, refuse_missing_file
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
 from hanbeon.surfaces.offices.service import Offices
-from hanbeon.surfaces.offices.shapes import Office
+from hanbeon.surfaces.offices.shapes import Office, Webhook
 from hanbeon.tasks.options import did_you_mean
 
 
@@ -53,4 +53,18 @@ async def find(offices: Offices, typed: str) -> Office:
         raise NotFound(
             f"there is no office {typed!r}{did_you_mean(typed, names) or '; `hanbeon office list` shows them'}"
         )
+    return found[0]
+
+
+def find_webhook(office: Office, typed: str) -> Webhook:
+    """The webhook of an office with this id or, if it is the only one, with this address."""
+    found = [each for each in office.webhooks if typed in (each.id, each.url)]
+    if len(found) > 1:
+        raise Conflict(
+            f"{len(found)} webhooks have the address {typed!r}; give the id: {', '.join(each.id for each in found)}"
+        )
+    if not found:
+        known = [word for each in office.webhooks for word in (each.id, each.url)]
+        hint = did_you_mean(typed, known) or f"; `hanbeon office show {office.id} --json` shows them"
+        raise NotFound(f"office {office.name!r} has no webhook {typed!r}{hint}")
     return found[0]

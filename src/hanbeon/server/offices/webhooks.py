@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import OfficeNotFound, WebhookNotFound
+from hanbeon.errors import JobNotFound, OfficeNotFound, WebhookNotFound
 from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
 from hanbeon.server.offices.desk import OFFICE
@@ -13,6 +13,7 @@ from hanbeon.surfaces.offices.service import Offices
 
 _ABSENT = (OfficeNotFound, WebhookNotFound)
 WEBHOOK = f"{OFFICE}/webhooks/{{webhookId}}"
+DELIVERY = f"{WEBHOOK}/deliveries/{{deliveryId}}"
 
 
 def operations(offices: Offices) -> list[Operation]:
@@ -24,6 +25,14 @@ def operations(offices: Offices) -> list[Operation]:
 
     async def deliveries(ask: Ask) -> Reply:
         return Reply(await offices.deliveries(*_webhook(ask), **ask.query))
+
+    async def delivery(ask: Ask) -> Reply:
+        return Reply(await offices.delivery(*_webhook(ask), ask.path("deliveryId")))
+
+    async def test(ask: Ask) -> Reply:
+        made = await offices.test_webhook(*_webhook(ask), delivery_id=ask.id_of())
+        path = DELIVERY.format(id=ask.path("id"), webhookId=ask.path("webhookId"), deliveryId=made.id)
+        return Reply(made, 202, {"Location": path})
 
     return [
         Operation(
@@ -37,10 +46,21 @@ def operations(offices: Offices) -> list[Operation]:
             refuses=_ABSENT,
         ),
         Operation(
+            *("POST", f"{WEBHOOK}/test", Need.ADMIN, test, "Try it out: send it a message once, disabled or not."),
+            shapes={202: shapes.Delivery},
+            refuses=_ABSENT,
+            creates=True,
+        ),
+        Operation(
             *("GET", f"{WEBHOOK}/deliveries", Need.READ, deliveries, "What was, is and will be sent to it."),
             query={"cursor": bodies.Cursor, "limit": bodies.PageSize},
             shapes={200: shapes.DeliveryPage},
             refuses=_ABSENT,
+        ),
+        Operation(
+            *("GET", DELIVERY, Need.READ, delivery, "Show what became of one of them."),
+            shapes={200: shapes.Delivery},
+            refuses=(*_ABSENT, JobNotFound),
         ),
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.job import is_id
-from hanbeon.domain.outgoing import AT_ONCE, ListenerKind, is_to_be_disabled, queue_of_listener
+from hanbeon.domain.outgoing import AT_ONCE, ListenerKind, is_to_be_disabled, queue_of_listener, queue_of_tests
 from hanbeon.store.operations.events import last_event_id
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.tx import Tx, to_json
@@ -95,6 +95,15 @@ async def enable_listener(tx: Tx, listener: ListenerRecord) -> None:
     await tx.fetch("enable_listener", listener.id)
     if listener.disabled_at is not None:
         await change_queue(tx, listener.queue, None, False)
+    tx.wake("outgoing")
+
+
+async def add_queue_of_tests(tx: Tx, webhook_id: str) -> None:
+    """Make room for a message that tries a webhook out. Most never are, so there is no such queue before the first."""
+    queue = queue_of_tests(webhook_id)
+    if not await tx.fetch("queue_named", queue):
+        await add_queue(tx, queue)
+        await change_queue(tx, queue, AT_ONCE, None)
     tx.wake("outgoing")
 
 

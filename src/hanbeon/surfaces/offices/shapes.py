@@ -12,6 +12,7 @@ from hanbeon.surfaces.offices.vocabulary import (
     EventType,
     ExecutionStatus,
     JobStatus,
+    MessageType,
     WebhookState,
 )
 
@@ -75,12 +76,15 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """An event on its way to a webhook; `id` is the `webhook-id` that it is sent with, at every try."""
+    """A message on its way to a webhook; `id` is the `webhook-id` that it is sent with, at every try.
+
+    Behind one that tries the webhook out there is neither an event nor a job.
+    """
 
     id: str
-    event_id: int
-    type: EventType
-    job_id: str
+    event_id: int | None
+    type: MessageType
+    job_id: str | None
     status: DeliveryStatus
     attempts: int
     error_message: str | None

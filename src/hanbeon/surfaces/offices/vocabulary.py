@@ -39,6 +39,19 @@ class EventType(enum.StrEnum):
     JOB_CANCELLED = "job_cancelled"
 
 
+class MessageType(enum.StrEnum):
+    """What a webhook may be sent: every event, and one message that nothing has happened for."""
+
+    JOB_READY = EventType.JOB_READY.value
+    JOB_STARTED = EventType.JOB_STARTED.value
+    JOB_COMPLETED = EventType.JOB_COMPLETED.value
+    JOB_FAILED = EventType.JOB_FAILED.value
+    JOB_TIMEOUT = EventType.JOB_TIMEOUT.value
+    JOB_RETRYING = EventType.JOB_RETRYING.value
+    JOB_CANCELLED = EventType.JOB_CANCELLED.value
+    WEBHOOK_TEST = "webhook_test"
+
+
 class WebhookState(enum.StrEnum):
     ENABLED = "enabled"
     DISABLED = "disabled"
@@ -89,6 +102,10 @@ DELIVERY: Mapping[State, DeliveryStatus] = total(
         State.FAILED: DeliveryStatus.FAILED,
         State.CANCELLED: DeliveryStatus.CANCELLED,
     },
+)
+
+MESSAGE: Mapping[EventType, MessageType] = total(
+    EventType, {EventType(each.value): each for each in MessageType if each is not MessageType.WEBHOOK_TEST}
 )
 
 # None: not told in an office.

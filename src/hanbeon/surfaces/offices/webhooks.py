@@ -1,4 +1,4 @@
-"""The webhooks of an office: how they do, what is on its way to them, and enabling one that was given up."""
+"""The webhooks of an office: how they do, what is on its way to them, trying one out, enabling one given up."""
 
 from __future__ import annotations
 
@@ -7,21 +7,28 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import uuid_utils
 
-from hanbeon.domain.job import JobRecord
+from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.outgoing import ListenerKind
-from hanbeon.errors import NotFound, WebhookNotFound
+from hanbeon.domain.outgoing import ListenerKind, queue_of_tests
+from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
 from hanbeon.store.operations import offices, read
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.listeners import ListenerRecord, enable_listener, listeners_of, put_listeners
+from hanbeon.store.operations.listeners import (
+    ListenerRecord,
+    add_queue_of_tests,
+    enable_listener,
+    listeners_of,
+    put_listeners,
+)
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import listening, shapes, views
 from hanbeon.surfaces.offices.desk import Desk
-from hanbeon.surfaces.offices.outgoing.making import Told
+from hanbeon.surfaces.offices.outgoing.making import Told, test_message
 from hanbeon.surfaces.offices.views import iso_ms
-from hanbeon.surfaces.offices.vocabulary import DELIVERY, EventType
+from hanbeon.surfaces.offices.vocabulary import DELIVERY
 from hanbeon.surfaces.reading import items, page_size, place
 
 _READ = {"webhooks": listening.webhooks, "notifications": listening.notifications}
@@ -56,8 +63,9 @@ class OfficeWebhooks(Desk):
         after, size = place(cursor), page_size(limit)
 
         async def page(tx: Tx) -> shapes.DeliveryPage:
-            hook = await _webhook(tx, office_id, webhook_id)
-            found = await read.queue_page(tx, JobFilter(queue=hook.queue), after, size + 1)
+            queues = _queues(await _webhook(tx, office_id, webhook_id))
+            pages = [await read.queue_page(tx, JobFilter(queue=queue), after, size + 1) for queue in queues]
+            found = sorted((job for each in pages for job in each), key=lambda job: job.seq)
             return shapes.DeliveryPage(
                 items=[self._delivery(each) for each in found[:size]],
                 next_cursor=str(found[size - 1].seq) if len(found) > size else None,
@@ -65,14 +73,44 @@ class OfficeWebhooks(Desk):
 
         return await self._store.database.read(page)
 
+    async def delivery(self, office_id: str, webhook_id: str, delivery_id: str) -> shapes.Delivery:
+        """One of them."""
+
+        async def look(tx: Tx) -> shapes.Delivery:
+            queues = _queues(await _webhook(tx, office_id, webhook_id))
+            for job in await read.jobs_by_id(tx, [delivery_id]):
+                if job.queue in queues:
+                    return self._delivery(job)
+            raise JobNotFound(delivery_id)
+
+        return await self._store.database.read(look)
+
+    async def test_webhook(self, office_id: str, webhook_id: str, *, delivery_id: str | None = None) -> shapes.Delivery:
+        """Send it a message that nothing has happened for, also while it is disabled: once, at once, and signed.
+
+        It is a job of the engine like every delivery. What becomes of it changes nothing of the webhook's state.
+        """
+        message_id = delivery_id or str(uuid_utils.uuid7())
+
+        async def prepare(tx: Tx) -> NewJob | None:
+            hook = await _webhook(tx, office_id, webhook_id)
+            if await read.jobs_by_id(tx, [message_id]):
+                return None  # The same request came before.
+            return test_message(hook, message_id, await read.now_us(tx), self._app.settings)
+
+        message = await self._store.database.read(prepare)
+        if message is not None:
+            await self._store.enqueue([message], lambda tx: add_queue_of_tests(tx, webhook_id))
+        return await self.delivery(office_id, webhook_id, message_id)
+
     def _delivery(self, job: JobRecord) -> shapes.Delivery:
         told = _told.decode(job.meta or "{}")
         waits = job.state is State.PENDING or job.state is State.READY
         return shapes.Delivery(
             id=job.id,
-            event_id=told.event,
-            type=EventType(told.type),
-            job_id=told.job,
+            event_id=told.event or None,
+            type=told.type,
+            job_id=told.job or None,
             status=DELIVERY[job.state],
             attempts=job.fence,
             error_message=job.error_message,
@@ -116,6 +154,11 @@ class OfficeWebhooks(Desk):
                 await self._store.cancel_where(CancelFilter(queue=each.queue))
             except NotFound:
                 continue
+
+
+def _queues(hook: ListenerRecord) -> tuple[str, str]:
+    """Where what goes to it stands: events, and what tries it out."""
+    return hook.queue, queue_of_tests(hook.id)
 
 
 async def _webhook(tx: Tx, office_id: str, webhook_id: str) -> ListenerRecord:

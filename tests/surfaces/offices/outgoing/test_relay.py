@@ -33,7 +33,7 @@ async def _deliveries(app: App, office: str, hook: str) -> list[int]:
     cursor: str | None = None
     while True:
         page = await Offices(app).deliveries(office, hook, cursor=cursor, limit=1_000)
-        found += [each.event_id for each in page.items]
+        found += [each.event_id or 0 for each in page.items]
         cursor = page.next_cursor
         if cursor is None:
             return found

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord, NewJob
-from hanbeon.domain.outgoing import POLICY, TASK, ListenerKind
+from hanbeon.domain.outgoing import POLICY, TASK, TEST_POLICY, ListenerKind, queue_of_tests
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.store.operations.offices import office_of_queue
@@ -21,7 +21,8 @@ from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.offices.events import translated
 from hanbeon.surfaces.offices.outgoing.words import failure_text
 from hanbeon.surfaces.offices.shapes import SchedulerEvent
-from hanbeon.surfaces.offices.vocabulary import EventType
+from hanbeon.surfaces.offices.views import iso_ms
+from hanbeon.surfaces.offices.vocabulary import MESSAGE, EventType, MessageType
 
 # Beside what a webhook may take itself: a name server that is silent, and writing down how it went.
 _SPARE_SECONDS = 20.0
@@ -29,10 +30,10 @@ NOTIFICATION_SECONDS = 60.0
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept with a message for people: which event of which job it tells of."""
+    """What is kept with a message for people: which event of which job it tells of, if of any."""
 
     event: int = 0
-    type: EventType = EventType.JOB_READY
+    type: MessageType = MessageType.JOB_READY
     job: str = ""
 
 
@@ -61,7 +62,7 @@ class Making:
         args: dict[str, Any] = {"listener": listener.id}
         if listener.kind is ListenerKind.WEBHOOK:
             args["body"] = to_json(told)
-            seconds = self._settings.webhook_timeout + _SPARE_SECONDS
+            seconds = _webhook_seconds(self._settings)
         else:
             args |= failure_text(self._settings.language, listener.office_name, told, job)._asdict()
             seconds = NOTIFICATION_SECONDS
@@ -73,10 +74,35 @@ class Making:
             queue=listener.queue,
             timeout_us=micros(seconds),
             policy=POLICY[listener.kind],
-            meta=to_json(Told(event=told.id, type=told.type, job=told.job_id)),
+            meta=to_json(Told(event=told.id, type=MESSAGE[told.type], job=told.job_id)),
         )
         message.validate(self._settings.max_payload_bytes)
         return message
+
+
+def test_message(hook: ListenerRecord, message_id: str, now: int, settings: Settings) -> NewJob:
+    """A message that tries a webhook out: with the fields of an event, so that whoever reads those can read it."""
+    body = {
+        "id": None,
+        "type": MessageType.WEBHOOK_TEST,
+        "job_id": None,
+        "office_id": hook.office_id,
+        "details": {"webhook_id": hook.id},
+        "timestamp": iso_ms(now, settings.zone),
+    }
+    return NewJob(
+        id=message_id,
+        task=TASK[ListenerKind.WEBHOOK],
+        args=to_json({"listener": hook.id, "body": to_json(body)}),
+        queue=queue_of_tests(hook.id),
+        timeout_us=micros(_webhook_seconds(settings)),
+        policy=TEST_POLICY,
+        meta=to_json(Told(type=MessageType.WEBHOOK_TEST)),
+    )
+
+
+def _webhook_seconds(settings: Settings) -> float:
+    return settings.webhook_timeout + _SPARE_SECONDS
 
 
 def _is_for(listener: ListenerRecord, told: SchedulerEvent) -> bool:

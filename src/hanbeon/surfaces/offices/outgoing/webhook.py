@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
+from hanbeon.domain.outgoing import is_test
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import DatabaseUnavailable, PermanentError, TaskError
 from hanbeon.executors.http.answer import retry_after_us, status_line
@@ -44,6 +45,9 @@ async def deliver(
     if hook is None:
         return NOBODY
     failure = await _send(client, settings, clock, hook, job.id, args["body"].encode())
+    if is_test(job.queue):
+        # It counts neither for the webhook nor against it: that is for the events which it was made to hear.
+        return Returned() if failure is None else Raised(failure.message, FailureType.TEMPORARY)
     if failure is None:
         # It was taken, whether that can be noted or not: to send it again would be worse.
         with contextlib.suppress(DatabaseUnavailable):
