@@ -18,7 +18,7 @@ async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None
             "config": {"maxConcurrentJobs": 5, "maxConcurrentByRole": {"FE": 2, "BE": None}},
             "sessions": {"default": "work", "FE": "hold"},
             "notifications": ["mailto://someone@example.org"],
-            "webhooks": [{"url": "https://example.org/hook", "secret": "s3cret", "events": ["job_failed"]}],
+            "webhooks": [{"url": "https://example.org/hook", "secret": "s3cret" * 6, "events": ["job_failed"]}],
         }
     )
     assert office == await desk.offices.get(office.id)
@@ -48,7 +48,10 @@ async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None
         ({"name": "x", "notifications": ["mailto://\ud800"]}, "notifications[0]"),
         ({"name": "x", "webhooks": [{"url": "ftp://x", "secret": "s"}]}, "webhooks[0].url"),
         ({"name": "x", "webhooks": [{"url": "https://x"}]}, "webhooks[0].secret"),
-        ({"name": "x", "webhooks": [{"url": "https://x", "secret": "s3cret", "events": ["no"]}]}, "webhooks[0].events"),
+        (
+            {"name": "x", "webhooks": [{"url": "https://x", "secret": "s3cret" * 6, "events": ["no"]}]},
+            "webhooks[0].events",
+        ),
         ([], None),
     ],
 )

@@ -34,7 +34,7 @@ Unfinished = Literal["pending", "processing", "ready", "timeout"]
 
 
 class WebhookBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Signed with `secret`, which is base64 and may begin with `whsec_`; without `events` it gets all of them."""
+    """Signed with `secret`, base64 of 24 to 64 bytes, also behind `whsec_`; without `events` it gets all of them."""
 
     url: str
     secret: str

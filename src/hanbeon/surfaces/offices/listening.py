@@ -29,7 +29,9 @@ MOST = 50
 _URL_MOST = 2_000
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S*", re.IGNORECASE | re.ASCII)
-_HOW = f"use base64, best of 24 random bytes: {PREFIX}$(openssl rand -base64 24)"
+_SECRET_BYTES = range(24, 65)
+"""What Standard Webhooks asks for: fewer could be guessed, and libraries may refuse more."""
+_HOW = f"use base64 of 24 to 64 random bytes: {PREFIX}$(openssl rand -base64 24)"
 
 Known = Sequence[ListenerRecord]
 
@@ -101,9 +103,11 @@ def _secret(told: Any) -> str:
     if not _BASE64.fullmatch(coded):
         raise InvalidInput(f"it cannot be read; {_HOW}", field="secret")
     try:
-        base64.b64decode(coded.rstrip("=") + "==")
+        size = len(base64.b64decode(coded.rstrip("=") + "=="))
     except binascii.Error:
         raise InvalidInput(f"it cannot be read; {_HOW}", field="secret") from None
+    if size not in _SECRET_BYTES:
+        raise InvalidInput(f"it is of {size} bytes; {_HOW}", field="secret")
     return secret
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -75,10 +76,24 @@ async def test_the_same_events_twice_are_once_and_none_are_none(desk: Desk) -> N
     assert len({each.id for each in office.webhooks}) == 3
 
 
+def _coded(size: int) -> str:
+    return base64.b64encode(b"s" * size).decode()
+
+
 async def test_secrets_are_base64_with_or_without_their_prefix(desk: Desk) -> None:
-    for secret in (SECRET, SECRET.removeprefix("whsec_"), "whsec_" + "QUFB" * 8, "QUE="):
-        office = await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
-        assert secret not in str(office)
+    for size in (24, 25, 26, 32, 64):
+        for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
+            office = await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
+            assert secret not in str(office)
+
+
+@pytest.mark.parametrize("size", [1, 16, 23, 65, 100])
+async def test_secrets_have_as_many_bytes_as_the_standard_wants(desk: Desk, size: int) -> None:
+    for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
+        with pytest.raises(InvalidInput, match=f"of {size} bytes.* 24 to 64.*openssl rand -base64 24") as refused:
+            await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
+        assert refused.value.field == "webhooks[0].secret"
+        assert secret not in str(refused.value)
 
 
 @pytest.mark.parametrize(
