@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from bench import numbers
 from hanbeon import App
-from hanbeon.store.operations.offices import queue_of_office
+from hanbeon.domain.offices import queue_of_office
 
 _WARM_UP = 10
 _PATIENCE = 60.0

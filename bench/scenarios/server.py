@@ -16,7 +16,7 @@ from bench.seeding import Crowd, seed, settle_down
 from bench.servers import asking
 from bench.serving import ask, serving
 from bench.subjects import Subject
-from hanbeon.store.operations.offices import queue_of_office
+from hanbeon.domain.offices import queue_of_office
 
 _JOBS, _SINGLES, _ASKED, _TURNS = 40_000, 1_000, 100, 5
 _FEW, _MANY = 5_000, 5_000_000

@@ -77,7 +77,9 @@ def test_what_was_pruned_is_taken_away() -> None:
     assert tally([event])["a"].stock == Stock({State.SUCCEEDED: -2, State.FAILED: -1}, -50)
 
 
-def test_what_moves_nothing_has_no_tally() -> None:
+def test_what_moves_nothing_changes_nothing_and_is_named() -> None:
     told = {"at": 1, "queue": "a", "job_id": "j", "task": "t", "state": State.RUNNING}
     still = moved(Reason.OVERDUE, **told)  # type: ignore[arg-type]
-    assert tally([still, Event(type=QUEUE_CHANGED, at=1, queue="a"), Event(type="unheard_of", at=1, queue="a")]) == {}
+    assert tally([still, Event(type=QUEUE_CHANGED, at=1, queue="a"), Event(type="unheard_of", at=1, queue="a")]) == {
+        "a": Delta()
+    }

@@ -142,9 +142,9 @@ def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     read = app.store.events_after
     readings: list[int] = []
 
-    async def counting(after: int, batches: int = 100) -> list[Event]:
+    async def counting(after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         readings.append(after)
-        return await read(after, batches)
+        return await read(after, batches, queue)
 
     monkeypatch.setattr(app.store, "events_after", counting)
     return readings
@@ -305,12 +305,12 @@ async def test_only_a_few_catch_up_at_the_same_time(
     made = await _make(app, 3)
     read, under_way, most = app.store.events_after, 0, 0
 
-    async def counting(after: int, batches: int = 100) -> list[Event]:
+    async def counting(after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
         try:
-            return await read(after, batches)
+            return await read(after, batches, queue)
         finally:
             under_way -= 1
 

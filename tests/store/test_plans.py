@@ -26,7 +26,10 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "totals": "adds up rows that are gathered when they are many",
     "take_totals": "gathers them",
 }
-BIG = {"job", "edge", "event_batch", "past_attempt", "log", "timing", "schedule", "fire", "execution", "total"}
+BIG = {
+    *("job", "edge", "event_batch", "office_batch", "past_attempt", "log", "timing"),
+    *("schedule", "fire", "execution", "total"),
+}
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {
     *("hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"),
@@ -50,6 +53,7 @@ INSERT INTO hanbeon.log (job, attempt, n, first_line, lines, body)
 SELECT n, 1, 1, 1, 1, '[]' FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
+INSERT INTO hanbeon.office_batch (queue_id, first_id) SELECT 1 + n % 10, n FROM generate_series(1, 20000) AS n;
 """
 
 
@@ -174,6 +178,7 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "schedule_by_id": f"'{_SCHEDULE}'",
         "waiting_schedules": f"10, '{_NOTHING}'",
         "due_schedules": "10",
+        "events_of_office": "'q3', 10000, 10",
     }.items():
         async with connection.transaction():
             await connection.execute(postgres._PLANS)

@@ -82,7 +82,7 @@ class Delta(msgspec.Struct, omit_defaults=True):
 
 
 def tally(events: Iterable[Event]) -> dict[str, Delta]:
-    """The changes by queue; queues in which nothing changed are left out.
+    """The changes by queue. Every queue that is told of is there, also where nothing changed.
 
     Every batch of events goes through here, on the way of every job: events are grouped once, and whatever is done
     after that is done for a group.
@@ -92,12 +92,12 @@ def tally(events: Iterable[Event]) -> dict[str, Delta]:
         groups[event.queue, event.type, event.was, event.state].append(event)
     deltas: dict[str, Delta] = {}
     for (queue, kind, was, state), group in groups.items():
-        counted = _COUNTED.get(kind)
-        if counted is None and was is state and kind != PRUNED:
-            continue
         delta = deltas.get(queue)
         if delta is None:
             delta = deltas[queue] = Delta()
+        counted = _COUNTED.get(kind)
+        if counted is None and was is state and kind != PRUNED:
+            continue
         if kind == PRUNED:
             for event in group:
                 _take_away(delta.stock, event)

@@ -79,10 +79,10 @@ class Broadcast:
             if not topic.followers:
                 del self._topics[follower.queue]
 
-    async def page(self, pages: Pages, after: int) -> list[Event]:
-        """What the database has behind `after`, for one who is not live."""
+    async def page(self, pages: Pages, after: int, queue: str) -> list[Event]:
+        """What the database has of a queue behind `after`, for one who is not live; others' may be among it."""
         async with self._turns:
-            return await pages.read(self._store, after)
+            return await pages.read(self._store, after, queue)
 
     async def _read(self) -> None:
         loop, pause = asyncio.get_running_loop(), _PAUSE_SECONDS

@@ -19,18 +19,18 @@ class Feed:
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
 
-    async def read(self, after: int, batches: int = 100) -> list[Event]:
-        """The next events behind `after`; empty if there are none yet."""
+    async def read(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
+        """The next events behind `after`; empty if there are none yet. With `queue`, others' may be left out."""
         await self._store.number_events()
-        return await self._store.events_after(after, batches)
+        return await self._store.events_after(after, batches, queue)
 
-    async def follow(self, after: int) -> AsyncIterator[Event]:
-        """Every event behind `after`, for ever."""
+    async def follow(self, after: int, queue: str | None = None) -> AsyncIterator[Event]:
+        """Every event behind `after`, for ever; with `queue`, others' may be left out."""
         arrived = asyncio.Event()
         with self._hub.calling(arrived.set, "event"):
             while True:
                 arrived.clear()
-                for event in await self.read(after):
+                for event in await self.read(after, queue=queue):
                     after = event.id
                     yield event
                     # Something is there: look again at once before waiting.

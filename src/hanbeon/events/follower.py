@@ -86,8 +86,9 @@ class Follower:
             self._live = True
             self._broadcast.join(self)
             return
-        found = await self._broadcast.page(self._pages, self._read)
-        # Nothing is there behind it: all up to the position, which was handed out before this reading, is pruned.
+        found = await self._broadcast.page(self._pages, self._read, self.queue)
+        # Nothing is there behind it: whatever there was up to the position, which was handed out before this reading,
+        # is others', or pruned.
         read = found[-1].id if found else position
         self._waiting.extend(self._told(found))
         self._read = read

@@ -17,9 +17,12 @@ class Pages:
     def __init__(self) -> None:
         self._batches = _FIRST_BATCHES
 
-    async def read(self, store: Store, after: int) -> list[Event]:
-        """The next events behind `after` that have their numbers; empty if there are none."""
-        found = await store.events_after(after, self._batches)
+    async def read(self, store: Store, after: int, queue: str | None = None) -> list[Event]:
+        """The next events behind `after` that have their numbers; empty if there are none.
+
+        With `queue`, others' may be left out.
+        """
+        found = await store.events_after(after, self._batches, queue)
         if len(found) > _AIM:
             self._batches = max(1, self._batches * _AIM // len(found))
         elif len(found) * 2 < _AIM:

@@ -439,8 +439,8 @@ class Store:
     async def number_events(self, limit: int = 1000) -> int:
         return await self.transact(lambda tx: events.number_events(tx, limit))
 
-    async def events_after(self, after: int, batches: int = 100) -> list[Event]:
-        return await self.database.read(lambda tx: events.events_after(tx, after, batches))
+    async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
+        return await self.database.read(lambda tx: events.events_after(tx, after, batches, queue))
 
     async def last_event_id(self) -> int:
         return await self.database.read(events.last_event_id)

@@ -127,7 +127,7 @@ CREATE TABLE hanbeon.log (
 
 -- Events are written in batches by whoever moves jobs, and numbered in commit order afterwards: event number k of a
 -- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown. `delta` is what the
--- events change in the tallies of each queue, NULL if nothing.
+-- events change in the tallies of each queue that they tell of.
 CREATE TABLE hanbeon.event_batch (
   seq @identity,
   at bigint NOT NULL,
@@ -139,6 +139,15 @@ CREATE TABLE hanbeon.event_batch (
 CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_id IS NULL;
 CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
 CREATE INDEX hanbeon_event_at ON hanbeon.event_batch (at);
+
+-- Which of these batches tell something of an office, by its queue: whoever reads the events of one passes over those of
+-- all others. Written by whoever folds, so that it is complete up to event number `folded_to`, and costs nothing where
+-- jobs are moved.
+CREATE TABLE hanbeon.office_batch (
+  queue_id bigint NOT NULL,
+  first_id bigint NOT NULL,
+  PRIMARY KEY (queue_id, first_id)
+);
 
 CREATE TABLE hanbeon.event_counter (
   only_row integer PRIMARY KEY CHECK (only_row = 1),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from hanbeon.domain.events import Event
+from hanbeon.domain.offices import office_of_queue
 from hanbeon.domain.tally import tally
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -43,9 +44,19 @@ async def number_events(tx: Tx, limit: int = 1000) -> int:
     return len(rows)
 
 
-async def events_after(tx: Tx, after: int, batches: int) -> list[Event]:
-    """Events with greater numbers, in order: all of the next `batches` batches."""
-    rows = await tx.fetch("events_after", after, batches)
+async def events_after(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
+    """Events with greater numbers, in order: all of the next `batches` batches.
+
+    With `queue`, for whoever cares for that one alone: if it is an office's, batches that tell nothing of it are passed
+    over without being read, but for those that are not folded yet. Others' events may still be among them.
+    """
+    if queue is None or office_of_queue(queue) is None:
+        rows = await tx.fetch("events_after", after, batches)
+    else:
+        rows = await tx.fetch("events_of_office", queue, after, batches)
+        if len(rows) < batches:
+            folded: int = (await tx.fetch("folded_to"))[0]["folded_to"]
+            rows = [*rows, *await tx.fetch("events_after", max(after, folded), batches - len(rows))]
     return [
         msgspec.structs.replace(event, id=row["first_id"] + offset)
         for row in rows

@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
 from hanbeon.store.operations.depend import promote_these
@@ -21,17 +22,6 @@ from hanbeon.store.tx import Tx, in_parts, to_json
 OFFICE_DELETED = "office_deleted"
 _AT_ONCE = 1_000
 _KEPT_AS_JSON = ("config", "sessions")
-_QUEUE = "office:"
-
-
-def queue_of_office(office_id: str) -> str:
-    return f"{_QUEUE}{office_id}"
-
-
-def office_of_queue(queue: str) -> str | None:
-    """The office whose queue this is, if it is one."""
-    office_id = queue.removeprefix(_QUEUE)
-    return office_id if office_id != queue and is_id(office_id) else None
 
 
 class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):

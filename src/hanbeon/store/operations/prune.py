@@ -12,6 +12,7 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.tallies import telling_of_offices
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -54,6 +55,8 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
         await tx.fetch("prune_executions", body)
         await _tell(tx, book, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
+    if indexed := telling_of_offices(events):
+        await tx.fetch("prune_office_batches", to_json(indexed))
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)

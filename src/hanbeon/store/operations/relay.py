@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import NewJob
+from hanbeon.domain.offices import office_of_queue
 from hanbeon.store.operations.enqueue import check_batch, enqueue
 from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
-from hanbeon.store.operations.offices import office_of_queue
 from hanbeon.store.tx import Tx
 
 _BATCHES = 20

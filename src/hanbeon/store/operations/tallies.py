@@ -13,20 +13,22 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.offices import office_of_queue
 from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
 from hanbeon.domain.tally import SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
 from hanbeon.store.records import free_since, lanes_of_queue
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 _EVERY_QUEUE = (0, 2**62)
 _READY_LANES = 1000
+_ROWS_AT_ONCE = 5000
 _deltas = msgspec.json.Decoder(dict[str, Delta])
 _flows = msgspec.json.Decoder(Flow)
 
 
 async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
-    """Add the next `limit` batches of deltas to the tallies; how many batches.
+    """Add the next `limit` batches of deltas to the tallies, and to the indexes of offices; how many batches.
 
     Each is folded once: the row of `fold` is locked from here to the commit and says how far it has come. Nothing is
     done while another holds it, or if the last time is less than `rest_us` ago.
@@ -45,8 +47,20 @@ async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
             flows[queue, _slot(batch["at"])].add(delta.flow)
     await _add_stocks(tx, stocks)
     await _add_flows(tx, flows)
+    for part in in_parts(telling_of_offices(batches), _ROWS_AT_ONCE):
+        await tx.fetch("add_office_batches", to_json(part))
     await tx.fetch("advance_fold", batches[-1]["first_id"] + batches[-1]["count"] - 1)
     return len(batches)
+
+
+def telling_of_offices(batches: Sequence[Any]) -> list[dict[str, Any]]:
+    """Which batch tells of which office: the rows of the indexes by which their events are found."""
+    return [
+        {"queue": queue, "first_id": batch["first_id"]}
+        for batch in batches
+        for queue in _read(batch["delta"])
+        if office_of_queue(queue) is not None
+    ]
 
 
 async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from hanbeon.clock import micros
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
@@ -16,7 +17,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.operations import offices, read
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import listeners_of
-from hanbeon.store.operations.offices import Handling, OfficeRecord, queue_of_office
+from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import shapes, views

@@ -10,12 +10,13 @@ import msgspec
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import Phase
 from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Words
 from hanbeon.events.feed import Feed
 from hanbeon.events.follower import Told
-from hanbeon.store.operations.offices import OFFICE_DELETED, queue_of_office
+from hanbeon.store.operations.offices import OFFICE_DELETED
 from hanbeon.surfaces.offices.shapes import EventPage, SchedulerEvent
 from hanbeon.surfaces.offices.views import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
@@ -79,7 +80,7 @@ async def read_page(feed: Feed, office_id: str, after: int, zone: tzinfo) -> Eve
     It ends where something was found, or after a few pages of the feed, so that no call reads all there is of others.
     """
     for _ in range(_PAGES):
-        found = await feed.read(after, _BATCHES)
+        found = await feed.read(after, _BATCHES, queue_of_office(office_id))
         if not found:
             return EventPage(items=[], after=after, more=False)
         after = found[-1].id

@@ -11,12 +11,12 @@ import msgspec
 from hanbeon.domain.job import NO_HANDLER, PRIORITY_MAX, PRIORITY_MIN, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
 from hanbeon.domain.log import LogPlace, check_log_range
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import offices, read
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.operations.lanes import LaneNumbers
-from hanbeon.store.operations.offices import queue_of_office
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import shapes, views
 from hanbeon.surfaces.offices.asked import plan, read_specs

@@ -11,6 +11,7 @@ import uuid_utils
 
 from hanbeon.domain.job import is_id
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import Conflict, InvalidInput
 from hanbeon.events.broadcast import Broadcast
@@ -19,7 +20,7 @@ from hanbeon.store.operations import offices
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
-from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
+from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import body, shapes
 from hanbeon.surfaces.offices.config import in_force, merged
@@ -185,7 +186,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         """The same, for ever, alone."""
         await self._record(office_id)
         whole(after, "after", 0, _LAST_EVENT)
-        async for event in self._feed.follow(after):
+        async for event in self._feed.follow(after, queue_of_office(office_id)):
             told = translated(event, office_id, self._zone)
             if told is not None:
                 yield told

@@ -14,11 +14,12 @@ from hanbeon.domain import explain as engine
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.log import LogCut, LogPage
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.outgoing import ListenerKind
 from hanbeon.domain.phases import phase_of
 from hanbeon.outbound.targets import masked
 from hanbeon.store.operations.listeners import ListenerRecord
-from hanbeon.store.operations.offices import OfficeRecord, queue_of_office
+from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.operations.read import Dependency
 from hanbeon.surfaces import explaining
 from hanbeon.surfaces.offices.asked import meta_of

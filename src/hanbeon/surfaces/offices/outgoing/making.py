@@ -11,10 +11,10 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord, NewJob
+from hanbeon.domain.offices import office_of_queue
 from hanbeon.domain.outgoing import POLICY, TASK, TEST_POLICY, ListenerKind, queue_of_tests
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
-from hanbeon.store.operations.offices import office_of_queue
 from hanbeon.store.operations.read import jobs_by_id, now_us
 from hanbeon.store.operations.relay import Listeners
 from hanbeon.store.tx import Tx, to_json
