@@ -299,7 +299,7 @@ CREATE TABLE hanbeon.task (
 -- When to run a task by itself. Everything up to `considered_to` has been decided, so nothing fires at or before it.
 CREATE TABLE hanbeon.schedule (
   id @uuid PRIMARY KEY,
-  name text UNIQUE,
+  name text,
   task_id bigint NOT NULL,
   definition text NOT NULL,
   paused boolean NOT NULL,
@@ -321,6 +321,8 @@ CREATE TABLE hanbeon.schedule (
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );
+-- Every fire writes all entries of its schedule anew: those without a name have none here.
+CREATE UNIQUE INDEX hanbeon_schedule_name ON hanbeon.schedule (name) WHERE name IS NOT NULL;
 CREATE INDEX hanbeon_schedule_due ON hanbeon.schedule (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX hanbeon_schedule_waiting ON hanbeon.schedule (id) WHERE waiting IS NOT NULL;
 CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id, id);
