@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from hanbeon.errors import InvalidInput
 from hanbeon.logs import get_logger
+from hanbeon.zones import zone_of
 
 _log = get_logger("hanbeon.settings")
 
@@ -38,7 +39,7 @@ class Settings(BaseSettings):
 
     database_url: str = Field("sqlite:///hanbeon.db", description="Where jobs live: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL address for wake-ups, past a pooler")
-    timezone: str = Field("Asia/Seoul", description="The zone naive times are read in and people are shown")
+    timezone: str = Field("Asia/Seoul", description="The IANA zone that naive times are read in and people are shown")
     lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs at once")
     processes: int | None = Field(
@@ -99,10 +100,9 @@ class Settings(BaseSettings):
     @classmethod
     def _known_zone(cls, value: str) -> str:
         try:
-            ZoneInfo(value)
-        except (KeyError, ValueError, OSError):
-            raise ValueError(f"{value!r} is not a time zone; use a name like Asia/Seoul") from None
-        return value
+            return zone_of(value).key
+        except InvalidInput as error:
+            raise ValueError(str(error).removeprefix(f"{error.field}: ")) from None
 
     @field_validator("language")
     @classmethod

@@ -446,6 +446,8 @@ async def test_queues_that_cannot_be(both: TestKit, name: str, message: str) -> 
             "timezone: .*'Mars/Olympus' is not a time zone; use a name like Asia/Seoul",
         ),
         ("HANBEON_TIMEZONE", "../etc/passwd", "timezone: .* is not a time zone"),
+        ("HANBEON_TIMEZONE", "localtime", "timezone: 'localtime' is not a time zone.*HANBEON_TIMEZONE"),
+        ("HANBEON_TIMEZONE", "Asia/Soul", "timezone: 'Asia/Soul' is not a time zone; did you mean Asia/Seoul"),
         ("HANBEON_MAX_PAYLOAD_BYTES", "10", "max_payload_bytes: Input should be greater than or equal to 1024"),
     ],
 )

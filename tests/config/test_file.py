@@ -174,6 +174,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[settings]\nconcurrency = 'many'", "settings.concurrency: 'many' does not fit; use a whole number"),
         ("[settings]\nconcurrency = true", "settings.concurrency: True does not fit"),
         ("[settings]\ntimezone = 'Mars'", "settings.timezone: 'Mars' is not a time zone"),
+        ("[settings]\ntimezone = 'localtime'", "settings.timezone: 'localtime' is not a time zone"),
         (
             "[settings]\nlease = 8\nstop_grace = '5s'",
             "settings.stop_grace: 5 s do not fit into a lease of 8 s",

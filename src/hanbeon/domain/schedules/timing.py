@@ -11,7 +11,8 @@ import msgspec
 
 from hanbeon.domain.job import LAST_INSTANT_US, LONGEST_US
 from hanbeon.domain.schedules.cron import Expression, parse
-from hanbeon.domain.schedules.zones import MICROS, jump_near, local, offsets, seconds, wall_at, zone_of
+from hanbeon.domain.schedules.zones import MICROS, jump_near, local, offsets, seconds, wall_at
+from hanbeon.zones import zone_of
 
 FIRST_INSTANT_US = -LONGEST_US
 LONGEST_JITTER_US = 86_400 * MICROS

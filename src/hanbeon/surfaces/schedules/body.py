@@ -15,12 +15,12 @@ from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.domain.schedules.timing import LONGEST_JITTER_US, Fold, Gap, Timing
-from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.reading import table, text, whole
 from hanbeon.tasks.options import one_of, switch
 from hanbeon.tasks.request import instant_us
 from hanbeon.tasks.signature import to_json_text
+from hanbeon.zones import zone_of
 
 TIMES = ("cron", "run_at", "timezone", "jitter", "starts_at", "ends_at", "dst_gap", "dst_fold")
 FIELDS = ("task_id", "name", *TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")

@@ -9,13 +9,13 @@ import msgspec
 
 from hanbeon.domain.job import check_size
 from hanbeon.domain.schedules.declared import LONG_AGO, Declaration, InForce, declaration
-from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import Settings
 from hanbeon.surfaces.reading import table, text
 from hanbeon.surfaces.schedules import body
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task
+from hanbeon.zones import zone_of
 
 KEYS = ("task", *body.TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")
 """What may be said of a declared schedule: what a client may say, but for its name, which it stands under."""

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import iso
 from hanbeon.domain.schedules.timing import Fire, Timing
-from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.surfaces.reading import table, whole
 from hanbeon.surfaces.schedules import body, shapes
+from hanbeon.zones import zone_of
 
 PREVIEW_MOST = 1_000
 _USUALLY = 10

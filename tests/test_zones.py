@@ -2,8 +2,9 @@
 
 import pytest
 
-from hanbeon.domain.schedules.zones import zone_of
 from hanbeon.errors import InvalidInput
+from hanbeon.settings import load_settings
+from hanbeon.zones import zone_of
 
 
 @pytest.mark.parametrize("name", ["UTC", "Asia/Seoul", "America/Argentina/Buenos_Aires", "Etc/GMT-9"])
@@ -36,3 +37,13 @@ def test_another_is_refused_with_the_nearest(name: str, said: str) -> None:
     assert refused.value.field == "timezone"
     assert said in str(refused.value)
     assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["localtime", "posixrules", "Factory", "Mars", "asia/seoul", "+09:00", ""])
+def test_a_schedule_and_the_settings_refuse_the_same(name: str) -> None:
+    with pytest.raises(InvalidInput) as of_settings:
+        load_settings(timezone=name)
+    with pytest.raises(InvalidInput) as of_schedule:
+        zone_of(name)
+    assert str(of_settings.value).startswith(str(of_schedule.value))
+    assert of_settings.value.field == "timezone"
