@@ -1,7 +1,7 @@
 """How property tests run: without a time limit per example, which a busy machine would break.
 
-Under `CI=true` they try the same examples every time: whether a change may land is decided by the change alone. Everywhere
-else they try new ones, and what those find is worth a test of its own.
+Under `CI=true` they try the same examples every time: whether a change may land is decided by the change alone.
+Everywhere else they try new ones, and what those find is worth a test of its own.
 """
 
 import os

@@ -11,19 +11,19 @@ from hanbeon import App
 from hanbeon.server.listening import bound
 from hanbeon.server.serving import Server
 from hanbeon.server.state import House
+from tests.servers.ports import free_port
 
 
 class Restartable:
     """A server at one port, which can be stopped and started again."""
 
     def __init__(self, app: App) -> None:
-        self._app, self._port = app, 0
+        self._app, self._port = app, free_port()
         self._stack = contextlib.AsyncExitStack()
         self.url = ""
 
     async def start(self) -> None:
         sockets = self._stack.enter_context(bound("127.0.0.1", self._port))
-        self._port = sockets[0].getsockname()[1]
         server = Server(House(self._app, None), sockets)
         self.url = server.url
         running = asyncio.create_task(server.run())

@@ -9,6 +9,7 @@ import pytest
 
 from hanbeon.client import Client
 from tests.cli.workers import Running
+from tests.servers.ports import free_port
 
 _JOBS = 60
 
@@ -17,14 +18,13 @@ _JOBS = 60
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: str) -> None:
-    port = "0"
+    port = str(free_port())
 
     def serve() -> Running:
         return Running("serve", "--database", sqlite_url, "--port", port, "--no-worker", cwd=tmp_path)
 
     with serve() as running:
         url = (await asyncio.to_thread(running.until, "server_started"))["url"]
-        port = url.rpartition(":")[2]
         with Client(url) as client:
             office = client.office((await asyncio.to_thread(client.offices.create, "Seoul")).id)
 

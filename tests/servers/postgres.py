@@ -6,7 +6,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -22,10 +21,10 @@ import psutil
 from tests.servers import keeper
 from tests.servers.account import Account
 from tests.servers.installations import reachable
+from tests.servers.ports import free_port
 
 _USER = "hanbeon"
 _PATIENCE = 60.0
-_PORTS = range(20_000, 30_000)
 _CONFIGURATION = """
 listen_addresses = '127.0.0.1'
 max_connections = 200
@@ -65,7 +64,7 @@ class PostgresServer:
     def _start_on_free_port(cls, bindir: Path, folder: Path, password: str, owner: int | None) -> "PostgresServer":
         # A port that is free now may be taken before the server binds it.
         for last in (False, False, True):
-            server = cls(str(bindir), str(folder), _free_port(), password)
+            server = cls(str(bindir), str(folder), free_port(), password)
             try:
                 server.up(owner=owner)
             except PostgresStartError as error:
@@ -235,14 +234,6 @@ def _initdb(bindir: Path, folder: Path, password: str, account: Account) -> None
         raise PostgresStartError(f"initdb of {bindir} failed:\n{done.stdout}{done.stderr}")
     with Path(folder, "data", "postgresql.conf").open("a") as configuration:
         configuration.write(_CONFIGURATION.format(folder=folder))
-
-
-def _free_port() -> int:
-    """One that no outgoing connection is given, since the server must get it again after a restart."""
-    for port in secrets.SystemRandom().sample(_PORTS, 50):
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
-    raise PostgresStartError("fifty ports were tried, and all are in use")
 
 
 def _keeper(postmaster: psutil.Process) -> list[psutil.Process]:

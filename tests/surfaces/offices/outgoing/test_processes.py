@@ -11,6 +11,7 @@ from standardwebhooks import Webhook
 
 from tests.outbound.web import Peer, Web, reply, silence
 from tests.processes.workers import WorkerProcess, worker_processes
+from tests.servers.ports import free_port
 from tests.surfaces.offices.outgoing.hooks import SECRET, ids
 from tests.surfaces.offices.outgoing.town import MODULE, SETTINGS, Town, town, until
 
@@ -78,7 +79,7 @@ async def test_webhooks_that_are_dead_for_a_whole_run_slow_and_lose_nothing(data
     jobs = 200
     settings = SETTINGS | UNHURRIED | {"webhook_timeout": 5.0, "webhook_patience": 1.0}
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # Bound and not listening: nobody else can have it, and nobody is there.
+        held.bind(("127.0.0.1", free_port()))  # Bound and not listening: nobody else can have it, and nobody is there.
         port = held.getsockname()[1]
         async with (
             Web(silence) as silent,
