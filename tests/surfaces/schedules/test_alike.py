@@ -1,0 +1,75 @@
+"""Schedules that say the same are decided together, and each of them still by what is its own."""
+
+import datetime as dt
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from hanbeon.domain.events import Event
+from hanbeon.domain.schedules.timing import jitter_of
+from hanbeon.service.verify import render, verify
+from hanbeon.store.operations import cancel
+from hanbeon.store.operations.fires import Firing, fire_due
+from hanbeon.store.tx import Tx
+from tests.surfaces.schedules.timetable import Timetable
+
+JITTER_US = 600_000_000
+TASKS = ("report", "hold", "fail")
+
+
+async def test_each_has_its_own_jitter(timetable: Timetable) -> None:
+    """The last fires of each are put off until their work may begin."""
+    made = [await timetable.make(jitter="10m", args={"day": "alike"}) for _ in range(8)]
+    began = timetable.kit.clock.now_us()
+    await timetable.pass_by(900)
+    now = timetable.kit.clock.now_us()
+    for each in made:
+        fires = [at for at in range(began // 60_000_000 * 60_000_000, now + 1, 60_000_000) if at > began]
+        while fires and fires[-1] + jitter_of(each.id, fires[-1], JITTER_US) > now:
+            fires.pop()
+        decided = (await timetable.schedules.fires(each.id, limit=1_000)).items
+        told = [round(dt.datetime.fromisoformat(fire.fire_at).timestamp() * 1_000_000) for fire in reversed(decided)]
+        assert told == fires
+
+
+async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: Timetable) -> None:
+    """An operator tries an old execution again when its task has just been seen to be free."""
+    made = {task: await timetable.make("0 * * * *", task_id=task) for task in TASKS}
+    old = await timetable.schedules.run("hold")
+    await timetable.schedules.cancel(old.execution_id)
+    await timetable.kit.advance(3_600)
+    store = timetable.kit.app.store
+
+    async def step(tx: Tx) -> Firing:
+        meddled = _Meddled(tx, "unfinished_executions", lambda: cancel.requeue(tx, store.book, old.execution_id))
+        return await fire_due(meddled, store.book, lambda: str(uuid.uuid4()), 60_000_000, 100)
+
+    fired = await store.transact(step)
+    assert fired.outcomes == {"created": 2, "skipped": 1}
+    (skipped,) = (await timetable.schedules.fires(made["hold"].id)).items
+    assert (skipped.outcome.value, skipped.reason, skipped.execution_id) == ("skipped", "overlap", None)
+    for task in ("report", "fail"):
+        (fire,) = (await timetable.schedules.fires(made[task].id)).items
+        (execution,) = await timetable.executions(schedule_id=made[task].id)
+        assert (execution.execution_id, execution.task_id) == (fire.execution_id, task)
+    report = await verify(store)
+    assert report.sound, render(report)
+
+
+class _Meddled:
+    """A transaction in which something else happens right after a statement."""
+
+    def __init__(self, tx: Tx, name: str, act: Any) -> None:
+        self._tx, self._name, self._act = tx, name, act
+
+    async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
+        rows = await self._tx.fetch(name, *args)
+        if name == self._name:
+            await self._act()
+        return rows
+
+    def emit(self, *events: Event) -> None:
+        self._tx.emit(*events)
+
+    def wake(self, *hints: str) -> None:
+        self._tx.wake(*hints)
