@@ -18,6 +18,11 @@ _PAGE = """# Commands
 `hanbeon --help` lists them, `hanbeon COMMAND --help` explains one, `hanbeon --version` says which release this is. Exit
 codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings come from the environment
 ([settings.md](settings.md)) and from [hanbeon.toml](configuration.md); an option wins over both.
+
+`hanbeon --install-completion` makes the shell complete commands, options and words, and the names of queues, tasks,
+schedules and offices: those of the database that the command would work on (`--database`, `--config`, the environment),
+and the tasks of `hanbeon.toml`. A database that does not answer within a second completes nothing; names that a shell
+would not take as they stand are not offered, and what can be named by its id is completed by that instead.
 {sections}"""
 
 

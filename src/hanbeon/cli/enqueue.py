@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hanbeon.cli.completing import queue_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
 
@@ -25,7 +26,9 @@ def enqueue(
     database: Database = None,
     wait: Wait = False,
     log: Log = False,
-    queue: Annotated[str | None, typer.Option(metavar="NAME", help="Its queue.", show_default=False)] = None,
+    queue: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Its queue.", autocompletion=queue_names, show_default=False)
+    ] = None,
     retries: Annotated[
         int | None, typer.Option(metavar="N", help="How many attempts may follow a failed one.", show_default=False)
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.cli.completing import queue_names
 from hanbeon.cli.options import Database, JsonLines
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def events(
     ] = 20,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
     queue: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only events of this queue.", show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="Only events of this queue.", autocompletion=queue_names, show_default=False),
     ] = None,
     job: Annotated[str | None, typer.Option(metavar="ID", help="Only events of this job.", show_default=False)] = None,
     json: JsonLines = False,

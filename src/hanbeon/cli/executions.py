@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.cli.completing import schedule_names, task_names
 from hanbeon.cli.options import Database, Json
 from hanbeon.cli.schedule.options import Cursor, Limit
 
@@ -27,7 +28,10 @@ def _types() -> list[str]:
 
 def executions(
     database: Database = None,
-    task: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this task.", show_default=False)] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only of this task.", autocompletion=task_names, show_default=False),
+    ] = None,
     status: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,7 +51,13 @@ def executions(
         ),
     ] = None,
     schedule: Annotated[
-        str | None, typer.Option(metavar="SCHEDULE", help="Only of this one, by name or id.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="SCHEDULE",
+            help="Only of this one, by name or id.",
+            autocompletion=schedule_names,
+            show_default=False,
+        ),
     ] = None,
     cursor: Cursor = None,
     limit: Limit = 50,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hanbeon.cli.completing import queue_names
 from hanbeon.cli.options import Create, Database, Json
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def limit(
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="The queue's name.", show_default=False)],
+    queue: Annotated[
+        str, typer.Argument(metavar="QUEUE", help="The queue's name.", autocompletion=queue_names, show_default=False)
+    ],
     database: Database = None,
     max_concurrent: Annotated[
         int | None, typer.Option(metavar="N", help="How many of its jobs run at once.", show_default=False)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hanbeon.cli.completing import queue_names, task_names
 from hanbeon.domain.lifecycle import State
 
 Database = Annotated[
@@ -31,7 +32,9 @@ AppName = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
 
-TaskName = Annotated[str, typer.Argument(metavar="TASK", help="The task's name.", show_default=False)]
+TaskName = Annotated[
+    str, typer.Argument(metavar="TASK", help="The task's name.", autocompletion=task_names, show_default=False)
+]
 Arguments = Annotated[
     list[str] | None,
     typer.Argument(
@@ -46,15 +49,23 @@ Log = Annotated[bool, typer.Option("--log", help="With --wait: print what it pri
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
 JobIds = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
 MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
-Queues = Annotated[list[str], typer.Argument(metavar="QUEUE", help="Names of queues.", show_default=False)]
+Queues = Annotated[
+    list[str], typer.Argument(metavar="QUEUE", help="Names of queues.", autocompletion=queue_names, show_default=False)
+]
 Create = Annotated[bool, typer.Option("--create", help="Make the queue if it is not there yet.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 QueueFilter = Annotated[
-    str | None, typer.Option("--queue", metavar="NAME", help="Only jobs of this queue.", show_default=False)
+    str | None,
+    typer.Option(
+        "--queue", metavar="NAME", help="Only jobs of this queue.", autocompletion=queue_names, show_default=False
+    ),
 ]
 TaskFilter = Annotated[
-    str | None, typer.Option("--task", metavar="NAME", help="Only jobs of this task.", show_default=False)
+    str | None,
+    typer.Option(
+        "--task", metavar="NAME", help="Only jobs of this task.", autocompletion=task_names, show_default=False
+    ),
 ]
 RoleFilter = Annotated[
     str | None, typer.Option("--role", metavar="NAME", help="Only jobs of this role.", show_default=False)

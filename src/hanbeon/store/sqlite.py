@@ -137,6 +137,17 @@ class SqliteDatabase:
             await self.close()
             raise
 
+    async def open_to_read(self) -> None:
+        """Open a file that is there for `read` alone: its schema stays as it is, and who writes is not waited for."""
+        if not self.path.exists():
+            raise DatabaseUnavailable(f"there is no file {self.path}")
+        self._guard.enter_context(guard_file(self.path))
+        try:
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
+        except BaseException:
+            await self.close()
+            raise
+
     async def close(self) -> None:
         for connection in (self._reader, self._writer):
             if connection is not None:

@@ -6,10 +6,17 @@ from typing import Annotated
 
 import typer
 
+from hanbeon.cli.completing import office_names
 from hanbeon.surfaces.offices.vocabulary import JobStatus
 
 Office = Annotated[
-    str, typer.Argument(metavar="OFFICE", help="Its id, or its name if no other has it.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="OFFICE",
+        help="Its id, or its name if no other has it.",
+        autocompletion=office_names,
+        show_default=False,
+    ),
 ]
 Role = Annotated[str | None, typer.Option(metavar="NAME", help="Only jobs of this role.", show_default=False)]
 Item = Annotated[

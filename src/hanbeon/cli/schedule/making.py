@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hanbeon.cli.completing import task_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json
 from hanbeon.cli.schedule.options import (
     Cron,
@@ -34,7 +35,9 @@ def _fields() -> list[str]:
 
 
 def create(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task to run.", show_default=False)],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="The task to run.", autocompletion=task_names, show_default=False)
+    ],
     arguments: Arguments = None,
     cron: Cron = None,
     run_at: RunAt = None,
@@ -90,7 +93,8 @@ def change(
     schedule: Schedule,
     arguments: Arguments = None,
     task: Annotated[
-        str | None, typer.Option("--task", metavar="NAME", help="Run this one.", show_default=False)
+        str | None,
+        typer.Option("--task", metavar="NAME", help="Run this one.", autocompletion=task_names, show_default=False),
     ] = None,
     cron: Cron = None,
     run_at: RunAt = None,

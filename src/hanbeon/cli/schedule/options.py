@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from hanbeon.cli.completing import schedule_names
+
 
 def _overlaps() -> list[str]:
     from hanbeon.domain.schedules.misfire import Overlap
@@ -37,8 +39,14 @@ def _outcomes() -> list[str]:
     return list(FireOutcome)
 
 
-Schedule = Annotated[str, typer.Argument(metavar="SCHEDULE", help="Its name or its id.", show_default=False)]
-Schedules = Annotated[list[str], typer.Argument(metavar="SCHEDULE", help="Names or ids.", show_default=False)]
+Schedule = Annotated[
+    str,
+    typer.Argument(metavar="SCHEDULE", help="Its name or its id.", autocompletion=schedule_names, show_default=False),
+]
+Schedules = Annotated[
+    list[str],
+    typer.Argument(metavar="SCHEDULE", help="Names or ids.", autocompletion=schedule_names, show_default=False),
+]
 Cron = Annotated[
     str | None,
     typer.Option("--cron", metavar="TEXT", help='When: "0 9 * * MON-FRI", or @daily and the like.', show_default=False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hanbeon.cli.completing import schedule_names
 from hanbeon.cli.options import Database, Json
 from hanbeon.cli.schedule.options import DstFold, DstGap, Timezone
 
@@ -22,7 +23,9 @@ def preview(
     schedule: Annotated[
         str,
         typer.Argument(
-            metavar="SCHEDULE", help='The name or the id of a schedule, or a cron expression: "0 9 * * MON-FRI".'
+            metavar="SCHEDULE",
+            help='The name or the id of a schedule, or a cron expression: "0 9 * * MON-FRI".',
+            autocompletion=schedule_names,
         ),
     ],
     n: Annotated[int, typer.Option("-n", metavar="N", help="How many fires.")] = 10,
