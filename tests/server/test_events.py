@@ -77,3 +77,19 @@ async def test_a_stop_ends_streams_at_once(app: App) -> None:
             stream = await Stream(client, f"{office}/events").__aenter__()
         assert b"data" not in await stream.rest()
     await stream.__aexit__()
+
+
+async def test_the_head_of_a_stream_is_an_answer_that_ends(app: App, server: Client) -> None:
+    office = (await server.post("/api/offices", {"name": "Seoul"})).json["id"]
+    parts = urlsplit(server.url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    for path, status in ((f"/api/offices/{office}/events", b"200 OK"), ("/api/offices/none/events", b"404")):
+        # On one connection, where the second is answered only if the first has ended.
+        writer.write(f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        async with asyncio.timeout(20):
+            head = await reader.readuntil(b"\r\n\r\n")
+        assert status in head.splitlines()[0]
+        assert (b"content-type: text/event-stream" in head.lower()) == (status == b"200 OK")
+    writer.close()
+    await writer.wait_closed()
+    assert "hanbeon_open_connections{" not in (await server.get("/metrics")).body.decode()

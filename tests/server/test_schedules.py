@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -231,3 +232,31 @@ async def test_an_execution_that_no_worker_can_run_says_so(known: Client) -> Non
     (reason,) = explained["reasons"]
     assert reason["code"] == "no_worker"
     assert "report" in reason["text"]
+
+
+@pytest.mark.parametrize("name", ["reports/daily", "a/executions", "100%", "%2F", "50%25/월요일", "../x"])
+async def test_a_task_whose_name_holds_a_slash_is_shown_run_and_scheduled(app: App, name: str) -> None:
+    app.task(name=name)(_same)
+    async with serving(app, work=True) as client:
+        path = f"/api/tasks/{quote(name, safe='')}"
+        async with asyncio.timeout(30):
+            while (shown := await client.get(path)).status == 404:
+                pass  # The worker is about to register it.
+        assert shown.json["task_id"] == name
+        ran = await client.post(f"{path}/executions", {"args": {"day": "monday"}})
+        assert (ran.status, ran.json["task_id"]) == (201, name)
+        assert (await _ended(client, ran.json, "SUCCESS"))["result"] == "monday"
+        listed = (await client.get(f"/api/executions?task_id={quote(name, safe='')}")).json["items"]
+        assert [each["execution_id"] for each in listed] == [ran.json["execution_id"]]
+        made = await _make(client, task_id=name)
+        assert (await client.get(made.headers["location"])).json["task_id"] == name
+        found = (await client.get(f"/api/schedules?task_id={quote(name, safe='')}")).json["items"]
+        assert [each["id"] for each in found] == [made.json["id"]]
+        wrong = await client.get(f"{path}/executions")
+        assert (wrong.status, wrong.code, wrong.headers["allow"]) == (405, "wrong_method", "POST")
+        _problem(await client.get(f"{path}%2Fexecutions"), 404, "task_not_found", None)
+        _problem(await client.get("/api/tasks/reports/daily/x"), 404, "no_such_path", None)
+
+
+async def _same(day: str = "") -> str:
+    return day

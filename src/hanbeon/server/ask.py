@@ -8,6 +8,7 @@ import reprlib
 import uuid
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from urllib.parse import unquote
 
 import msgspec
 from starlette.requests import Request
@@ -67,7 +68,8 @@ class Ask:
         return str(uuid.UUID(bytes=seed[:6] + bytes(rest)))
 
     def path(self, name: str) -> str:
-        return str(self.request.path_params[name])
+        """A part of the path, which the entrance has left encoded as far as it must be."""
+        return unquote(str(self.request.path_params[name]))
 
     async def body(self, otherwise: Any = None) -> Any:
         """The JSON that was sent; `otherwise` if nothing was, unless there is no such thing."""

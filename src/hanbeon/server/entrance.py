@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
 import structlog
 import uuid_utils
@@ -24,6 +25,9 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"referrer-policy", b"no-referrer"),
 ]
+HEAD_ONLY = "hanbeon.head_only"
+"""Said of a request that wants no body, for answers whose body has no end."""
+_WITHIN_A_PART = re.compile(r"%(?=25|2[Ff])|%(?![0-9A-Fa-f]{2})")
 _GONE = 499
 _SWITCHED = 101
 _STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
@@ -85,10 +89,11 @@ class _Visit:
         self.status = 0
         self.closed: int | None = None
         """The code of a WebSocket's end."""
-        self.scope = {**scope}
+        self.scope = {**scope, "path": _path(scope)}
         if self.method == "HEAD":
             # A probe that asks for the head alone gets that of the same answer; the body is left out below us.
             self.scope["method"] = "GET"
+            self.scope[HEAD_ONLY] = True
         self._receive, self._send = receive, send
 
     async def receive(self) -> Message:
@@ -117,3 +122,15 @@ class _Visit:
         elif self.status == _SWITCHED:
             with contextlib.suppress(ClientDisconnect):
                 await self.send({"type": "websocket.close", "code": close_code(None), "reason": "defect"})
+
+
+def _path(scope: Scope) -> str:
+    """The path, in which a slash is where a part ends: one within a part, as of a task's name, stays `%2F`.
+
+    So that this can be undone for each part by itself (see `Ask.path`), a percent sign stays `%25`.
+    """
+    told: str = scope["path"]
+    raw = scope.get("raw_path")
+    if raw is None:
+        return told.replace("%", "%25")
+    return unquote(_WITHIN_A_PART.sub("%25", raw.decode("ascii"))) if b"%" in raw else told

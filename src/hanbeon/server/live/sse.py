@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from hanbeon.events.follower import Follower, Gap, Told
 from hanbeon.server.ask import Ask
+from hanbeon.server.entrance import HEAD_ONLY
 from hanbeon.server.live.protocols import abort_of
 from hanbeon.server.live.session import Ending, Session
 from hanbeon.server.live.websocket import data_of
@@ -61,6 +62,9 @@ class EventStream(Response):
         self._house, self._channel, self._ask, self._following = house, channel, ask, following
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get(HEAD_ONLY):
+            await super().__call__(scope, receive, send)
+            return
         request, admission = self._ask.request, self._house.admission
         with self._following as follower, self._house.counts.connection(request.scope["route"].path):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
