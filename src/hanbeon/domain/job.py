@@ -6,7 +6,6 @@ import enum
 import hashlib
 import re
 import reprlib
-import uuid
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +25,8 @@ NO_HANDLER = "(no handler)"
 """Stands for the task of a job that nobody has named one for yet. No task may be called so, and no worker serves it."""
 RESERVED = "hanbeon."
 """How the names of built-in tasks begin. No other task may be called so, and nobody asks for jobs of these."""
+SESSION_STEP, SESSION_ROOM = 4_294_967_311, 2**48
+"""How far apart the sessions of a job are: further than ids that somebody counts up."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -233,8 +234,13 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def session_id(job_id: str, fence: int) -> str:
-    """What an attempt calls itself towards the world: another for every attempt, the same whoever asks."""
-    return str(uuid.uuid5(uuid.UUID(job_id), str(fence)))
+    """What an attempt calls itself towards the world: another for every attempt, the same whoever asks.
+
+    The job's id as a UUID of version 8, with the attempt in its last 48 bits: both databases can say it too, which have
+    no SHA-1 for one of version 5.
+    """
+    end = (int(job_id[24:], 16) + fence * SESSION_STEP) % SESSION_ROOM
+    return f"{job_id[:14]}8{job_id[15:24]}{end:012x}"
 
 
 def is_id(text: Any) -> bool:
