@@ -17,6 +17,10 @@
 @schedule_columns                          of s and t, its task: what a record of a schedule is made of
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       what a claim for instance $2 and a lease of $3 sets, and what it answers
+@instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
+                                           in views, for people: an instant, JSON, a member of an object as text, ids as
+                                           a list, an attempt's session id, and the clock without a function of ours
+@office_of_queue @by_queue @not_by_index   of q and o, and of v, a job of an office: how a view finds it
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
 
@@ -25,11 +29,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from hanbeon.domain.access import Scope
-from hanbeon.domain.job import OnDependencyFailure
+from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.outgoing import ListenerKind
-from hanbeon.domain.schedules.definition import ALL_KEYS
+from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
@@ -39,11 +45,21 @@ _HELD_UNTIL = re.compile(r"@held_until\(([\w.]+)\)")
 _FEW = re.compile(r"@few\(([\w.]+)\)")
 _AMONG = re.compile(r"@among\((\w+)\)")
 _CLAIMED_BY = re.compile(r"@claimed_by\((\$\d+); (\$\d+)\)")
+_EXPRESSION = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"  # With brackets in it, two deep at the most.
+_INSTANT = re.compile("@instant" + _EXPRESSION)
+_JSON = re.compile("@json" + _EXPRESSION)
+_MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
+_IDS = re.compile(r"@ids\[([^]]*)\]")
+_SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
 
 
 def _quoted(words: Iterable[str]) -> str:
     return ", ".join(f"'{word}'" for word in words)
+
+
+def _default(field: str) -> str:
+    return str(next(each.default for each in msgspec.structs.fields(Definition) if each.name == field))
 
 
 _LIFECYCLE_WORDS = {
@@ -68,6 +84,9 @@ _LIFECYCLE_WORDS = {
     # A schedule keeps its last fire, however old.
     "prunable_fire": "f.recorded_at < (SELECT hanbeon.now()) - $1 AND f.fire_at <> coalesce((SELECT s.last_fire_at "
     "FROM hanbeon.schedule AS s WHERE s.id = f.schedule_id), f.fire_at + 1)",
+    "default_overlap": _default("overlap"),
+    "default_misfire": _default("misfire"),
+    "default_misfire_limit": _default("misfire_limit"),
     "an_execution": "unique_key >= '{}' AND unique_key < '{}'".format(*ALL_KEYS),
     "prunable_instance": "i.seen_at < (SELECT hanbeon.now()) - $1",
     "claimed_columns": "j.seq, CAST(j.id AS text) AS id, j.fence, j.lane, j.rank, j.args, j.retry_count, j.timeout_us, "
@@ -83,6 +102,10 @@ class Postgres:
         "channel": "hanbeon",
         "identity": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "uuid": "uuid",
+        "readers_now": "hanbeon.now()",
+        "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
+        "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
+        "not_by_index": "v.meta IS NOT NULL",
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
@@ -117,6 +140,30 @@ class Postgres:
         return f"{column} = {column} + 0"
 
     @staticmethod
+    def instant(column: str) -> str:
+        return f"(timestamptz 'epoch' + {column} * interval '1 microsecond')"
+
+    @staticmethod
+    def json(column: str) -> str:
+        # Not jsonb, which refuses some texts that are JSON.
+        return f"CAST({column} AS json)"
+
+    @staticmethod
+    def member(column: str, path: str) -> str:
+        return f"CAST({column} AS json) #>> '{{{path.replace('.', ',')}}}'"
+
+    @staticmethod
+    def ids(query: str) -> str:
+        return f"ARRAY({query})"
+
+    @staticmethod
+    def session(job_id: str, attempt: str) -> str:
+        text = f"CAST({job_id} AS text)"
+        end = f"CAST(CAST('x' || substr({text}, 25) AS bit(48)) AS bigint)"
+        end = f"lpad(to_hex(({end} + {attempt} * {SESSION_STEP}) % {SESSION_ROOM}), 12, '0')"
+        return f"CAST(substr({text}, 1, 14) || '8' || substr({text}, 16, 9) || {end} AS uuid)"
+
+    @staticmethod
     def finish(sql: str) -> str:
         return sql
 
@@ -128,6 +175,14 @@ class Sqlite:
     words = _LIFECYCLE_WORDS | {
         "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "uuid": "text",
+        # It takes an index of an expression only where nothing it is compared with has a column's type, and looks for a
+        # way from either side only if it is told of both.
+        "office_of_queue": "q.name = 'office:' || CAST(o.id AS text) "
+        "AND 'office:' || CAST(o.id AS text) = q.name || ''",
+        "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id + 0",
+        # Without statistics it takes a partial index for a short one.
+        "not_by_index": "coalesce(v.meta, '') <> ''",
+        "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
@@ -161,6 +216,31 @@ class Sqlite:
         return "true"
 
     @staticmethod
+    def instant(column: str) -> str:
+        micros = f"(({column}) % 1000000 + 1000000) % 1000000"
+        seconds = f"(({column}) - {micros}) / 1000000"
+        return f"(strftime('%Y-%m-%dT%H:%M:%S', {seconds}, 'unixepoch') || printf('.%06d+00:00', {micros}))"
+
+    @staticmethod
+    def json(column: str) -> str:
+        return column
+
+    @staticmethod
+    def member(column: str, path: str) -> str:
+        return f"json_extract({column}, '$.{path}')"
+
+    @staticmethod
+    def ids(query: str) -> str:
+        return f"(SELECT json_group_array(id) FROM ({query}))"
+
+    @staticmethod
+    def session(job_id: str, attempt: str) -> str:
+        digits = [f"(instr('0123456789abcdef', substr({job_id}, {n}, 1)) - 1)" for n in range(25, 37)]
+        end = " + ".join(f"({digit} << {4 * (11 - n)})" for n, digit in enumerate(digits))
+        end = f"printf('%012x', ({end} + {attempt} * {SESSION_STEP}) % {SESSION_ROOM})"
+        return f"(substr({job_id}, 1, 14) || '8' || substr({job_id}, 16, 9) || {end})"
+
+    @staticmethod
     def finish(sql: str) -> str:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows the changed table only, and not by its alias. Its clock stands still within a
@@ -186,6 +266,11 @@ def translate(sql: str, dialect: Dialect) -> str:
         r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
         sql,
     )
+    sql = _MEMBER.sub(lambda m: dialect.member(m[1], m[2]), sql)
+    sql = _INSTANT.sub(lambda m: dialect.instant(m[1]), sql)
+    sql = _JSON.sub(lambda m: dialect.json(m[1]), sql)
+    sql = _IDS.sub(lambda m: dialect.ids(m[1].strip()), sql)
+    sql = _SESSION.sub(lambda m: dialect.session(m[1], m[2]), sql)
     sql = _FEW.sub(lambda m: dialect.few(m[1]), sql)
     sql = _WORD.sub(lambda m: dialect.words[m[1]], sql)
     return dialect.finish(sql).strip()

@@ -82,7 +82,10 @@ CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
 -- All jobs of a queue, of those that a surface made: it keeps something of its own in `meta`, the others pay nothing.
-CREATE INDEX hanbeon_job_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
+CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
+-- The same of those that failed or were cancelled, for whoever looks for these alone.
+CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
+  WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
@@ -224,6 +227,8 @@ CREATE TABLE hanbeon.office (
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );
+-- From a queue to its office.
+CREATE UNIQUE INDEX hanbeon_office_queue ON hanbeon.office (('office:' || CAST(id AS text)));
 
 -- Whom an office tells: webhooks, which get its events, and targets of notifications, which hear of what failed for good.
 -- What goes to one stands in a queue whose name is made of its id; that of a disabled one is paused. Addresses and secrets
@@ -374,3 +379,121 @@ SELECT j.seq, j.fence, j.attempt_status, j.instance, j.started_at, j.deadline_at
   j.error_message
 FROM hanbeon.job AS j
 WHERE j.attempt_status IS NOT NULL;
+
+-- What follows is for people with a SQL prompt, in the words of the surfaces: docs/views.md. One branch for each status
+-- that has an index of its own, so that a condition on the status leaves the others out. On SQLite they have no
+-- function of ours in them, and no operator that is young: whoever opens the file reads them with a library of their
+-- own, and a single one that it cannot parse would hide all tables from them.
+
+-- The jobs of offices in the engine's words. A queue is found by its number through an expression that no index has,
+-- and its jobs by the range of their lanes, so that the partial indexes of states are used. Who wants the index of queues
+-- instead says so by @by_queue, and who wants no index of these jobs by @not_by_index.
+CREATE VIEW hanbeon.office_job AS
+SELECT j.seq, j.id, o.id AS office_id, q.id AS queue_id, j.lane, j.state, j.urgent, j.priority, l.role, j.work_item,
+  @member(j.meta; key) AS key, @member(j.meta; title) AS title, j.retry_count, j.timeout_us, j.progress, j.result,
+  j.failure_type, j.error_message, j.created_at, j.started_at, j.deadline_at, j.finished_at, j.fence, j.attempt_status,
+  j.meta,
+  @ids[
+    SELECT d.id FROM hanbeon.edge AS e JOIN hanbeon.job AS d ON d.seq = e.dependency
+    WHERE e.dependent = j.seq ORDER BY d.seq
+  ] AS depends_on,
+  @ids[
+    SELECT d.id FROM hanbeon.edge AS e JOIN hanbeon.job AS d ON d.seq = e.dependency
+    WHERE e.dependent = j.seq AND j.state = 'pending' AND d.state IN ('failed', 'cancelled') ORDER BY d.seq
+  ] AS blocked_by
+FROM hanbeon.job AS j
+JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
+JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32) + 0 AND j.lane >= (q.id << 32) AND j.lane < ((q.id + 1) << 32)
+JOIN hanbeon.office AS o ON @office_of_queue;
+
+CREATE VIEW hanbeon.job_queue AS
+SELECT b.id, b.key, b.office_id, b.work_item AS task_id, nullif(b.role, '') AS role, b.title, b.status, b.priority,
+  b.urgent, b.depends_on, b.blocked_by, b.retry_count, b.timeout_us / 1000 AS timeout_ms, @json(b.progress) AS progress,
+  @json(b.result) AS result, b.error_message, b.failure_type, @instant(b.created_at) AS created_at,
+  @instant(b.started_at) AS started_at,
+  CASE WHEN b.status <> 'cancelled' THEN @instant(b.finished_at) END AS completed_at,
+  CASE WHEN b.status = 'cancelled' THEN @instant(b.finished_at) END AS cancelled_at
+FROM (
+  SELECT v.*, 'pending' AS status FROM hanbeon.office_job AS v WHERE v.state = 'pending' AND v.meta IS NOT NULL
+  UNION ALL
+  SELECT v.*, 'ready' FROM hanbeon.office_job AS v WHERE v.state = 'ready' AND v.meta IS NOT NULL
+  UNION ALL
+  SELECT v.*, CASE WHEN v.deadline_at <= n.now THEN 'timeout' ELSE 'processing' END
+  FROM hanbeon.office_job AS v CROSS JOIN (SELECT @readers_now AS now) AS n
+  WHERE v.state = 'running' AND v.meta IS NOT NULL
+  UNION ALL
+  SELECT v.*, 'done' FROM hanbeon.office_job AS v
+  WHERE v.state = 'succeeded' AND @by_queue
+  UNION ALL
+  SELECT v.*, v.state FROM hanbeon.office_job AS v
+  WHERE v.state IN ('failed', 'cancelled') AND @by_queue
+) AS b;
+
+CREATE VIEW hanbeon.job_executions AS
+SELECT @session(b.job_id; b.attempt) AS id, b.job_id, b.attempt, @instant(b.started_at) AS started_at,
+  @instant(b.deadline_at) AS timeout_at, @instant(b.ended_at) AS completed_at,
+  CAST(@session(b.job_id; b.attempt) AS text) AS session_id, b.status, b.message AS error_message,
+  @instant(b.started_at) AS created_at
+FROM (
+  SELECT v.id AS job_id, a.attempt, a.started_at, a.deadline_at, a.ended_at, a.message,
+    CASE a.status WHEN 'lost' THEN 'failed' WHEN 'released' THEN 'cancelled' ELSE a.status END AS status
+  FROM hanbeon.past_attempt AS a JOIN hanbeon.office_job AS v ON v.seq = a.job
+  WHERE @not_by_index
+  UNION ALL
+  SELECT v.id, v.fence, v.started_at, v.deadline_at, CAST(NULL AS bigint), CAST(NULL AS text), 'running'
+  FROM hanbeon.office_job AS v WHERE v.state = 'running' AND v.meta IS NOT NULL
+  UNION ALL
+  SELECT v.id, v.fence, v.started_at, v.deadline_at, v.finished_at, v.error_message, 'completed'
+  FROM hanbeon.office_job AS v
+  WHERE v.state = 'succeeded' AND v.attempt_status IS NOT NULL AND @by_queue
+  UNION ALL
+  SELECT v.id, v.fence, v.started_at, v.deadline_at, v.finished_at, v.error_message,
+    CASE v.attempt_status WHEN 'lost' THEN 'failed' WHEN 'released' THEN 'cancelled' ELSE v.attempt_status END
+  FROM hanbeon.office_job AS v
+  WHERE v.state IN ('failed', 'cancelled') AND v.attempt_status IS NOT NULL AND @by_queue
+) AS b;
+
+-- The executions of tasks in the engine's words.
+CREATE VIEW hanbeon.task_execution AS
+SELECT j.id AS execution_id, t.name AS task_id, e.type, e.schedule_id, e.scheduled_at, j.created_at, j.started_at,
+  j.finished_at, j.retry_count, i.name AS instance, j.locked_until, j.state, j.failure_type, j.error_message,
+  j.progress, j.result, e.requested_by
+FROM hanbeon.execution AS e
+JOIN hanbeon.task AS t ON t.id = e.task_id
+JOIN hanbeon.job AS j ON j.seq = e.job
+LEFT JOIN hanbeon.instance AS i ON i.id = j.instance
+WHERE @an_execution;
+
+CREATE VIEW hanbeon.executions AS
+SELECT b.execution_id, b.task_id, b.type, b.status, b.schedule_id, @instant(b.scheduled_at) AS scheduled_at,
+  @instant(b.created_at) AS created_at, @instant(b.started_at) AS started_at, @instant(b.finished_at) AS ended_at,
+  b.retry_count, b.instance, @instant(b.locked_until) AS locked_until,
+  CASE b.state WHEN 'cancelled' THEN 'CANCELLED' WHEN 'failed' THEN nullif(upper(b.failure_type), '') END AS error_code,
+  b.error_message, @json(b.progress) AS progress, @json(b.result) AS result, b.requested_by
+FROM (
+  SELECT v.*, 'PENDING' AS status FROM hanbeon.task_execution AS v WHERE v.state IN ('pending', 'ready')
+  UNION ALL
+  SELECT v.*, 'RUNNING' FROM hanbeon.task_execution AS v WHERE v.state = 'running'
+  UNION ALL
+  SELECT v.*, 'SUCCESS' FROM hanbeon.task_execution AS v WHERE v.state = 'succeeded'
+  UNION ALL
+  SELECT v.*, 'FAILED' FROM hanbeon.task_execution AS v WHERE v.state IN ('failed', 'cancelled')
+) AS b;
+
+CREATE VIEW hanbeon.schedules AS
+SELECT s.id, s.name, t.name AS task_id, @member(s.definition; timing.cron) AS cron,
+  @instant(CAST(@member(s.definition; timing.run_at) AS bigint)) AS run_at,
+  @member(s.definition; timing.timezone) AS timezone,
+  @json(coalesce(@member(s.definition; args), '{}')) AS args,
+  coalesce(@member(s.definition; overlap), '@default_overlap') AS overlap,
+  coalesce(@member(s.definition; misfire), '@default_misfire') AS misfire,
+  coalesce(CAST(@member(s.definition; misfire_limit) AS bigint), @default_misfire_limit) AS misfire_limit,
+  CAST(@member(s.definition; timing.jitter_us) AS double precision) / 1000000 AS jitter,
+  @instant(CAST(@member(s.definition; timing.starts_at) AS bigint)) AS starts_at,
+  @instant(CAST(@member(s.definition; timing.ends_at) AS bigint)) AS ends_at,
+  @member(s.definition; timing.gap) AS dst_gap, @member(s.definition; timing.fold) AS dst_fold, s.paused,
+  @instant(s.next_fire_at) AS next_fire_at, @instant(s.last_fire_at) AS last_fire_at,
+  s.declared IS NOT NULL AS declared, s.version, s.created_by, @instant(s.created_at) AS created_at, @instant(s.changed_at) AS changed_at
+FROM hanbeon.schedule AS s
+JOIN hanbeon.task AS t ON t.id = s.task_id
+WHERE s.deleted_at IS NULL;

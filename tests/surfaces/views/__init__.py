@@ -1,0 +1,1 @@
+"""The read-only views for people with a SQL prompt."""

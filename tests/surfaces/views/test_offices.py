@@ -1,0 +1,176 @@
+"""`job_queue` and `job_executions` say of every job what the offices say, through all its states."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from hanbeon import App, Context
+from hanbeon.domain.job import session_id
+from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices.service import Offices
+from hanbeon.surfaces.offices.vocabulary import ExecutionStatus, JobStatus
+from hanbeon.testing import TestKit
+from tests.surfaces.offices.desk import SESSIONS, Desk, add_tasks
+from tests.surfaces.views.page import check_types_of_values
+from tests.surfaces.views.reader import Reader, at_rest
+
+LIMIT = 60.0
+
+
+@pytest.fixture
+async def desk(far_kit: TestKit) -> Desk:
+    desk = Desk(far_kit, add_tasks(far_kit.app))
+    add_more_tasks(far_kit.app)
+    await desk.open()
+    return desk
+
+
+def add_more_tasks(app: App) -> None:
+    @app.task
+    async def rich(ctx: Context) -> Any:
+        await ctx.progress({"share": 0.5, "text": "half\x00 way"})
+        return {"text": "다 됐다 \x00 'quoted'", "number": 1e300, "list": [1, None, True]}
+
+    @app.task
+    async def later(ctx: Context) -> None:
+        if ctx.attempt == 1:
+            ctx.retry_in(120, "not yet")
+
+
+async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool = True) -> set[str]:
+    """Every row of the views is what the office answers for that job, and none is missing; the statuses seen."""
+
+    async def told() -> dict[str, Any]:
+        page = await offices.jobs(office_id, limit=1_000)
+        jobs = {job.id: msgspec.to_builtins(await offices.job(office_id, job.id)) for job in page.items}
+        for job in jobs.values() if far and reader.on_sqlite else ():
+            # SQLite tells by the reader's clock, which a deadline of that far day has not passed.
+            job["status"] = job["status"].replace("timeout", "processing")
+        return jobs
+
+    async def shown() -> dict[str, Any]:
+        jobs = {
+            row["id"]: row | {"executions": []} for row in await reader.view("job_queue", f"office_id = '{office_id}'")
+        }
+        for row in sorted(await reader.view("job_executions"), key=lambda row: int(row["attempt"])):
+            assert row["id"] == row["session_id"] == session_id(row["job_id"], row["attempt"])
+            assert row["created_at"] == row["started_at"]
+            execution = {name: row[name] for name in shapes.JobExecution.__struct_fields__}
+            jobs[row["job_id"]]["executions"].append(execution)
+        return jobs
+
+    return {job["status"] for job in (await at_rest(told, shown)).values()}
+
+
+async def test_a_view_says_what_the_office_says_from_the_first_state_to_the_last(desk: Desk, reader: Reader) -> None:
+    kit, seen = desk.kit, set()
+
+    async def look() -> None:
+        seen.update(await agree(desk.offices, desk.id, reader))
+
+    await desk.offices.change_config(desk.id, {"maxConcurrentJobs": 50, "maxConcurrentByRole": {"QA": 20}})
+    first, *_, dropped, stubborn = await desk.make(
+        {
+            "key": "first",
+            "title": "the 'first' one, 첫째",
+            "role": "QA",
+            "task_id": "T-1",
+            "priority": -5,
+            "urgent": True,
+        },
+        {"key": "second", "depends_on": ["first"], "timeout_ms": 1_234},
+        {"key": "third", "depends_on": ["first", "second"]},
+        {"handler": "rich"},
+        {"handler": "later"},
+        {"handler": "fail", "max_retries": 1},
+        {"handler": "fail", "args": {"permanent": True, "failure_type": "git_conflict"}},
+        {"handler": "hold", "timeout_ms": 60_000, "max_retries": 1, "title": "times out"},
+        {"role": "nobody", "key": "dropped", "handler": "work"},
+        {"key": "stopped", "handler": "stubborn", "timeout_ms": 90_000_000},
+    )
+    (blocked,) = await desk.make({"depends_on": [dropped.id, first.id], "key": "blocked"})
+    await desk.make({"depends_on": [dropped.id], "on_dependency_failure": "fail"})
+    await look()
+    await desk.offices.cancel(desk.id, dropped.id)
+    assert (await desk.job(blocked)).blocked_by == [dropped.id]
+    await look()
+    await kit.start_ready()
+    await look()
+    await desk.offices.cancel(desk.id, stubborn.id)
+    await look()
+    desk.gates.stop.set()
+    for _ in range(5):
+        await kit.advance(61)
+        await look()
+        await kit.start_ready()
+        await look()
+    desk.gates.hold.set()
+    await kit.run_all()
+    await look()
+    await desk.offices.retry(desk.id, dropped.id)
+    await look()
+    await kit.run_all()
+    await desk.offices.cancel(desk.id, (await desk.one(role="PO")).id)
+    await look()
+    assert seen | {"timeout"} == {status.value for status in JobStatus}
+    await check_types_of_values(reader, "job_queue")
+    await check_types_of_values(reader, "job_executions")
+
+
+async def test_attempts_that_were_lost_and_handed_back_are_told_in_the_words_of_the_office(
+    desk: Desk, reader: Reader
+) -> None:
+    """Both where the job went on and where it ended so."""
+    kit, found = desk.kit, dict[str, set[str]]()
+    await desk.make({"handler": "later"})
+    assert await kit.tick() == 1
+    await agree(desk.offices, desk.id, reader)
+    await desk.make({"handler": "hold", "max_retries": 1})
+    for _ in range(2):
+        await kit.start_ready()
+        await kit.clock.advance(200)  # Nobody renews the lease meanwhile.
+        await kit.worker.recover.run_once()
+        await agree(desk.offices, desk.id, reader)
+        await kit.clock.advance(3_600)
+    for job in (await desk.offices.jobs(desk.id)).items:
+        for attempt in await kit.app.store.attempts(job.id):
+            (row,) = await reader.view("job_executions", f"job_id = '{job.id}' AND attempt = {attempt.attempt}")
+            found.setdefault(attempt.status.value, set()).add(row["status"])
+    assert found[AttemptStatus.LOST] == {ExecutionStatus.FAILED}
+    assert found[AttemptStatus.RELEASED] == {ExecutionStatus.CANCELLED}
+
+
+async def test_what_is_past_its_deadline_and_being_stopped_has_timed_out(app: App, app_url: str) -> None:
+    """On the real clock, which a reader has too."""
+    gates = add_tasks(app)
+    offices = Offices(app, None)
+    office = await offices.create({"name": "slow", "sessions": SESSIONS})
+    late, running = await offices.create_jobs(
+        office.id, {"jobs": [{"handler": "stubborn", "timeout_ms": 50}, {"handler": "hold", "timeout_ms": 3_600_000}]}
+    )
+    async with Reader(app_url) as reader, app.worker(), asyncio.timeout(LIMIT):
+        while await _statuses(offices, late, running) != ["timeout", "processing"]:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.02)
+        assert await agree(offices, office.id, reader, far=False) == {"timeout", "processing"}
+        assert [row["id"] for row in await reader.view("job_queue", "status = 'timeout'")] == [late.id]
+        gates.stop.set()
+        gates.hold.set()
+
+
+async def _statuses(offices: Offices, *jobs: shapes.Job) -> list[str]:
+    return [(await offices.job(job.office_id, job.id)).status.value for job in jobs]
+
+
+async def test_jobs_of_other_queues_and_of_deleted_offices_are_not_shown(desk: Desk, reader: Reader) -> None:
+    await desk.kit.app.enqueue("work", {})
+    job = await desk.one()
+    other = await desk.offices.create({"name": "another", "sessions": SESSIONS})
+    await desk.offices.create_jobs(other.id, {"jobs": [{}, {}]})
+    await desk.kit.run_all()
+    assert len(await reader.view("job_queue")) == len(await reader.view("job_executions")) == 3
+    await desk.offices.delete(other.id)
+    assert [row["id"] for row in await reader.view("job_queue")] == [job.id]
+    assert [row["job_id"] for row in await reader.view("job_executions")] == [job.id]
