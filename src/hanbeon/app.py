@@ -414,7 +414,7 @@ class App:
         return await Job(self, _id(job)).log(attempt=attempt, after=after, limit=limit)
 
     async def explain(self, job: Job[Any] | str) -> Explanation:
-        """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""
+        """Why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
         return await explain_job(self.store, _id(job), self._alive_within_us)
 
     async def instances(self) -> list[InstanceRecord]:

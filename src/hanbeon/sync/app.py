@@ -262,7 +262,7 @@ class SyncApp:
         return self._background.run(lambda app: app.log(_id(job), attempt=attempt, after=after, limit=limit))
 
     def explain(self, job: SyncJob[Any] | str) -> Explanation:
-        """Why is it not running? Every dependency, time, pause, full slot with its holders, or missing worker."""
+        """Why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
         return self._background.run(lambda app: app.explain(_id(job)))
 
     def instances(self) -> list[InstanceRecord]:

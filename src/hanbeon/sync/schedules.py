@@ -117,7 +117,7 @@ class SyncSchedules:
         return self._run(lambda it: it.cancel(execution_id))
 
     def explain(self, execution_id: str) -> Explanation:
-        """Why is it not running? Every time, pause, full slot with its holders, or missing worker."""
+        """Why it is not running: every time, pause, full slot with its holders, missing worker; or why it failed."""
         return self._run(lambda it: it.explain(execution_id))
 
     # Tasks

@@ -144,7 +144,7 @@ class OfficeJobs(Desk):
         return views.log_view(await self._store.log(job_id, attempt, at, limit), self._zone)
 
     async def explain(self, office_id: str, job_id: str) -> shapes.Explanation:
-        """Why is it not running? Every reason there is now."""
+        """Why it is not running, with every reason there is now; or why it failed."""
         await self._checked(office_id, job_id)
         found = await explain_job(self._store, job_id, self._alive_within_us)
         return views.explanation_view(found, office_id, self._zone)

@@ -129,7 +129,7 @@ class AppSchedules:
         return await self._service.cancel(execution_id)
 
     async def explain(self, execution_id: str) -> Explanation:
-        """Why is it not running? Every time, pause, full slot with its holders, or missing worker."""
+        """Why it is not running: every time, pause, full slot with its holders, missing worker; or why it failed."""
         return await self._service.explain(execution_id)
 
     # Tasks

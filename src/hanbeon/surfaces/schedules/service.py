@@ -113,7 +113,7 @@ class Schedules:
         return self._views.execution(found)
 
     async def explain(self, execution_id: str) -> Explanation:
-        """Why it is not running: every time, pause, full slot with its holders, or missing worker."""
+        """Why it is not running: every time, pause, full slot with its holders, missing worker; or why it failed."""
         await self.execution(execution_id)
         found = await explain_job(self._store, execution_id, micros(self._app.settings.lease))
         return self._views.explanation(found)
