@@ -147,6 +147,9 @@ max_concurrent = -1
 [schedules.nightly]
 cron = "0 3 * *"
 timezone = "Mars"
+[schedules.daily]
+task = "report"
+cron = "0 3 * * *"
 """
     )
     done = hanbeon("config", "check", cwd=tmp_path)
@@ -167,3 +170,28 @@ timezone = "Mars"
     first = json.loads(done.stdout)["problems"][0]
     assert (first["code"], first["field"], first["line"]) == ("config_invalid", "settings.lease", 2)
     assert first["message"].startswith("hanbeon.toml: settings.lease: 'soon' is not a duration; write 90s")
+
+
+def test_check_looks_for_the_tasks_of_schedules_also_in_a_file_with_other_problems(tmp_path: Path) -> None:
+    text = """
+[tasks.report]
+command = ["true"]
+retries = -1
+[schedules.nightly]
+task = "reprot"
+cron = "0 3 * * *"
+[schedules.daily]
+task = "report"
+cron = "0 3 * * *"
+"""
+    (tmp_path / "hanbeon.toml").write_text(text)
+    done = hanbeon("config", "check", cwd=tmp_path)
+    assert done.returncode == 2
+    retries, task = done.stderr.splitlines()
+    assert "tasks.report.retries: " in retries
+    assert task.endswith("schedules.nightly.task: there is no task 'reprot'; did you mean 'report'? (line 6)")
+    # An App may have it, and whether it does shows when the file is right.
+    (tmp_path / "hanbeon.toml").write_text(f"app = 'shop:app'\n{text}")
+    assert len(hanbeon("config", "check", cwd=tmp_path).stderr.splitlines()) == 1
+    (tmp_path / "hanbeon.toml").write_text("tasks = 1\n[schedules.daily]\ntask = 'x'\ncron = '@daily'\n")
+    assert len(hanbeon("config", "check", cwd=tmp_path).stderr.splitlines()) == 1

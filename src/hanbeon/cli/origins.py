@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,9 +13,10 @@ from hanbeon.app import App
 from hanbeon.cli.configuring import named_file, settings_here
 from hanbeon.cli.loading import combined
 from hanbeon.cli.opening import looking, will_be_made
+from hanbeon.config.document import Document
 from hanbeon.config.examining import missing, problem_in
-from hanbeon.config.file import examine, find, load
-from hanbeon.errors import HanbeonError, InvalidInput, NotFound
+from hanbeon.config.file import ConfigFile, examine, find, load
+from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server.issuer import issuer_of
 from hanbeon.settings import Settings, load_settings, misspelt_names, settings_refused, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
@@ -65,22 +69,43 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
         InvalidInput(f"there is no such setting; did you mean {near}?", field=name)
         for name, near in misspelt_names().items()
     ]
-    found += _problems_of_the_file()
-    if not found:
-        try:
-            path = find(named_file())
+    path = find(named_file())
+    try:
+        if path is not None:
+            found += await _problems_of(path, database, alone=target is None and not found)
+        if not found:
             app = combined(target, None if path is None else load(path))
             issuer_of(app.settings)
             app.declared.resolved(app.tasks, app.settings)
-            strangers = [each for each in app.declared if each.task not in app.tasks.by_name]
-            known: list[str] = []
-            if database is not None or not will_be_made(settings_here().database_url):
-                async with looking(database) as there:
-                    known = await _known_tasks(there, [each.task for each in strangers])
-            found += [_unknown_task(each, app) for each in strangers if each.task not in known]
-        except HanbeonError as error:
-            found.append(error)
+            found += await _strangers(list(app.declared), app.tasks.by_name, database, app.file)
+    except HanbeonError as error:
+        found.append(error)
     return found
+
+
+async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list[HanbeonError]:
+    """`alone`: nothing but the file can have tasks, so that those of its schedules can be looked for already."""
+    file, refused = examine(path)
+    found: list[HanbeonError] = [*refused, *missing(file)]
+    of_settings = any((each.field or "").startswith(("settings", "outbound")) for each in refused)
+    if found and alone and file.app is None and not of_settings:
+        tasks = Document.read(path).said.get("tasks")
+        if isinstance(tasks, Mapping) and any(each.task not in tasks for each in file.schedules):
+            with contextlib.suppress(HanbeonError):  # What is wrong with the database is told when the file is right.
+                found += await _strangers(file.schedules, tasks, database, file)
+    return found
+
+
+async def _strangers(
+    schedules: Sequence[DeclaredSchedule], tasks: Collection[str], database: str | None, file: ConfigFile | None
+) -> list[HanbeonError]:
+    """Of these schedules, those whose task neither is among these nor was registered by a worker of the database."""
+    strangers = [each for each in schedules if each.task not in tasks]
+    known: list[str] = []
+    if database is not None or not will_be_made(settings_here().database_url):
+        async with looking(database) as there:
+            known = await _known_tasks(there, [each.task for each in strangers])
+    return [_unknown_task(each, tasks, file) for each in strangers if each.task not in known]
 
 
 async def _known_tasks(app: App, names: list[str]) -> list[str]:
@@ -88,23 +113,12 @@ async def _known_tasks(app: App, names: list[str]) -> list[str]:
     return [task.name for task in await app.store.database.read(lambda tx: find_tasks(tx, names))]
 
 
-def _unknown_task(schedule: DeclaredSchedule, app: App) -> InvalidInput:
-    hint = did_you_mean(schedule.task, app.tasks.by_name) or "; say --app if an App has it"
+def _unknown_task(schedule: DeclaredSchedule, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
+    hint = did_you_mean(schedule.task, tasks) or "; say --app if an App has it"
     why = f"there is no task {schedule.task!r}{hint}"
-    if app.file is not None and schedule in app.file.schedules:
-        return problem_in(app.file, ("schedules", schedule.name, "task"), why)
+    if file is not None and schedule in file.schedules:
+        return problem_in(file, ("schedules", schedule.name, "task"), why)
     return InvalidInput(why, field=f"schedules.{schedule.name}.task")
-
-
-def _problems_of_the_file() -> list[HanbeonError]:
-    path = find(named_file())
-    if path is None:
-        return []
-    try:
-        file, problems = examine(path)
-    except (InvalidInput, NotFound) as error:
-        return [error]
-    return [*problems, *missing(file)]
 
 
 def file_here() -> str:
