@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from bench import numbers
 from hanbeon import App
-from hanbeon.domain.offices import queue_of_office
+from hanbeon.surfaces.offices.service import Offices
 
 _WARM_UP = 10
 _PATIENCE = 60.0
@@ -62,11 +62,12 @@ async def follow(place: str, office: str, listeners: int, jobs: int, every: floa
     app = App(os.environ["BENCH_URL"])
     app.task(name="nothing")(_nothing)
     async with app:
+        offices = Offices(app)
         crowd = [await _listen(place, office) for _ in range(listeners)]
         asked_at: list[float] = []
         for number in range(_WARM_UP + jobs):
             asked_at.append(time.perf_counter())
-            await app.enqueue("nothing", queue=queue_of_office(office))
+            await offices.create_jobs(office, {"jobs": [{"handler": "nothing"}]})
             await _until(crowd, number + 1)
             await asyncio.sleep(every)
     waits = [

@@ -46,7 +46,7 @@ def queue_of_tests(webhook_id: str) -> str:
 
 def is_test(queue: str) -> bool:
     """Whether what stands in this queue only tries a webhook out."""
-    return queue.startswith(_TESTS)
+    return queue.startswith(_TESTS) and is_id(queue.removeprefix(_TESTS))
 
 
 def kind_of_queue(queue: str) -> ListenerKind | None:

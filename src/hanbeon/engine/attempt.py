@@ -167,7 +167,7 @@ class Attempt:
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
         """Kept until the body has returned, then created with its success or not at all."""
-        child = request.to_new_job(self._zone)
+        child = request.to_new_job(self._zone, self.job.queue)
         self.add_child(child)
         return child.id
 

@@ -12,6 +12,7 @@ import msgspec
 import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
+from hanbeon.domain.owned import check_not_owned
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 
@@ -71,8 +72,11 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         check_kinds(_KINDS, options)
         return msgspec.structs.replace(self, **options)
 
-    def to_new_job(self, zone: ZoneInfo) -> NewJob:
-        """What the store is asked for; naive times are read in `zone`."""
+    def to_new_job(self, zone: ZoneInfo, within: str | None = None) -> NewJob:
+        """What the store is asked for; naive times are read in `zone`.
+
+        `within`: the queue of the job that asks for it, which stays as long as that job does, whoever owns it.
+        """
         options = self.task.options
         if self.delay is not None and self.run_at is not None:
             raise InvalidInput("give a delay or a run_at, not both", field="run_at")
@@ -83,11 +87,14 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
                 f"task {self.task.name!r} serves {', '.join(options.roles)}, not {role[:40]!r}; use one of these",
                 field="role",
             )
+        queue = options.queue if self.queue is None else self.queue
+        if queue != within:
+            check_not_owned(queue)
         return NewJob(
             id=self.id,
             task=self.task.name,
             args=self.args,
-            queue=options.queue if self.queue is None else self.queue,
+            queue=queue,
             role=role,
             concurrency_key=self.concurrency_key,
             priority=options.priority if self.priority is None else self.priority,

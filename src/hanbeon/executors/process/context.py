@@ -134,7 +134,7 @@ class ProcessContext(SyncContext):
         raise transaction_unsupported(PROCESS)
 
     def enqueue(self, request: JobRequest[Any]) -> str:
-        child = request.to_new_job(self._remote.line.zone)
+        child = request.to_new_job(self._remote.line.zone, self._remote.job.queue)
         child.validate(self._remote.line.max_payload_bytes)
         self._remote.ask(Child(child))
         return child.id

@@ -10,8 +10,11 @@ CREATE TABLE hanbeon.queue (
   -- What a configuration file said last of its limits. They are set when that changes, and are an operator's until then.
   declared text,
   created_at bigint NOT NULL,
-  changed_at bigint NOT NULL
+  changed_at bigint NOT NULL,
+  -- Since when the office or the listener is gone that it was made with. It goes, too, once nothing of it is left.
+  left_at bigint
 );
+CREATE INDEX hanbeon_queue_left ON hanbeon.queue (left_at) WHERE left_at IS NOT NULL;
 
 -- Jobs of one lane are interchangeable for claiming. A job carries queue.id << 32 | lane.n as one number, so that one
 -- index finds the next lane with ready work, the head of a lane, and every lane of a queue.

@@ -1,4 +1,7 @@
-"""Lanes by name and by number. Lanes never change and are never removed, so what was seen once may be remembered."""
+"""Lanes by name and by number. Lanes never change, so what was seen once may be remembered.
+
+They are removed with the queue of an office or a listener that is gone, into which nobody else puts jobs.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.domain.job import is_id
 from hanbeon.domain.outgoing import AT_ONCE, ListenerKind, is_to_be_disabled, queue_of_listener, queue_of_tests
 from hanbeon.store.operations.events import last_event_id
+from hanbeon.store.operations.left import leave_queues
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.tx import Tx, to_json
 
@@ -88,6 +89,7 @@ async def drop_listeners(tx: Tx, gone: Sequence[ListenerRecord]) -> None:
     for each in gone:
         if each.disabled_at is not None:
             await change_queue(tx, each.queue, None, False)
+        await leave_queues(tx, [each.queue, queue_of_tests(each.id)])
 
 
 async def enable_listener(tx: Tx, listener: ListenerRecord) -> None:

@@ -14,6 +14,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
 from hanbeon.store.operations.depend import promote_these
 from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.left import leave_queues, take_up_queue
 from hanbeon.store.operations.listeners import drop_listeners, listeners_of
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
@@ -53,6 +54,7 @@ async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) ->
     if not await tx.fetch("add_office", office.id, office.name, *_texts(office)):
         return None
     await add_queue(tx, office.queue)
+    await take_up_queue(tx, office.queue)
     await change_queue(tx, office.queue, limits, None)
     return await office_by_id(tx, office.id)
 
@@ -100,6 +102,7 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
         raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or ask for them to be cancelled")
     await drop_listeners(tx, (await listeners_of(tx, [office_id])).get(office_id, []))
+    await leave_queues(tx, [office.queue])
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 
@@ -150,7 +153,7 @@ async def _move(tx: Tx, moves: Sequence[tuple[int, int, Handling]]) -> None:
 
 
 async def queue_id(tx: Tx, queue: str) -> int:
-    """The number of a queue that is known to be there: queues are never removed."""
+    """The number of a queue that is known to be there, as an office's is."""
     return int((await tx.fetch("queue_named", queue))[0]["id"])
 
 

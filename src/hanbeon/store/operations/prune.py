@@ -12,6 +12,7 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.left import drop_left_queues
 from hanbeon.store.operations.tallies import telling_of_offices
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
@@ -60,6 +61,7 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
+    queues = await drop_left_queues(tx, older_than_us)
     went = {
         "jobs": len(jobs),
         "logs": chunks,
@@ -67,6 +69,7 @@ async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
         "fires": len(fires),
         "instances": len(gone),
         "timings": len(timings),
+        "queues": queues,
     }
     if any(went.values()):
         await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in went.items()})

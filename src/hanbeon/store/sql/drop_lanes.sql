@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.lane WHERE queue_id @in($1 bigint)

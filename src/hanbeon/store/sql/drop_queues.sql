@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.queue WHERE id @in($1 bigint)

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.timing WHERE queue_id @in($1 bigint)
