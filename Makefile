@@ -5,8 +5,8 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
 EXTRAS := dev
-# pytest-xdist workers; JOBS=0 runs everything in one process.
-JOBS ?= auto
+# pytest-xdist workers, twice as many as cores, since most tests wait most of their time; JOBS=0 runs everything in one process.
+JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 # Where `make run` serves.
 PORT ?= 8000
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=wheel,system".
@@ -47,10 +47,10 @@ demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
 test: lint ## Run every check and the whole test suite, as CI does
-	$(BIN)/pytest -n $(JOBS) $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal $(ARGS)
 
 check: lint ## Run every check and the tests that need no server (under a minute)
-	$(BIN)/pytest -n $(JOBS) -m "not postgres and not chaos and not slow" $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not postgres and not chaos and not slow" $(ARGS)
 
 lint: setup ## Check format, style, types and import rules
 	$(BIN)/ruff format --check .
