@@ -4,6 +4,8 @@ import asyncio
 import os
 import socket
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -22,6 +24,7 @@ from hanbeon.errors import (
 from hanbeon.store import schema
 from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.port import Store
+from hanbeon.store.sqlite import _Connection
 from tests.store.world import new_job
 
 
@@ -197,6 +200,20 @@ async def test_two_open_a_new_file_at_once(sqlite_url: str) -> None:
     assert sum((await stores[0].counts()).values()) == 4
     for store in stores:
         await store.close()
+
+
+def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
+    """Of eight at once one in ten rounds refused some of them, when nobody asked SQLite again."""
+    for number in range(100):
+        path, together = tmp_path / f"{number}.db", threading.Barrier(8)
+
+        def connect(path: Path = path, together: threading.Barrier = together) -> None:
+            together.wait()
+            _Connection(path, SystemClock(), "writer").db.close()
+
+        with ThreadPoolExecutor(8) as threads:
+            for each in [threads.submit(connect) for _ in range(8)]:
+                each.result()
 
 
 async def test_sqlite3_that_has_the_file_open_already_is_refused(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,14 +50,24 @@ class _Connection:
             # SQLite opens such a file all the same, and would refuse the first job only.
             raise apsw.ReadOnlyError("it may only be read")
         # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "foreign_keys = ON",
-            "temp_store = MEMORY",
-        ):
+        self._use_wal()
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
             self.db.execute(f"PRAGMA {pragma}").fetchall()
         self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
+
+    def _use_wal(self) -> None:
+        """Of some who open a new file at once, each reads it and wants to write: SQLite refuses all but one at once,
+        whatever the busy timeout, since none of them could go on."""
+        give_up_at = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
+        while True:
+            try:
+                self.db.execute("PRAGMA journal_mode = WAL").fetchall()
+            except apsw.BusyError:
+                if time.monotonic() > give_up_at:
+                    raise
+                time.sleep(0.005)
+            else:
+                return
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
