@@ -91,15 +91,19 @@ class Desk:
         assert await self.offices.stats(self.id) == before
         return refusal.value
 
-    async def told(self) -> list[tuple[str, str]]:
-        """Every event of the office: its type, and of which job."""
-        found, after = [], 0
+    async def events(self, after: int = 0) -> list[shapes.SchedulerEvent]:
+        """Every event of the office behind that one, page by page."""
+        found: list[shapes.SchedulerEvent] = []
         while True:
             page = await self.offices.events(self.id, after)
-            found += [(event.type.value, event.job_id) for event in page.items]
+            found += page.items
             after = page.after
             if not page.more:
                 return found
+
+    async def told(self) -> list[tuple[str, str]]:
+        """Every event of the office: its type, and of which job."""
+        return [(event.type.value, event.job_id) for event in await self.events()]
 
     async def types(self, job: shapes.Job) -> list[str]:
         return [kind for kind, job_id in await self.told() if job_id == job.id]

@@ -4,7 +4,6 @@ import pytest
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.offices import queue_of_office
-from hanbeon.surfaces.offices.shapes import SchedulerEvent
 from tests.service.doctoring import run_sql
 from tests.surfaces.offices.desk import Desk
 
@@ -17,16 +16,6 @@ async def _fold(desk: Desk) -> None:
         pass
     while await store.fold():
         pass
-
-
-async def _told(desk: Desk, after: int = 0) -> list[SchedulerEvent]:
-    found: list[SchedulerEvent] = []
-    while True:
-        page = await desk.offices.events(desk.id, after)
-        found += page.items
-        after = page.after
-        if not page.more:
-            return found
 
 
 async def _others(desk: Desk, count: int) -> None:
@@ -60,9 +49,9 @@ async def test_what_is_not_folded_yet_is_read_all_the_same_and_once(desk: Desk) 
     for _ in range(3):
         await _others(desk, 2)
         made.append(await desk.one())
-    assert [event.job_id for event in await _told(desk)] == [job.id for job in made]
+    assert [event.job_id for event in await desk.events()] == [job.id for job in made]
     await _fold(desk)
-    assert [event.job_id for event in await _told(desk)] == [job.id for job in made]
+    assert [event.job_id for event in await desk.events()] == [job.id for job in made]
 
 
 @pytest.mark.parametrize("folded", [True, False])
@@ -96,10 +85,10 @@ async def test_nothing_that_an_office_tells_is_missing_from_its_index(desk: Desk
     await desk.kit.settle()
     waiting = await desk.one(handler="hold")
     await desk.offices.cancel(desk.id, waiting.id)
-    before = await _told(desk)
+    before = await desk.events()
     assert {"job_timeout", "job_retrying", "job_cancelled"} <= {event.type.value for event in before}
     await _fold(desk)
-    assert await _told(desk) == before
+    assert await desk.events() == before
     kept = await desk.kit.app.store.events_after(0, 1_000)
     found = await _read(desk, 0, 1_000)
     assert _of(desk, found) == _of(desk, kept)
@@ -115,4 +104,4 @@ async def test_the_index_goes_with_the_events(desk: Desk) -> None:
     while await store.prune(1_000_000, 500):
         pass
     assert not await run_sql(store, _INDEX)  # What is told of the pruning itself is new, and not folded yet.
-    assert await _told(desk) == []
+    assert await desk.events() == []

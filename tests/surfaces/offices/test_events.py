@@ -11,20 +11,10 @@ from hanbeon.surfaces.offices.vocabulary import EventType
 from tests.surfaces.offices.desk import Desk
 
 
-async def _all(desk: Desk, after: int = 0) -> list[SchedulerEvent]:
-    found: list[SchedulerEvent] = []
-    while True:
-        page = await desk.offices.events(desk.id, after)
-        found += page.items
-        after = page.after
-        if not page.more:
-            return found
-
-
 async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None:
     job = await desk.one(handler="fail", max_retries=1, args={"failure_type": "session_error"})
     await desk.kit.run_all()
-    events = await _all(desk)
+    events = await desk.events()
     assert [event.type for event in events] == [
         EventType.JOB_READY,
         EventType.JOB_STARTED,
@@ -47,9 +37,9 @@ async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None
 async def test_a_reader_resumes_behind_the_last_id_it_saw(desk: Desk) -> None:
     await desk.make({}, {})
     await desk.kit.run_all()
-    events = await _all(desk)
+    events = await desk.events()
     for place, event in enumerate(events):
-        assert await _all(desk, event.id) == events[place + 1 :]
+        assert await desk.events(event.id) == events[place + 1 :]
     for wrong in (-1, 2**63, True):
         with pytest.raises(InvalidInput):
             await desk.offices.events(desk.id, wrong)
@@ -63,7 +53,7 @@ async def test_others_events_are_passed_over_a_few_pages_at_a_time(desk: Desk, m
     page = await desk.offices.events(desk.id)
     assert (page.items, page.more) == ([], True)
     assert page.after > 0
-    assert [event.job_id for event in await _all(desk, page.after)] == [mine.id]
+    assert [event.job_id for event in await desk.events(page.after)] == [mine.id]
 
 
 async def test_whoever_follows_is_told_of_what_comes(desk: Desk) -> None:
