@@ -47,7 +47,7 @@ demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
 test: lint ## Run every check and the whole test suite, as CI does
-	$(BIN)/pytest -n $(JOBS) --dist worksteal $(ARGS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --again $(ARGS)
 
 check: lint ## Run every check and the tests that need no server (under a minute)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not postgres and not chaos and not slow" $(ARGS)

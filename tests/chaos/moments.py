@@ -18,18 +18,12 @@ from hanbeon.service.verify import render, verify
 from hanbeon.store.dialect import translate
 from hanbeon.store.port import Store
 from hanbeon.store.tx import Tx
+from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 
 T = TypeVar("T")
 PATIENCE = 60.0
 _BETWEEN = 0.02
-
-
-def boottime() -> float:
-    """Seconds on a clock that all processes of this machine share and that never steps."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
 
 
 async def until(what: str, ask: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:
@@ -122,4 +116,5 @@ async def ledger_of(app: App) -> list[tuple[str, int]]:
 
 async def assert_sound(app: App) -> None:
     report = await until("an audit", lambda: verify(app.store))
-    assert report.sound, render(report)
+    with guarantee():
+        assert report.sound, render(report)

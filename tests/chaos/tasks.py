@@ -15,8 +15,7 @@ from hanbeon import App, Context, SyncContext
 from hanbeon.clock import Clock
 from hanbeon.errors import LeaseLost
 from hanbeon.tasks.decorator import Decorator
-from tests.chaos.moments import boottime
-from tests.processes.journal import write_line
+from tests.processes.journal import boottime, write_line
 
 WRITE = "INSERT INTO ledger (job, fence) VALUES ($1, $2)"
 

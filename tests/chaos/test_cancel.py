@@ -8,9 +8,9 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from tests.chaos.crew import crew, opened
-from tests.chaos.moments import assert_sound, boottime, enqueue, statuses, until_line, until_state
+from tests.chaos.moments import assert_sound, enqueue, statuses, until_line, until_state
 from tests.chaos.scale import SLACK, TIMEOUT
-from tests.processes.journal import Journal
+from tests.processes.journal import Journal, boottime
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

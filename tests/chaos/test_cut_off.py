@@ -12,7 +12,6 @@ from hanbeon.domain.lifecycle import State
 from tests.chaos.crew import crew, opened
 from tests.chaos.moments import (
     assert_sound,
-    boottime,
     direct,
     enqueue,
     ledger_of,
@@ -24,7 +23,8 @@ from tests.chaos.moments import (
 )
 from tests.chaos.proxy import FaultProxy, fault_proxy
 from tests.chaos.scale import LONG, TIMEOUT
-from tests.processes.journal import Journal
+from tests.guarantees import guarantee
+from tests.processes.journal import Journal, boottime
 from tests.processes.workers import WorkerProcess
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
@@ -108,7 +108,8 @@ async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_
                 await _works_again(app, journal, cut_off)
         for job_id in jobs:
             assert await statuses(app, job_id) == ["lost", "completed"]
-        assert await ledger_of(app) == [(jobs[tasks.index("gated_ledger")], 2)]
+        with guarantee():
+            assert await ledger_of(app) == [(jobs[tasks.index("gated_ledger")], 2)]
         await assert_sound(app)
 
 
@@ -145,4 +146,5 @@ async def _lease_once_ended(url: str, journal: Journal, job_id: str) -> float | 
 def _assert_never_together(journal: Journal, job_id: str) -> None:
     """Every body of the job had ended before the next began."""
     words = [line[0] for line in sorted(journal.lines(), key=lambda line: float(line[3])) if line[1] == job_id]
-    assert words == ["began", "ended"] * (len(words) // 2), words
+    with guarantee():
+        assert words == ["began", "ended"] * (len(words) // 2), words

@@ -11,6 +11,7 @@ from hanbeon.domain.lifecycle import State
 from tests.chaos.crew import QUICK, crew, opened
 from tests.chaos.moments import assert_sound, enqueue, ledger_of, make_ledger, statuses, until_line, until_state
 from tests.chaos.scale import TIMEOUT
+from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
@@ -55,6 +56,7 @@ async def test_what_a_frozen_worker_writes_later_is_refused(
                 await until_state(app, job_id, State.SUCCEEDED)
         for job_id in jobs:
             assert await statuses(app, job_id) == ["lost", "completed"]
-        assert await ledger_of(app) == [(writing, 2)]
-        assert (await app.store.job(noting)).progress == "2"
+        with guarantee():
+            assert await ledger_of(app) == [(writing, 2)]
+            assert (await app.store.job(noting)).progress == "2"
         await assert_sound(app)

@@ -11,10 +11,12 @@ from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from tests.chaos import killable
 from tests.chaos.crew import Crew, crew
-from tests.chaos.killable import GRACE, SETTINGS, runs
-from tests.chaos.moments import assert_sound, boottime, enqueue, rows_of, statuses, until, until_line, until_state
+from tests.chaos.killable import GRACE, SETTINGS
+from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
 from tests.chaos.scale import SLACK, TIMEOUT
-from tests.processes.journal import Journal
+from tests.chaos.stubborn import runs
+from tests.guarantees import guarantee
+from tests.processes.journal import Journal, boottime
 from tests.processes.workers import WorkerProcess
 
 pytestmark = [
@@ -22,8 +24,7 @@ pytestmark = [
     pytest.mark.timeout(TIMEOUT),
     pytest.mark.parametrize("task", ["stubborn", "stubborn_command"]),
 ]
-# A command's counts from its start, and it is Python's start that takes long.
-_TIMEOUTS = {"stubborn": 3.0, "stubborn_command": 4.0}
+_DEADLINE = 4.0
 
 
 @asynccontextmanager
@@ -50,7 +51,8 @@ async def _until_dead(processes: list[int], within: float) -> float:
 
 
 def _assert_no_overlap(journal: Journal) -> None:
-    assert journal.lines("overlap") == []
+    with guarantee():
+        assert journal.lines("overlap") == []
 
 
 async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
@@ -60,17 +62,20 @@ async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
         with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
             workers.hire(concurrency=1)
             await workers.ready()
-            job_id = await enqueue(app, task, journal=str(journal), options={"timeout": _TIMEOUTS[task]})
+            job_id = await enqueue(app, task, journal=str(journal), options={"timeout": _DEADLINE})
             processes = await _processes(journal, job_id)
             began_at = float((await until_line(journal, "began", job_id, 1))[3])
             behind = await enqueue(app, "quick", journal=str(journal))
             # There is one slot: the job behind starts when that is free.
             dead_at = await _until_dead(processes, 60)
-            assert task == "stubborn_command" or dead_at - began_at >= _TIMEOUTS[task]
-            assert dead_at - began_at < _TIMEOUTS[task] + GRACE + SLACK
+            # A command's counts from its start, before it can say that it began.
+            assert task == "stubborn_command" or dead_at - began_at >= _DEADLINE
+            assert dead_at - began_at < _DEADLINE + GRACE + SLACK
             await until_state(app, job_id, State.SUCCEEDED)
             await until_state(app, behind, State.SUCCEEDED)
-        assert await statuses(app, job_id) == ["timeout", "completed"]
+        # The deadline is that of later attempts, too, and a slow machine may not even start one within it.
+        *timeouts, last = await statuses(app, job_id)
+        assert (set(timeouts), last) == ({"timeout"}, "completed")
         _assert_no_overlap(journal)
         await assert_sound(app)
 
@@ -91,7 +96,8 @@ async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, 
 
             told_at, seen = await until("its end", ended)
             assert told_at - asked_at < GRACE + SLACK
-            assert seen == [], "it is cancelled before all of it is dead"
+            with guarantee():
+                assert seen == [], "it is cancelled before all of it is dead"
         assert await statuses(app, job_id) == ["cancelled"]
         await assert_sound(app)
 

@@ -9,6 +9,7 @@ import pytest
 
 from hanbeon.client import Client
 from tests.cli.workers import Running
+from tests.guarantees import guarantee
 from tests.servers.ports import free_port
 
 _JOBS = 60
@@ -48,5 +49,6 @@ async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: st
                 await asyncio.to_thread(again.until, "server_started")
                 made = await making
                 there = await asyncio.to_thread(lambda: list(office.jobs()))
-                assert [job.title for job in there] == [str(number) for number in range(_JOBS)]
-                assert [job.id for job in there] == made
+                with guarantee():
+                    assert [job.title for job in there] == [str(number) for number in range(_JOBS)]
+                    assert [job.id for job in there] == made

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from pathlib import Path
+
+
+def boottime() -> float:
+    """Seconds on a clock that all processes of this machine share and that never steps."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
 
 
 def write_line(path: str, line: str) -> None:

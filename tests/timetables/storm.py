@@ -13,6 +13,7 @@ from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.service.verify import render, verify
 from hanbeon.store.operations.read import now_us
 from tests.chaos.moments import rows_of, until
+from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 from tests.timetables import tasks
 from tests.timetables.clients import EACH_SECOND, Board, Client
@@ -98,7 +99,8 @@ async def storm(url: str, journal: Journal, rng: random.Random, **kinds: int) ->
 
 def assert_fits(judgement: Judgement, board: Board) -> None:
     shown = "\n".join(judgement.findings[:20])
-    assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{board.done}"
+    with guarantee():
+        assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{board.done}"
 
 
 def worker_options(settings: dict[str, Any], **kinds: int) -> dict[str, Any]:

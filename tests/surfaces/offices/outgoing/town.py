@@ -13,6 +13,7 @@ from hanbeon.service.verify import verify
 from hanbeon.store.opening import migrate
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.shapes import Delivery
+from tests.guarantees import guarantee
 from tests.outbound.web import Web
 from tests.surfaces.offices.outgoing.hooks import SECRET
 
@@ -68,10 +69,11 @@ class Town:
 
     async def assert_one_delivery_for_each_event(self, hook: str) -> list[Delivery]:
         deliveries = await self.deliveries(hook)
-        assert Counter(each.event_id for each in deliveries) == Counter(await self.told())
-        assert len({each.id for each in deliveries}) == len(deliveries)
         report = await verify(self.app.store)
-        assert report.sound, report.errors
+        with guarantee():
+            assert Counter(each.event_id for each in deliveries) == Counter(await self.told())
+            assert len({each.id for each in deliveries}) == len(deliveries)
+            assert report.sound, report.errors
         return deliveries
 
     async def all_delivered(self, hook: str) -> bool:
