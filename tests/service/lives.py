@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.domain.job import Claimed, NewJob, OnConflict, OnDependencyFailure
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.claim import ClaimRequest
@@ -62,6 +63,7 @@ async def live(store: Store) -> Lives:
     lives = Lives(store)
     await _graph(lives)
     await _ends(lives)
+    await _offices(lives)
     await _limits(lives)
     await store.number_events()
     return lives
@@ -113,6 +115,13 @@ async def _ends(lives: Lives) -> None:
             "replacing", unique_key="one", idempotency_key="b", delay_us=HOUR, on_conflict=OnConflict.REPLACE_PENDING
         )
     )
+
+
+async def _offices(lives: Lives) -> None:
+    """One job in each of two offices, made together: one batch of events tells of both."""
+    await lives.enqueue(*(lives.new(name, queue=queue_of_office(new_id())) for name in ("here", "there")))
+    await lives.run("here", Returned())
+    await lives.run("there", Returned())
 
 
 async def _limits(lives: Lives) -> None:

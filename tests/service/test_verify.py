@@ -117,6 +117,16 @@ async def test_an_id_may_come_again_once_its_job_was_pruned(store: Store) -> Non
     assert (await verify(store)).findings == ()
 
 
+async def test_events_of_a_queue_that_went_are_none_of_its_namesakes(store: Store) -> None:
+    """The queue of a deleted office goes with its index, before its events do; the same office may be made again."""
+    await live(store)
+    await fold(store)
+    await run_sql(store, "DELETE FROM hanbeon.office_batch")
+    assert codes(await verify(store)) == {Code.BROKEN_INDEX}
+    await run_sql(store, "UPDATE hanbeon.queue SET created_at = hanbeon.now() WHERE name LIKE 'office:%'")
+    assert (await verify(store)).findings == ()
+
+
 async def test_limits_are_sound_while_the_clock_stands_still(database_url: str) -> None:
     """Whatever happens in one microsecond may have happened in the order that was allowed."""
     await migrate(database_url)

@@ -16,6 +16,7 @@ from hanbeon.domain.audit.history import Bounds, History
 from hanbeon.domain.audit.sweep import Change, Intervals, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
+from hanbeon.service.verify_offices import OfficeIndexes
 from hanbeon.service.verify_schedules import verify_schedules
 from hanbeon.store.operations import audit, tallies
 from hanbeon.store.port import Store
@@ -65,7 +66,11 @@ async def verify(store: Store) -> Report:
 async def _audit(tx: Tx) -> Report:
     bounds = await audit.bounds(tx)
     history = History(bounds)
-    await audit.each_batch(tx, history.follow)
+    indexes = OfficeIndexes()
+    async for batches in audit.batches(tx):
+        for batch in batches:
+            history.follow(batch)
+        await indexes.look_at(tx, batches)
     history.finish()
     timelines = _timelines(history, await audit.current_changes(tx))
     jobs = _Jobs(bounds, timelines)
@@ -83,6 +88,7 @@ async def _audit(tx: Tx) -> Report:
         *_doubled_keys(await audit.doubled_keys(tx)),
         *_broken_logs(await audit.broken_logs(tx)),
         *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
+        *await indexes.finish(tx),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
         *schedules.findings,
     ]

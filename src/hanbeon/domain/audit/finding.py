@@ -32,6 +32,7 @@ class Code(enum.StrEnum):
     BROKEN_DEPENDENCY = "broken_dependency"
     TALLY_MISMATCH = "tally_mismatch"
     BROKEN_LOG = "broken_log"
+    BROKEN_INDEX = "broken_index"
     LOST_FIRE = "lost_fire"
     DOUBLED_FIRE = "doubled_fire"
     WRONG_FIRE = "wrong_fire"
@@ -55,6 +56,7 @@ MEANINGS: dict[Code, str] = {
     Code.BROKEN_DEPENDENCY: "a job ran before what it depends on had succeeded, or waits for the wrong number of jobs",
     Code.TALLY_MISMATCH: "the numbers that are kept of a queue differ from a count of its jobs",
     Code.BROKEN_LOG: "a log has lines of an attempt that was never claimed, or the same lines twice",
+    Code.BROKEN_INDEX: "the index of an office's events misses a batch that tells of it, or names one that does not",
     Code.LOST_FIRE: "a fire came to nothing, or its execution or its line in the history is gone",
     Code.DOUBLED_FIRE: "one fire made two executions, or waits although it was decided",
     Code.WRONG_FIRE: "a schedule fired at an instant that is none of its times, or by a definition of the past",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -28,17 +28,15 @@ async def bounds(tx: Tx) -> Bounds:
     return Bounds(now=row["now"], oldest_at=row["oldest_at"], first_id=row["first_id"], last_id=row["last_id"])
 
 
-async def each_batch(tx: Tx, follow: Callable[[Batch], None]) -> None:
-    """Show every batch of events, one at a time: by number, then those that wait for theirs, as they will get them."""
+async def batches(tx: Tx) -> AsyncIterator[list[Batch]]:
+    """Every batch of events, a page at a time: by number, then those that wait for theirs, as they will get them."""
     place = (0, 0)
     while rows := await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE):
-        for row in rows:
-            follow(_batch(row))
+        yield [_batch(row) for row in rows]
         place = rows[-1]["first_id"], rows[-1]["seq"]
     last = 0
     while rows := await tx.fetch("audit_unnumbered", last, _BATCHES_A_PAGE):
-        for row in rows:
-            follow(_batch(row))
+        yield [_batch(row) for row in rows]
         last = rows[-1]["seq"]
 
 
