@@ -5,9 +5,11 @@ import datetime as dt
 import pytest
 
 from hanbeon import App
+from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
+from tests.surfaces.offices.desk import Desk, add_tasks
 
 _DAY = 86_400.0
 
@@ -39,13 +41,33 @@ async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
     assert len(await kit.app.jobs()) == 4
 
     answer = await call("prune", "--older-than", "30d", "--yes", "--database", kit_url)
-    assert answer.lines == [f"deleted 1 jobs, {counted['events']} events, 0 fires and 1 instances"]
+    assert answer.lines == [f"deleted 1 jobs, {counted['events']} events, 0 fires, 1 instances and 0 queues"]
     with pytest.raises(JobNotFound):
         await old.record()
     assert len(await kit.app.jobs()) == 3
     assert await young.state()
     left = await call("prune", "--older-than", "30d", "--database", kit_url)
-    assert left.lines == ["deleted 0 jobs, 0 events, 0 fires and 0 instances"], "there is nothing to ask about"
+    assert left.lines == ["deleted 0 jobs, 0 events, 0 fires, 0 instances and 0 queues"], (
+        "there is nothing to ask about"
+    )
+
+
+async def test_the_queue_of_a_deleted_office_goes_with_its_jobs_at_once(kit_url: str) -> None:
+    start = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
+    async with TestKit(App(), kit_url, start=start) as kit:
+        desk = Desk(kit, add_tasks(kit.app))
+        await desk.open()
+        await desk.one()
+        await kit.run_all()
+        await desk.offices.delete(desk.id)
+        await kit.clock.advance(31 * _DAY)
+
+        counted = (await call("prune", "--dry-run", "--json", "--database", kit_url)).document
+        assert (counted["jobs"], counted["queues"]) == (1, 1)
+        assert [queue.name for queue in await kit.app.queues()] == [queue_of_office(desk.id)]
+        answer = await call("prune", "--yes", "--database", kit_url)
+        assert answer.lines[0].endswith("and 1 queues")
+        assert await kit.app.queues() == []
 
 
 @pytest.mark.parametrize(

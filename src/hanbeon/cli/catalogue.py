@@ -49,7 +49,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "The database": {
         "migrate": "Bring the database's schema up to date.",
         "config": "Show the settings, and whether they work.",
-        "prune": "Delete what is old: finished jobs with attempts and logs, events, fires, instances that are gone.",
+        "prune": "Delete what is old: ended jobs, attempts, logs, events, fires, instances and queues that are gone.",
         "verify": "Audit a database: every move legal, no claim doubled, no event missing.",
     },
 }

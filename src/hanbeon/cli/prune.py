@@ -26,10 +26,11 @@ def prune(
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete what is old: finished jobs with attempts and logs, events, fires, instances that are gone.
+    """Delete what is old: ended jobs, attempts, logs, events, fires, instances and queues that are gone.
 
     Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
-    stays, and so does the last fire of a schedule. With a job its idempotency key is forgotten.
+    stays, and so does the last fire of a schedule. Queues go if they were of deleted offices or removed webhooks and no
+    job is left in them. With a job its idempotency key is forgotten.
     """
     from msgspec.structs import asdict, astuple
 
@@ -50,7 +51,10 @@ def prune(
 
 
 def _words(found: Prunable) -> str:
-    return f"{found.jobs:,} jobs, {found.events:,} events, {found.fires:,} fires and {found.instances:,} instances"
+    return (
+        f"{found.jobs:,} jobs, {found.events:,} events, {found.fires:,} fires, {found.instances:,} instances "
+        f"and {found.queues:,} queues"
+    )
 
 
 async def _count(database: str | None, age: float | None) -> Prunable:
@@ -65,11 +69,14 @@ async def _prune(database: str | None, age: float | None) -> None:
 
     async with looking(database) as app:
         store = app.store
+        older_than_us = _age_us(age, app.settings.retention, app.settings.lease)
         # Events go only when they have been counted.
         while await store.number_events() or await store.fold():
             pass
-        while await store.prune(_age_us(age, app.settings.retention, app.settings.lease), _BATCH):
-            pass
+        while await store.prune(older_than_us, _BATCH):
+            # A queue goes only when it has been counted that its last jobs went.
+            await store.number_events()
+            await store.fold()
 
 
 def _age_us(age: float | None, retention: float, lease: float) -> int:

@@ -13,6 +13,7 @@
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may go
 @prunable_fire                             the same of f, a fire
+@long_left                                 of q, a queue: its owner went before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: what a record of a schedule is made of
 @bytewise                                  a column whose texts are compared byte by byte
@@ -84,6 +85,7 @@ _LIFECYCLE_WORDS = {
     # A schedule keeps its last fire, however old.
     "prunable_fire": "f.recorded_at < (SELECT hanbeon.now()) - $1 AND f.fire_at <> coalesce((SELECT s.last_fire_at "
     "FROM hanbeon.schedule AS s WHERE s.id = f.schedule_id), f.fire_at + 1)",
+    "long_left": "q.left_at < (SELECT hanbeon.now()) - $1",
     "default_overlap": _default("overlap"),
     "default_misfire": _default("misfire"),
     "default_misfire_limit": _default("misfire_limit"),

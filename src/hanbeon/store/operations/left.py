@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from hanbeon.domain.statistics import all_states
+from hanbeon.store.operations.tallies import stocks
 from hanbeon.store.tx import Tx, to_json
 
 _LEAST_US = 86_400 * 1_000_000
@@ -22,15 +24,28 @@ async def take_up_queue(tx: Tx, name: str) -> None:
     await tx.fetch("leave_queues", to_json([name]), False)
 
 
+async def count_left_queues(tx: Tx, older_than_us: int, going: Mapping[int, int]) -> int:
+    """How many there will be to drop when so many jobs of each queue, by its number, have gone."""
+    left = await tx.fetch("long_left_queues", _age_us(older_than_us))
+    if not left:
+        return 0
+    jobs = await stocks(tx)
+    return sum(sum(all_states(jobs[row["name"]]).values()) == going.get(row["id"], 0) for row in left)
+
+
 async def drop_left_queues(tx: Tx, older_than_us: int) -> int:
     """Remove some of those that were left so long ago, with their lanes and numbers; how many.
 
     Only their owners put jobs into them, and those are gone, so nobody uses the lanes that instances remember. A claim
     never waits for this: it finds a queue by its jobs, and there are none.
     """
-    rows = await tx.fetch("left_queues", max(older_than_us, _LEAST_US), _AT_ONCE)
+    rows = await tx.fetch("left_queues", _age_us(older_than_us), _AT_ONCE)
     if rows:
         gone = to_json([row["id"] for row in rows])
         for statement in (*_THEIRS, "drop_queues"):
             await tx.fetch(statement, gone)
     return len(rows)
+
+
+def _age_us(older_than_us: int) -> int:
+    return max(older_than_us, _LEAST_US)

@@ -12,7 +12,7 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.operations.left import drop_left_queues
+from hanbeon.store.operations.left import count_left_queues, drop_left_queues
 from hanbeon.store.operations.tallies import telling_of_offices
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
@@ -29,11 +29,14 @@ class Prunable(msgspec.Struct, frozen=True):
     events: int
     instances: int
     fires: int = 0
+    queues: int = 0
 
 
 async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
     row = (await tx.fetch("count_prunable", older_than_us))[0]
-    return Prunable(row["jobs"], row["events"], row["instances"], row["fires"])
+    jobs = {found["queue_id"]: found["jobs"] for found in await tx.fetch("count_prunable_jobs", older_than_us)}
+    queues = await count_left_queues(tx, older_than_us, jobs)
+    return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues)
 
 
 async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:

@@ -1,6 +1,5 @@
--- What prunable_jobs and the prune_ statements would find once all is folded, asked until nothing is left.
+-- What the prune_ statements would find once all is folded, asked until nothing is left.
 SELECT
-  (SELECT count(*) FROM hanbeon.job AS j WHERE @prunable_job) AS jobs,
   (SELECT coalesce(sum(b.count), 0) FROM hanbeon.event_batch AS b WHERE @prunable_batch) AS events,
   (SELECT count(*) FROM hanbeon.instance AS i WHERE @prunable_instance) AS instances,
   (SELECT count(*) FROM hanbeon.fire AS f WHERE @prunable_fire) AS fires

@@ -2,7 +2,7 @@
 -- one: as joins these would read all jobs whenever the planner thinks that there are few. (`+ 0`: SQLite would turn the
 -- expression into the column's type for the comparison, and so past its index.) Nobody waits for the locks.
 SELECT q.id FROM hanbeon.queue AS q
-WHERE q.left_at < (SELECT hanbeon.now()) - $1
+WHERE @long_left
   AND (SELECT 1 FROM hanbeon.tally AS t WHERE t.queue_id = q.id AND t.jobs <> 0 LIMIT 1) IS NULL
   AND (SELECT 1 FROM hanbeon.job AS j WHERE (j.lane >> 32) = q.id + 0 AND j.meta IS NOT NULL LIMIT 1) IS NULL
   AND (SELECT 1 FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane >= (q.id << 32) AND j.lane < ((q.id + 1) << 32)

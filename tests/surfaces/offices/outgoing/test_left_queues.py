@@ -25,6 +25,11 @@ async def _queues(desk: Desk) -> set[str]:
     return {each.name for each in await desk.kit.app.queues()}
 
 
+async def _counted(desk: Desk, older_than: float) -> int:
+    """How many of them would go, by what `prune --dry-run` asks."""
+    return (await desk.kit.app.store.count_prunable(int(older_than * 1_000_000))).queues
+
+
 async def _tidy(desk: Desk, older_than: float) -> None:
     """What the loops of a worker do in their time."""
     store = desk.kit.app.store
@@ -64,11 +69,14 @@ async def test_they_go_with_all_that_is_theirs_when_their_jobs_are_gone(desk: De
         await _tidy(desk, 30 * DAY)
         assert await _queues(desk) == before
         await desk.kit.advance(10 * DAY)
+        assert await _counted(desk, 30 * DAY) == 0
         await _tidy(desk, 30 * DAY)
         assert await _queues(desk) == before  # Their jobs are kept, and can be looked at.
         await desk.kit.advance(21 * DAY)
+        assert await _counted(desk, 30 * DAY) == len(before - {"default"})
         await _tidy(desk, 30 * DAY)
         assert await _queues(desk) == {"default"}
+        assert await _counted(desk, 30 * DAY) == 0
         assert await _orphans(desk) == 0
         report = await verify(desk.kit.app.store)
         assert report.sound, report.errors
@@ -98,6 +106,7 @@ async def test_one_with_a_job_that_waits_stays_however_old_it_is(desk: Desk) -> 
     sent = await desk.offices.test_webhook(desk.id, hook.id)  # Nobody has sent it.
     await desk.offices.change(desk.id, {"webhooks": None})
     await desk.kit.advance(90 * DAY)
+    assert await _counted(desk, 30 * DAY) == 1
     await _tidy(desk, 30 * DAY)
     assert queue_of_tests(hook.id) in await _queues(desk)
     assert f"webhook:{hook.id}" not in await _queues(desk)
@@ -108,6 +117,7 @@ async def test_one_with_a_job_that_waits_stays_however_old_it_is(desk: Desk) -> 
 async def test_a_day_passes_at_the_least_and_an_office_made_again_keeps_its_queue(desk: Desk) -> None:
     await desk.offices.delete(desk.id)
     await desk.kit.advance(DAY - 60)
+    assert await _counted(desk, 0) == 0
     await _tidy(desk, 0)
     assert queue_of_office(desk.id) in await _queues(desk)
     await desk.offices.create({"name": "again", "sessions": {"default": "work"}}, office_id=desk.id)
