@@ -165,9 +165,31 @@ async def test_a_cancelled_job_says_when_it_was(kit: TestKit) -> None:
     text, _ = await _end(kit, early)
     assert text.startswith("It has ended: cancelled. It was cancelled ")
     assert text.endswith(" ago, before it ran. Retry it to run it after all.")
-    assert "or replaced by another job with its unique key" in (await _end(kit, unique))[0]
+    text, details = await _end(kit, unique)
+    assert text.startswith("It has ended: cancelled. It was cancelled ")
+    assert "replaced" not in text
+    assert "replaced_by" not in details
     text, _ = await _end(kit, tried)
     assert "after attempt 1, which had failed: error: ValueError: again. Retry it to run it after all." in text
+
+
+async def test_a_replaced_job_says_by_which(kit: TestKit) -> None:
+    work, _, _ = _tasks(kit.app)
+    old = await kit.app.enqueue(work, unique_key="one")
+    heir = await kit.app.enqueue(work.call().set(unique_key="one", on_conflict="replace_pending"))
+    text, details = await _end(kit, old)
+    assert text.startswith("It has ended: cancelled. It was replaced ")
+    assert (
+        f" ago by job {heir.id}, which has its unique key. Once that has ended, retry it to run it after all." in text
+    )
+    assert (details["replaced_by"], details["attempt"]) == (heir.id, 0)
+
+    await heir.cancel()
+    await kit.app.retry(old)
+    await old.cancel()
+    text, details = await _end(kit, old)
+    assert "replaced" not in text
+    assert "replaced_by" not in details, "that was its end before"
 
 
 async def test_a_long_message_is_told_whole_in_the_details_alone(kit: TestKit) -> None:

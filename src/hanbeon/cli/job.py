@@ -128,8 +128,8 @@ def _show(job: JobRecord, attempts: list[AttemptRecord], dependencies: list[Depe
         (name, iso(getattr(job, name), zone))
         for name in ("created_at", "run_at", "started_at", "deadline_at", "stop_requested_at", "finished_at")
     ]
-    names = ("args", "progress", "result", "failure_type", "error_message", "idempotency_key", "unique_key", "meta")
-    shown += [(name, getattr(job, name)) for name in names]
+    names = ("args", "progress", "result", "failure_type", "error_message", "idempotency_key", "unique_key")
+    shown += [(name, getattr(job, name)) for name in (*names, "replaced_by", "meta")]
     print_facts(shown)
     if dependencies:
         print()

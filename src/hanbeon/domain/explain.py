@@ -96,7 +96,10 @@ def _finished(facts: Facts) -> Because:
         "max_retries": job.policy.max_retries,
     }
     ago = f"{brief((facts.now - (job.finished_at or facts.now)) / _MICROS)} ago"
-    if job.state is State.CANCELLED:
+    if job.replaced_by is not None:
+        details["replaced_by"] = job.replaced_by
+        why = _replaced(job.replaced_by, ago)
+    elif job.state is State.CANCELLED:
         why = _cancelled(job, ago)
     elif job.failure_type == FailureType.DEPENDENCY_FAILED and (facts.dependencies or not job.fence):
         dead = _dead(facts.dependencies)
@@ -126,11 +129,15 @@ def _cancelled(job: JobRecord, ago: str) -> str:
     remedy = "Retry it to run it after all."
     if job.stop_requested_at is not None:
         return f"It was cancelled while attempt {job.fence} ran, and had stopped {ago}. {remedy}"
-    who = "cancelled" if job.unique_key is None else "cancelled, or replaced by another job with its unique key,"
     if not job.fence:
-        return f"It was {who} {ago}, before it ran. {remedy}"
+        return f"It was cancelled {ago}, before it ran. {remedy}"
     last = f", which had failed: {_failure(job)}" if job.failure_type else ""
-    return f"It was {who} {ago}, after attempt {job.fence}{last}. {remedy}"
+    return f"It was cancelled {ago}, after attempt {job.fence}{last}. {remedy}"
+
+
+def _replaced(by: str, ago: str) -> str:
+    remedy = "Once that has ended, retry it to run it after all."
+    return f"It was replaced {ago} by job {by}, which has its unique key. {remedy}"
 
 
 def _failure(job: JobRecord) -> str:

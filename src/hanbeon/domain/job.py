@@ -156,6 +156,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     unique_key: str | None
     work_item: str | None
     meta: str | None
+    replaced_by: str | None = None
+    """Which job took its unique key, where that ended it."""
 
 
 def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecord:

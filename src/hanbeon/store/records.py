@@ -77,8 +77,8 @@ def claimed(row: Any, lane: LaneName, instance: int) -> Claimed:
 
 def _record(kind: type[R], row: Any, **given: Any) -> R:
     values: dict[str, Any] = {name: row[name] for name in kind.__struct_fields__ if name not in given}
-    for name in ("id", "job_id"):
-        if name in values:
+    for name in ("id", "job_id", "replaced_by"):
+        if values.get(name) is not None:
             values[name] = str(values[name])
     # Not strict: SQLite has no booleans of its own.
     return msgspec.convert(values | given, kind, strict=False)

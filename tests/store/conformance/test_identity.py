@@ -110,6 +110,7 @@ async def test_replace_takes_the_place_of_what_waits(world: World, delay_us: int
     assert await world.states([holder, heir.id]) == [State.CANCELLED, State.READY]
     last = (await world.events(holder))[-1]
     assert (last.type, last.details) == ("replaced", {"replaced_by": heir.id})
+    assert [(await world.job(each)).replaced_by for each in (holder, heir.id)] == [heir.id, None]
 
 
 async def test_replace_is_refused_while_the_holder_runs(world: World) -> None:

@@ -71,6 +71,8 @@ CREATE TABLE hanbeon.job (
   digest text NOT NULL,
   work_item text,
   meta text,
+  -- Which job took its unique key, where that ended it.
+  replaced_by @uuid,
   -- A lease belongs to a running job and to no other.
   CHECK ((state = 'running') = (locked_until IS NOT NULL)),
   CHECK (state <> 'running' OR instance IS NOT NULL),
@@ -369,7 +371,7 @@ SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
   j.retry_count, j.timeout_us, j.policy, j.fence,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
-  j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta
+  j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by
 FROM hanbeon.job AS j
 JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32);

@@ -85,7 +85,7 @@ async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str, *, lasting: b
             f"unique_key {row['unique_key']!r} is held by job {holder_id}, which others wait for or which waits for "
             "others; it cannot be replaced in a transaction of yours: enqueue without one"
         )
-    await _cancel_waiting(tx, book, [row], Reason.REPLACED, replaced_by=by)
+    await _cancel_waiting(tx, book, [row], Reason.REPLACED, by)
     return True
 
 
@@ -151,9 +151,11 @@ async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[st
     return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
 
 
-async def _cancel_waiting(tx: Tx, book: LaneBook, locked: Sequence[Any], reason: Reason, **details: Any) -> None:
-    rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]))
-    await tell(tx, book, rows, reason, State.CANCELLED, was=_states(locked), **details)
+async def _cancel_waiting(
+    tx: Tx, book: LaneBook, locked: Sequence[Any], reason: Reason, replaced_by: str | None = None
+) -> None:
+    rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]), replaced_by)
+    await tell(tx, book, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
     await fail_dependents(tx, book, [row["seq"] for row in rows])
 
 
