@@ -26,7 +26,6 @@ def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("postgres_installation")
 def test_what_only_we_are_asked_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--minutes", "0.05", "--quiet-wait", "0", "--peers", "none"]
@@ -43,7 +42,6 @@ def test_what_only_we_are_asked_can_be_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("postgres_installation")
 def test_requests_to_a_server_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--short", "--quiet-wait", "0", "--peers", "none"]
@@ -56,7 +54,6 @@ def test_requests_to_a_server_can_be_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("postgres_installation")
 def test_how_soon_listeners_know_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--short", "--peers", "none"]
@@ -67,7 +64,6 @@ def test_how_soon_listeners_know_can_be_measured() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("postgres_installation")
 def test_schedules_can_be_measured() -> None:
     arguments = ["--jobs", "40", "--quiet-wait", "0", "--peers", "none"]

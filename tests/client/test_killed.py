@@ -17,7 +17,6 @@ _JOBS = 60
 
 @pytest.mark.chaos
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: str) -> None:
     port = str(free_port())
 

@@ -70,7 +70,6 @@ async def _rest(listener: ClientConnection) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_resumes_without_loss(
     app: App, monkeypatch: pytest.MonkeyPatch
@@ -143,7 +142,6 @@ async def test_a_slow_listener_is_told_of_the_gap_and_then_hears_what_it_missed(
     assert any(line.startswith("hanbeon_gaps_total ") and not line.endswith(" 0.0") for line in text.splitlines())
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("path", ["/ws/offices/{}/events", "/api/offices/{}/events"])
 async def test_one_who_does_not_read_does_not_hold_up_a_stop(app: App, path: str) -> None:
@@ -157,7 +155,6 @@ async def test_one_who_does_not_read_does_not_hold_up_a_stop(app: App, path: str
     assert [line["event"] for line in lines].count("connection_dropped") == 1
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("narrow")
 async def test_a_stream_that_nobody_reads_is_dropped(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "SEND_SECONDS", 1.0)

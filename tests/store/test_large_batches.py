@@ -31,10 +31,15 @@ async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
     assert [event.job_id for event in await world.events()] == order
 
 
-async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_world: World) -> None:
-    async def limit(tx: Tx) -> Any:
-        assert isinstance(tx, PostgresTx)
-        return await tx._connection.fetchval("SELECT current_setting('idle_in_transaction_session_timeout')")
+async def _limit(tx: Tx) -> Any:
+    assert isinstance(tx, PostgresTx)
+    return await tx._connection.fetchval("SELECT current_setting('idle_in_transaction_session_timeout')")
 
-    assert await postgres_world.store.transact(limit, 1_000) == "5s"
-    assert await postgres_world.store.transact(limit, 100_000) == "200s"
+
+async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_world: World) -> None:
+    assert await postgres_world.store.transact(_limit, 1_000) == "5s"
+    assert await postgres_world.store.transact(_limit, 100_000) == "200s"
+
+
+async def test_who_only_reads_may_think_for_minutes(postgres_world: World) -> None:
+    assert await postgres_world.store.database.read(_limit) == "10min"

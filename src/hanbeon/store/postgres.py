@@ -24,11 +24,11 @@ T = TypeVar("T")
 # rows by index only, so it forbids the other plans, for its own transaction and nobody else's.
 _PLANS = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
-    "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan; "
-    # The session of a host that died or froze lives on for hours, and the locks of its transaction with it: the row of
-    # a limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
-    "SET LOCAL idle_in_transaction_session_timeout = '5s'"
+    "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan"
 )
+# The session of a host that died or froze lives on for hours, and the locks of its transaction with it: the row of a
+# limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
+_NEVER_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
 # By these the server asks the host itself, and one that died is found out within half a minute, not after hours: for
 # tasks, which may leave their transaction idle for as long as they work.
 _KEEPALIVES = (
@@ -37,9 +37,13 @@ _KEEPALIVES = (
 _BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
 # Between the preparing of a statement and its first run, which is the client's turn, a session does not count as idle.
 _LONGEST_SECONDS = 20
-_BEGIN = f"BEGIN; {_PLANS}; SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
-_BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_KEEPALIVES}"
-_BEGIN_READING = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}"
+_BEGIN = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
+_BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; {_KEEPALIVES}"
+# Who only reads holds no lock, and an audit thinks for long about what it has read.
+_BEGIN_READING = (
+    f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}; {_KEEPALIVES}; "
+    "SET LOCAL idle_in_transaction_session_timeout = '10min'"
+)
 # A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5

@@ -22,7 +22,7 @@ from tests.server.e2e.recounter import Recounter
 from tests.server.e2e.sessions import Workshop
 from tests.surfaces.offices.outgoing.mail import Mailbox, smtp_thread
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 
 _CONFIG = {
     "maxConcurrentJobs": 3,

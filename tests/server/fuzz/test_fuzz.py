@@ -20,7 +20,7 @@ _HERE = Path(__file__).parent
 _SCHEMATHESIS = str(Path(sys.executable).with_name("schemathesis"))
 _LONG = os.environ.get("HANBEON_FUZZ") == "long"
 _EXAMPLES = 300 if _LONG else 8
-_PATIENCE = 3_600 if _LONG else 400
+_PATIENCE = 3_600 if _LONG else 1_200
 _STREAM = "/api/offices/{id}/events"
 """Answers for ever, so that a client which waits for the end of an answer waits in vain; it has tests of its own."""
 _SECRET = "whsec_" + "A" * 32

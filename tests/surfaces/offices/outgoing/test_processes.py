@@ -15,7 +15,6 @@ from tests.servers.ports import free_port
 from tests.surfaces.offices.outgoing.hooks import SECRET, ids
 from tests.surfaces.offices.outgoing.town import MODULE, SETTINGS, Town, town, until
 
-pytestmark = [pytest.mark.timeout(240)]
 JOBS = 60
 # Where nobody is killed, nobody is to be mistaken for dead on a machine that is busy.
 UNHURRIED = {"lease": 30.0}
