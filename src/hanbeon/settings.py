@@ -85,6 +85,9 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", min_length=1, description="The address that a server listens at")
     port: int = Field(8000, ge=0, le=65_535, description="The port that a server listens at; 0 takes a free one")
     max_request_bytes: int = Field(16_777_216, ge=1_024, description="The most that the body of a request may take")
+    request_timeout: Seconds = Field(
+        30.0, description="How long a client may take to send a request, and a second more for each 1,000 bytes of it"
+    )
 
     jwt_issuer: str | None = Field(
         None, min_length=1, description="Whose JWTs a server accepts: their `iss`; needs one of the four below"

@@ -16,6 +16,7 @@ from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.failures import MOST as FAILURES_MOST
 from hanbeon.server.failures import WINDOW_SECONDS as FAILURES_WINDOW
+from hanbeon.server.live.patience import BYTES_A_SECOND
 from hanbeon.server.repeats import DEAD_SECONDS, KEPT_SECONDS
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -100,6 +101,9 @@ def _whole(name: str) -> str:
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),
         ("operations", f"in the last {({0.2: 'fifth'})[GRACE_SHARE]} of it"),
         ("server", f"`max_request_bytes` ({_DEFAULTS['max_request_bytes'].default // 2**20} MiB)"),
+        ("server", f"`request_timeout` ({_DEFAULTS['request_timeout'].default:g} s)"),
+        ("server", f"for each {BYTES_A_SECOND:,} bytes"),
+        ("settings", f"for each {BYTES_A_SECOND:,} bytes"),
         ("server", f"within {KEPT_SECONDS / 3600:g} hours"),
         ("server", f"free again after {_MINUTE[DEAD_SECONDS]}"),
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),

@@ -97,7 +97,7 @@ def _config(house: House, settings: Settings) -> uvicorn.Config:
     return uvicorn.Config(
         application(house),
         loop="none",
-        http=protocols.Http,
+        http=protocols.http_within(settings.request_timeout),
         ws=protocols.WebSocket,
         ws_max_size=protocols.MESSAGE_BYTES,
         ws_ping_interval=protocols.PING_SECONDS,

@@ -1,16 +1,21 @@
-"""What uvicorn leaves open at the end of a connection: who does not read holds neither memory nor the server's stop."""
+"""What uvicorn leaves open: who does not read, or does not say what it wants, holds neither memory nor the server."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
+import h11
 from starlette.requests import HTTPConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from hanbeon.logs import get_logger
+from hanbeon.server.live.patience import Patience
+
+_log = get_logger("hanbeon.server")
 PING_SECONDS = 20.0
 MESSAGE_BYTES = 4_096
 """The most that a client may send at once. It has nothing to say, so what it says is dropped."""
@@ -19,6 +24,7 @@ _SEND_BUFFER_BYTES = 131_072
 """By itself the kernel would keep megabytes for a client that reads nothing."""
 _WRITE_BUFFER_BYTES = 65_536
 _CLOSE_SECONDS = 2.0
+_TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 def abort_of(connection: HTTPConnection) -> Callable[[], None]:
@@ -28,14 +34,60 @@ def abort_of(connection: HTTPConnection) -> Callable[[], None]:
 
 
 class Http(H11Protocol):
-    """HTTP, with a way to drop a connection from inside."""
+    """HTTP, with a way to drop a connection from inside, and an end for those who do not get to say what they want."""
+
+    seconds: ClassVar[float]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _ABORT: self._abort}
+        self._patience = Patience(self.seconds, lambda: self.flow.read_paused, self._refuse)
+        self._switched = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._patience.wait()
+
+    def data_received(self, data: bytes) -> None:
+        self._patience.wait()
+        self._patience.came(len(data))
+        super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Of what has just come, or came while the request before it was answered."""
+        super().handle_events()
+        if self._switched or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._patience.end()
+        elif self.conn.their_state is h11.SEND_BODY:
+            self._patience.wait()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._switched = True
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._patience.end()
+        super().connection_lost(exc)
+
+    def _refuse(self) -> None:
+        _log.info("request_too_slow", address=self.client[0] if self.client else None)
+        if self.conn.their_state is h11.IDLE:
+            self.transport.write(_TOO_SLOW)
+            self.transport.close()
+        if not self.transport.is_closing() or self.transport.get_write_buffer_size():
+            self.transport.abort()  # Half of a body has been promised to somebody; or the answer is not taken either.
 
     def _abort(self) -> None:
         self.transport.abort()
+
+
+def http_within(limit: float) -> type[Http]:
+    """The protocol of a server that waits so many seconds for a request."""
+
+    class Patient(Http):
+        seconds = limit
+
+    return Patient
 
 
 class WebSocket(WebSocketsSansIOProtocol):
