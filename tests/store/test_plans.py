@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 from hanbeon.clock import SystemClock
+from hanbeon.domain.lifecycle import State
 from hanbeon.store import postgres
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.opening import migrate, open_store
+from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.read import JobFilter
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import names, statement
@@ -264,6 +266,39 @@ async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(sq
     await store.enqueue([new_job() for _ in range(2_000)])
     many = [await cost(newest) for newest in (False, True)]
     assert all(0 < now <= before * 1.2 for now, before in zip(many, few, strict=True))
+    await store.close()
+
+
+@pytest.mark.parametrize("newest", [False, True])
+async def test_the_few_that_are_in_a_state_cost_the_same_on_sqlite_however_many_have_ended(
+    sqlite_url: str, newest: bool
+) -> None:
+    store = open_store(sqlite_url, VirtualClock())
+    await store.open()
+    assert isinstance(store.database, SqliteDatabase)
+    assert store.database._reader is not None
+    steps = 0
+
+    def step() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    async def cost() -> int:
+        nonlocal steps
+        await store.cancel_where(CancelFilter(states=(State.READY,)))
+        while await store.number_events() or await store.fold():
+            pass
+        steps = 0
+        assert len(await store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
+        return steps
+
+    store.database._reader.db.set_progress_handler(step, 1)
+    await store.enqueue([new_job(delay_us=10**12) for _ in range(5)])
+    await store.enqueue([new_job() for _ in range(20)])
+    few = await cost()
+    await store.enqueue([new_job() for _ in range(2_000)])
+    assert 0 < await cost() <= few * 1.2
     await store.close()
 
 

@@ -25,14 +25,13 @@ from hanbeon.store.operations import events, instances, lease, logs, promote, pr
 from hanbeon.store.operations import settle as settles
 from hanbeon.store.operations.lanes import LaneBook, add_lanes
 from hanbeon.store.postgres import PostgresDatabase, PostgresLent
-from hanbeon.store.records import lanes_of_queue
+from hanbeon.store.records import ALL_LANES, lanes_of_queue
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
 from hanbeon.store.wake import PostgresWaker, Waker
 
 T = TypeVar("T")
-_ALL_LANES = (0, 2**63 - 1)
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
 _MUCH_UNFOLDED = 1000
@@ -410,7 +409,7 @@ class Store:
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         if queue is None:
-            return _ALL_LANES
+            return ALL_LANES
         for row in await self.database.read(lambda tx: tx.fetch("queue_named", queue)):
             return lanes_of_queue(row["id"])
         raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")

@@ -13,6 +13,7 @@ from hanbeon.domain.retry import RetryPolicy
 R = TypeVar("R", bound=msgspec.Struct)
 LANE_BITS = 32
 LANE_MASK = (1 << LANE_BITS) - 1
+ALL_LANES = (0, 2**63 - 1)
 
 _policies = msgspec.json.Decoder(RetryPolicy)
 

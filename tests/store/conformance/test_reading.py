@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, JobNotFound, NotFound
+from hanbeon.store.operations import read
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.read import JobFilter
 from tests.store.world import World, new_id, new_job
@@ -136,6 +137,35 @@ async def test_jobs_are_listed_the_newest_first_too(world: World) -> None:
     assert await listed(after=seqs[3], limit=2) == [2, 1]
     assert await listed(after=seqs[1]) == [0]
     assert await listed(after=seqs[0]) == []
+
+
+@pytest.mark.parametrize("few", [0, 10_000])
+@pytest.mark.parametrize("newest", [False, True])
+async def test_unfinished_jobs_are_listed_alike_whether_they_are_few_or_many(
+    world: World, monkeypatch: pytest.MonkeyPatch, few: int, newest: bool
+) -> None:
+    monkeypatch.setattr(read, "_FEW", few)
+    ids = await _mixed(world)
+    seqs = [(await world.job(job_id)).seq for job_id in ids]
+
+    async def listed(*states: State, after: int = 0, limit: int = 100, **given: Any) -> list[int]:
+        found = await world.store.list_jobs(JobFilter(states=states, newest=newest, **given), after, limit)
+        return [ids.index(job.id) for job in found]
+
+    def ordered(*places: int) -> list[int]:
+        return sorted(places, reverse=newest)
+
+    assert await listed(State.RUNNING) == [1]
+    assert await listed(State.PENDING, State.READY) == ordered(2, 3)
+    unfinished = (State.PENDING, State.READY, State.RUNNING)
+    assert await listed(*unfinished) == ordered(1, 2, 3)
+    assert await listed(*unfinished, limit=2) == ordered(1, 2, 3)[:2]
+    assert await listed(*unfinished, after=seqs[2]) == ([1] if newest else [3])
+    assert await listed(*unfinished, queue="other") == [2]
+    assert await listed(*unfinished, queue="nowhere") == []
+    assert await listed(*unfinished, task="u") == [3]
+    assert await listed(*unfinished, role="BE") == [2]
+    assert await listed(*unfinished, work_item="w1") == ordered(2, 3)
 
 
 async def test_states_are_counted_zeros_included(world: World) -> None:

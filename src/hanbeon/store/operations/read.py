@@ -8,10 +8,14 @@ import msgspec
 
 from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.store.records import attempt_record, job_record, lanes_of_queue
+from hanbeon.store.operations import tallies
+from hanbeon.store.operations.cancel import CancelFilter, matching
+from hanbeon.store.records import ALL_LANES, attempt_record, job_record, lanes_of_queue
 from hanbeon.store.tx import Tx, to_json
 
 _BEYOND = 2**63 - 1
+_FEW = 10_000
+"""So many unfinished jobs are sorted sooner than what has ended is passed over; of more, a page is soon full."""
 
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +45,13 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
 
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
     """Jobs in creation order behind seq `after`, or the newest first; then 0 is where they begin, too."""
+    if filter.states is not None and UNFINISHED.issuperset(filter.states):
+        lanes = await _lanes_of(tx, filter.queue)
+        if lanes is None:
+            return []
+        counted, _ = await tallies.counts(tx, filter.queue)
+        if sum(counted[state] for state in filter.states) <= _FEW:
+            return await _few_of(tx, filter, filter.states, lanes, after, limit)
     states = None if filter.states is None else to_json(filter.states)
     asked = (filter.queue, states, filter.task, filter.role, filter.work_item, limit)
     if filter.newest:
@@ -48,6 +59,28 @@ async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[J
     else:
         rows = await tx.fetch("list_jobs", after, *asked)
     return [job_record(row) for row in rows]
+
+
+async def _few_of(
+    tx: Tx, filter: JobFilter, states: tuple[State, ...], lanes: tuple[int, int], after: int, limit: int
+) -> list[JobRecord]:
+    """The same where all of these states are found by their indexes, however many others there are."""
+    asked = CancelFilter(states=states, task=filter.task, role=filter.role, work_item=filter.work_item)
+    seqs = await matching(tx, lanes, asked)
+    if filter.newest:
+        seqs = [seq for seq in reversed(seqs) if seq < (after or _BEYOND)]
+    else:
+        seqs = [seq for seq in seqs if seq > after]
+    found = [job_record(row) for row in await tx.fetch("jobs_by_seq", to_json(seqs[:limit]))]
+    return found[::-1] if filter.newest else found
+
+
+async def _lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
+    if queue is None:
+        return ALL_LANES
+    for row in await tx.fetch("queue_named", queue):
+        return lanes_of_queue(row["id"])
+    return None
 
 
 async def queue_page(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
