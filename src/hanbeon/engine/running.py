@@ -66,6 +66,8 @@ class Runner:
         return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
+        attempt.work = None
         told = _classify(attempt, outcome)
         if told is None and attempt.lent is None:
             return self._ended(attempt)
