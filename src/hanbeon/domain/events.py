@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -10,9 +10,10 @@ from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
 QUEUE_CHANGED = "queue_changed"
 PRUNED = "pruned"
-# Where a job was before a move that starts from one state only; of the others, whoever tells them must know it.
-_WAS: dict[Reason, State | None] = {
-    reason: next(iter(move.sources), None) for reason, move in LIFECYCLE.items() if len(move.sources) <= 1
+# Where a job was before a move that starts from one state only; of the others, whoever tells them must know it. By
+# word: a member of an enumeration is hashed by Python code, a word is not.
+_WAS: dict[str, State | None] = {
+    reason.value: next(iter(move.sources), None) for reason, move in LIFECYCLE.items() if len(move.sources) <= 1
 }
 
 
@@ -36,6 +37,40 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+class Teller(Protocol):
+    """Makes the event of one move."""
+
+    def __call__(
+        self, at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None
+    ) -> Event: ...
+
+
+def teller(reason: Reason, state: State, was: State | None = None, **details: Any) -> Teller:
+    """For many moves that are alike: what their events share is worked out once. Details that are None are left out.
+
+    `was` must be given where the lifecycle leaves it open. A clock that was set back makes no span negative.
+    """
+    kind = reason.value
+    source = _WAS[kind] if was is None else was
+    told = _told(details)
+
+    def tell(at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None) -> Event:
+        return Event(
+            type=kind,
+            at=at,
+            queue=queue,
+            job_id=job_id,
+            task=task,
+            state=state,
+            was=source,
+            attempt=attempt,
+            took=None if took is None else max(0, took),
+            details=told,
+        )
+
+    return tell
+
+
 def moved(
     reason: Reason,
     *,
@@ -49,19 +84,21 @@ def moved(
     took: int | None = None,
     **details: Any,
 ) -> Event:
-    """The event of a job's move; details that are None are left out.
-
-    `was` must be given where the lifecycle leaves it open. A clock that was set back makes no span negative.
-    """
+    """The event of a single move: what its `teller` would make, without the making of one."""
+    kind = reason.value
     return Event(
-        type=reason.value,
+        type=kind,
         at=at,
         queue=queue,
         job_id=job_id,
         task=task,
         state=state,
-        was=_WAS[reason] if was is None else was,
+        was=_WAS[kind] if was is None else was,
         attempt=attempt,
         took=None if took is None else max(0, took),
-        details={name: value for name, value in details.items() if value is not None} if details else {},
+        details=_told(details) if details else {},
     )
+
+
+def _told(details: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in details.items() if value is not None}

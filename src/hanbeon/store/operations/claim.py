@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.events import moved
+from hanbeon.domain.events import teller
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
@@ -228,22 +228,12 @@ async def _claimed(tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRe
     """The rows as jobs, in the same order, and told."""
     await book.learn(tx, [row["lane"] for row in rows])
     jobs = []
+    tell = teller(Reason.CLAIMED, State.RUNNING, instance=request.instance)
     for row in rows:
         job = claimed(row, book.name(row["lane"]), request.instance)
         jobs.append(job)
-        tx.emit(
-            moved(
-                Reason.CLAIMED,
-                at=job.started_at,
-                queue=job.queue,
-                job_id=job.id,
-                task=job.task,
-                state=State.RUNNING,
-                attempt=job.fence,
-                took=job.started_at - free_since(row),
-                instance=request.instance,
-            )
-        )
+        at = job.started_at
+        tx.emit(tell(at, job.queue, job.id, job.task, job.fence, at - free_since(row)))
     return jobs
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.events import moved
+from hanbeon.domain.events import Teller, teller
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
@@ -83,8 +83,9 @@ async def _succeed(tx: Tx, book: LaneBook, told: Mapping[tuple[int, int], Report
         return []
     await book.learn(tx, [row["lane"] for row in rows])
     ending = Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
+    tell = _teller(ending, rows[0]["now"])
     for row in rows:
-        _emit(tx, book, row, ending, seen=True)
+        _emit(tx, book, row, tell, seen=True)
     await meet_dependents(tx, book, [row["seq"] for row in rows])
     _wake_for_slots(tx, book, rows)
     return [Settled(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
@@ -141,7 +142,7 @@ async def _apply(
     if past:
         await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
     for row in rows:
-        _emit(tx, book, row, endings[row["seq"]], seen=seen)
+        _emit(tx, book, row, _teller(endings[row["seq"]], row["now"]), seen=seen)
     await _behind(tx, book, endings)
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A delayed retry needs a promoter to know its time, a released job a taker.
@@ -201,21 +202,18 @@ def _attempt_row(row: Any, ending: Ending) -> dict[str, Any]:
     }
 
 
-def _emit(tx: Tx, book: LaneBook, row: Any, ending: Ending, *, seen: bool) -> None:
-    name = book.name(row["lane"])
-    tx.emit(
-        moved(
-            ending.reason,
-            at=row["now"],
-            queue=name.queue,
-            job_id=str(row["id"]),
-            task=name.task,
-            state=ending.state,
-            attempt=row["fence"],
-            took=row["now"] - row["started_at"] if seen else None,
-            status=ending.attempt.value,
-            failure_type=ending.failure_type,
-            message=ending.message,
-            retry_at=None if ending.delay_us is None else row["now"] + ending.delay_us,
-        )
+def _emit(tx: Tx, book: LaneBook, row: Any, tell: Teller, *, seen: bool) -> None:
+    name, now = book.name(row["lane"]), row["now"]
+    took = now - row["started_at"] if seen else None
+    tx.emit(tell(now, name.queue, str(row["id"]), name.task, row["fence"], took))
+
+
+def _teller(ending: Ending, now: int) -> Teller:
+    return teller(
+        ending.reason,
+        ending.state,
+        status=ending.attempt.value,
+        failure_type=ending.failure_type,
+        message=ending.message,
+        retry_at=None if ending.delay_us is None else now + ending.delay_us,
     )
