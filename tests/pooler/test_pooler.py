@@ -69,6 +69,8 @@ async def test_whatever_is_prepared_is_inside_a_transaction(pooled_url: str, mon
                 [app.tasks.get("plain").call(n=1), app.tasks.get("effect").call(n=3)], transaction=tx
             )
         jobs += [await app.enqueue("plain", {"n": n}) for n in (5, 6)]  # The second one by the short way.
+        many = await app.enqueue_many(app.tasks.get("plain").call(n=n) for n in range(200))  # By that for many.
+        jobs += many[::50]
         for job in jobs:
             await job.result(timeout=20)
         await app.counts()

@@ -17,6 +17,7 @@ from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
 from hanbeon.store.borrow.caller import Caller, identify, within
 from hanbeon.store.borrow.recognise import caller_of
+from hanbeon.store.bulk import in_bulk
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
@@ -81,6 +82,9 @@ class Store:
         `first` comes before them in the same transaction, and may refuse; `last` looks at what was made before anybody
         else can see it.
         """
+        alone = first is None and last is None and isinstance(self.database, PostgresDatabase)
+        if alone and (operation := in_bulk(jobs, self.book)) is not None:
+            return await self.transact(operation, len(jobs))
         enqueues.check_batch(jobs)
         missing = self.book.missing(job.lane for job in jobs)
         if not missing and first is None and last is None:

@@ -84,6 +84,12 @@ class PostgresTx:
         rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres), *args)
         return rows
 
+    async def copy(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None:
+        """Write rows by COPY, in its text format. The server works on what it has while the next lines are made."""
+        await self._connection.copy_to_table(
+            table, schema_name="hanbeon", columns=columns, source=lines, encoding="utf-8"
+        )
+
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 

@@ -114,7 +114,7 @@ class SyncApp:
             for request, answer in zip(requests, answers, strict=True)
         ]
 
-    def _enqueue(self, new: list[NewJob], transaction: Any) -> list[Enqueued]:
+    def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
             return self._background.run(lambda app: app.store.enqueue(new))
         if isinstance(transaction, SyncTransaction):

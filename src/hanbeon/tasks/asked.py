@@ -6,7 +6,9 @@ import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from hanbeon.domain.job import NewJob
+import msgspec
+
+from hanbeon.domain.batch import Batch
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.settings import Settings
 from hanbeon.tasks.registry import Registry
@@ -14,6 +16,9 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 R = TypeVar("R")
+# Of a request's fields, all that make its kind: without the first and the last, which are every job's own.
+_KIND = slice(1, -1)
+assert (JobRequest.__struct_fields__[0], JobRequest.__struct_fields__[-1]) == ("id", "args")
 
 
 def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: dict[str, Any]) -> JobRequest[Any]:
@@ -43,15 +48,25 @@ def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
     return requests
 
 
-def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> list[NewJob]:
-    """The jobs that the requests ask for, each valid by itself."""
-    new = []
+def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> Batch:
+    """The jobs that the requests ask for, each valid by itself.
+
+    Most are of a few kinds and differ in their ids and arguments only: a kind is looked at once.
+    """
+    batch = Batch(settings.max_payload_bytes)
+    numbers: dict[tuple[Any, ...], int] = {}
     for request in requests:
+        # Two times of the hour that comes twice are different, and equal to Python.
+        recurs = not request.depends_on and request.run_at is None
+        kind = msgspec.structs.astuple(request)[_KIND] if recurs else None
+        if kind is not None and (number := numbers.get(kind)) is not None:
+            batch.add_alike(number, request.id, request.args)
+            continue
         if tasks.get(request.task.name) is not request.task:
             raise UnknownTask(
                 f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
             )
-        job = request.to_new_job(settings.zone)
-        job.validate(settings.max_payload_bytes)
-        new.append(job)
-    return new
+        number = batch.add(request.to_new_job(settings.zone))
+        if kind is not None:
+            numbers[kind] = number
+    return batch

@@ -1,0 +1,63 @@
+"""Jobs that are asked for together: many of them perhaps, but of few kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+import msgspec
+
+from hanbeon.domain.job import NewJob, check_own
+
+
+class Batch(Sequence[NewJob]):
+    """New jobs in their order, each valid. Those of one kind differ in their ids and arguments and in nothing else.
+
+    What is the same for all of a kind is checked, and worked out by whoever writes them, once and not for every job.
+    """
+
+    def __init__(self, max_payload_bytes: int) -> None:
+        self._max_payload_bytes = max_payload_bytes
+        self.kinds: list[NewJob] = []
+        """One job of each."""
+        self.ids: list[str] = []
+        self.args: list[str] = []
+        self.numbers: list[int] = []
+        """Of which kind each is, by its place among them."""
+        self._jobs: list[NewJob] | None = None
+
+    def add(self, job: NewJob) -> int:
+        """Add the first job of a kind; the number of that kind."""
+        job.validate(self._max_payload_bytes)
+        self.kinds.append(job)
+        self.ids.append(job.id)
+        self.args.append(job.args)
+        self.numbers.append(len(self.kinds) - 1)
+        return self.numbers[-1]
+
+    def add_alike(self, number: int, job_id: str, args: str) -> None:
+        """Add another job of a kind. Whether it depends on itself is not looked at: of such kinds there is one job."""
+        check_own(job_id, args, self._max_payload_bytes)
+        self.ids.append(job_id)
+        self.args.append(args)
+        self.numbers.append(number)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> NewJob: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[NewJob]: ...
+    def __getitem__(self, place: int | slice) -> NewJob | list[NewJob]:
+        return self._all()[place]
+
+    def __iter__(self) -> Iterator[NewJob]:
+        return iter(self._all())
+
+    def _all(self) -> list[NewJob]:
+        if self._jobs is None:
+            kinds, replace = self.kinds, msgspec.structs.replace
+            each = zip(self.numbers, self.ids, self.args, strict=True)
+            self._jobs = [replace(kinds[number], id=job_id, args=args) for number, job_id, args in each]
+        return self._jobs

@@ -1,0 +1,135 @@
+"""Very many jobs in one call: of every kind what was asked for, in order, all of them or none."""
+
+import datetime as dt
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hanbeon import App, SyncApp
+from hanbeon.domain.job import NewJob
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import InvalidInput, PayloadTooLarge, UnknownTask
+from hanbeon.service.verify import verify
+from hanbeon.store import bulk
+from hanbeon.tasks.asked import new_jobs
+from hanbeon.testing import TestKit
+
+HOUR_THAT_COMES_TWICE = dt.datetime(2026, 10, 25, 2, 30)
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"queue": "other"},
+    {"role": "FE"},
+    {"concurrency_key": "k"},
+    {"priority": 1},
+    {"priority": 0},
+    {"urgent": True},
+    {"delay": 1},
+    {"delay": dt.timedelta(seconds=2)},
+    {"run_at": HOUR_THAT_COMES_TWICE},
+    {"run_at": HOUR_THAT_COMES_TWICE.replace(fold=1)},
+    {"on_dependency_failure": "fail"},
+    {"idempotency_key": "i"},
+    {"unique_key": "u"},
+    {"unique_key": "v", "on_conflict": "skip"},
+    {"timeout": 5},
+    {"retries": 0},
+    {"work_item": "w"},
+]
+
+
+@pytest.fixture
+def app() -> App:
+    app = App(max_payload_bytes=1024, timezone="Europe/Berlin")
+
+    @app.task
+    async def note(word: str) -> None: ...
+
+    @app.task(queue="other", priority=3, retries=1)
+    async def remark(word: str) -> None: ...
+
+    return app
+
+
+def test_each_job_is_what_it_would_be_alone(app: App) -> None:
+    requests = [
+        app.tasks.get(name).call(f"{n}").set(**options)
+        for n in range(3)
+        for options in OPTIONS
+        for name in ("note", "remark")
+    ]
+    requests.append(requests[0].set(id=app.tasks.get("note").call("x").id, after=requests[:2]))
+    jobs = new_jobs(app.tasks, app.settings, requests)
+    alone = [request.to_new_job(ZoneInfo("Europe/Berlin")) for request in requests]
+    assert list(jobs) == alone
+    assert (jobs[-1], jobs[2:4], len(jobs)) == (alone[-1], alone[2:4], len(alone))
+    assert [job.digest() for job in jobs] == [job.digest() for job in alone]
+    times = {job.run_at_us for job in jobs if job.run_at_us is not None}
+    assert max(times) - min(times) == 3_600_000_000
+
+
+def test_a_digest_tells_every_field_from_every_other() -> None:
+    job = NewJob(id="", task="t", args="{}")
+    others = [
+        NewJob(id="", task="t", args="[]"),
+        NewJob(id="", task="t", args="{}", queue="{}"),
+        NewJob(id="", task="u"),
+    ]
+    assert len({each.digest() for each in [job, *others]}) == 4
+    assert NewJob(id="another", task="t", args="{}").digest() == job.digest()
+
+
+async def test_a_bad_last_one_of_ten_thousand_leaves_nothing(app: App, kit_url: str) -> None:
+    async with TestKit(app, kit_url):
+        note = app.tasks.get("note")
+        await app.enqueue(note.call("first"))
+        requests = [note.call(f"{n}") for n in range(9_999)]
+        with pytest.raises(PayloadTooLarge, match="args: 1,035 bytes"):
+            await app.enqueue_many([*requests, note.call("x" * 1_024)])
+        with pytest.raises(InvalidInput, match=r"^id: 'no' is not a UUID"):
+            await app.enqueue_many([*requests, note.call("x").set(id="no")])
+        stranger = App().task(lambda: None, name="note")  # type: ignore[call-overload]
+        with pytest.raises(UnknownTask, match="belongs to another App"):
+            await app.enqueue_many([*requests, stranger.call()])
+        assert (await app.counts())[State.READY] == 1
+        assert len(await app.events_after()) == 1
+
+
+async def test_ten_thousand_of_two_tasks_keep_their_order(
+    app: App, kit_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[bool] = []
+    in_bulk = bulk.in_bulk
+
+    def noted(*args: Any) -> Any:
+        operation = in_bulk(*args)
+        ways.append(operation is not None)
+        return operation
+
+    monkeypatch.setattr("hanbeon.store.port.in_bulk", noted)
+    async with TestKit(app, kit_url):
+        note, remark = app.tasks.get("note"), app.tasks.get("remark")
+        await app.enqueue_many([note.call(""), remark.call("")])
+        jobs = await app.enqueue_many((remark if n % 3 else note).call(f"{n}") for n in range(9_998))
+        assert ways == ([] if kit_url.startswith("sqlite") else [False, True]), "only the second is for the short way"
+        assert all(job.created for job in jobs)
+        records = await app.jobs(limit=10_000)
+        assert [record.id for record in records][2:] == [job.id for job in jobs]
+        assert [record.task for record in records][2:] == ["remark" if n % 3 else "note" for n in range(9_998)]
+        assert (await app.counts())[State.READY] == 10_000
+        assert (await app.counts("other"))[State.READY] == sum(1 for n in range(9_998) if n % 3) + 1
+        again = await app.enqueue_many([note.call("after"), remark.call("after")])
+        assert all(job.created for job in again)
+        assert not (await verify(app.store)).findings
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_script_makes_as_many(app: App, database_url: str) -> None:
+    sync = SyncApp(app.use(None, database_url=database_url))
+    sync.migrate()
+    with sync:
+        note = app.tasks.get("note")
+        sync.enqueue(note.call("first"))
+        jobs = sync.enqueue_many([note.call(f"{n}") for n in range(500)])
+        assert [job.created for job in jobs] == [True] * 500
+        assert sync.counts()[State.READY] == 501

@@ -1,0 +1,243 @@
+"""Many jobs at once on PostgreSQL: what is streamed is what the long way writes, all of it or nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+
+from hanbeon.domain.batch import Batch
+from hanbeon.domain.job import NewJob, OnDependencyFailure
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.retry import Backoff, RetryPolicy
+from hanbeon.errors import DatabaseUnavailable, IdAlreadyUsed, InvalidInput
+from hanbeon.store import bulk
+from hanbeon.store.operations import enqueue as enqueues
+from hanbeon.store.postgres import PostgresDatabase
+from tests.servers.locks import somebody_waits
+from tests.store.world import World, new_id, new_job
+
+MANY = 300
+PLAIN: dict[str, Any] = {}
+FULL: dict[str, Any] = {
+    "task": 't "job_id":"" \\.',
+    "queue": "q\twith\\N a tab",
+    "urgent": True,
+    "priority": -7,
+    "role": "r",
+    "concurrency_key": "k",
+    "timeout_us": 5,
+    "policy": RetryPolicy(max_retries=9, backoff=Backoff.LINEAR),
+    "work_item": "one\ttwo\nthree\rfour\\five \\. \\N ☃",
+    "meta": '{"m":"a\\tb"}',
+    "on_dependency_failure": OnDependencyFailure.FAIL,
+}
+ARGS = ["{}", '{"a":"☃ \\"at\\":0 \\n \\\\N"}', '{ "written":\n\t"by hand" \r}', '{"line":"\u2028\x7f"}']
+
+
+def batch_of(*kinds: NewJob, count: int = MANY) -> Batch:
+    """So many jobs, of these kinds in turn, with arguments of all sorts."""
+    batch = Batch(10_000)
+    for kind in kinds:
+        batch.add(kind)
+    for n in range(len(kinds), count):
+        batch.add_alike(n % len(kinds), new_id(), ARGS[n % len(ARGS)])
+    return batch
+
+
+async def with_lanes(world: World, batch: Batch) -> Batch:
+    """The same, once their lanes are known: each kind has one job then that is none of these."""
+    await world.enqueue(*(msgspec.structs.replace(kind, id=new_id()) for kind in batch.kinds))
+    assert bulk.in_bulk(batch, world.store.book) is not None
+    return batch
+
+
+async def rows_of(world: World, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """All that the table has of these jobs in the order of their making, without what tells them from others."""
+    found = [dict(row) for row in await world.sql("SELECT * FROM hanbeon.job ORDER BY seq")]
+    for row in found:
+        row["id"] = str(row["id"])
+    told_apart = ("seq", "id")
+    assert [row["id"] for row in found if row["id"] in set(ids)] == list(ids)
+    return [{name: row[name] for name in row if name not in told_apart} for row in found if row["id"] in set(ids)]
+
+
+async def test_both_ways_write_the_same(postgres_world: World) -> None:
+    world = postgres_world
+    quick = await with_lanes(world, batch_of(new_job(**PLAIN), new_job(**FULL)))
+    long = [msgspec.structs.replace(job, id=new_id()) for job in quick]
+    made = await world.store.enqueue(quick)
+    also_made = await world.enqueue(*long)
+    assert await rows_of(world, quick.ids) == await rows_of(world, [job.id for job in long])
+    assert [each.id for each in made] == quick.ids
+    assert [msgspec.structs.replace(each, id="", seq=0) for each in made] == [
+        msgspec.structs.replace(each, id="", seq=0) for each in also_made
+    ]
+    records = {record.id: record for record in await world.store.jobs(quick.ids)}
+    assert [each.seq for each in made] == [records[job_id].seq for job_id in quick.ids]
+    told = [event for event in await world.events() if event.job_id in set(quick.ids)]
+    also_told = [event for event in await world.events() if event.job_id in {job.id for job in long}]
+    assert [event.job_id for event in told] == quick.ids
+    assert [msgspec.structs.replace(event, id=0, job_id=None) for event in told] == [
+        msgspec.structs.replace(event, id=0, job_id=None) for event in also_told
+    ]
+    await world.check_tallies()
+
+
+async def test_they_run_in_their_order_whatever_their_ids(postgres_world: World) -> None:
+    world = postgres_world
+    batch = Batch(1_000)
+    ids = sorted((new_id() for _ in range(MANY)), reverse=True)
+    batch.add(new_job(id=ids[0]))
+    for job_id in ids[1:]:
+        batch.add_alike(0, job_id, "{}")
+    await with_lanes(world, batch)
+    await world.claim(1)
+    await world.store.enqueue(batch)
+    assert await world.claim_ids(MANY) == ids
+
+
+async def test_more_than_goes_into_a_statement_or_a_batch_of_events(
+    postgres_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "_JOBS_AT_ONCE", 70)
+    monkeypatch.setattr(bulk, "_LINES_AT_ONCE", 30)
+    monkeypatch.setattr("hanbeon.store.operations.events._A_BATCH", 40)
+    batch = await with_lanes(postgres_world, batch_of(new_job(), new_job(priority=1)))
+    before = await postgres_world.rows()
+    await postgres_world.store.enqueue(batch)
+    after = await postgres_world.rows()
+    assert (after.jobs - before.jobs, after.events - before.events) == (MANY, MANY)
+    assert after.event_batches - before.event_batches == 8
+    assert [event.job_id for event in await postgres_world.events()][2:] == batch.ids
+    await postgres_world.check_tallies()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"delay_us": 1},
+        {"run_at_us": 1},
+        {"depends_on": (new_id(),)},
+        {"unique_key": "u"},
+        {"idempotency_key": "i"},
+        {"queue": "new"},
+    ],
+)
+async def test_what_takes_more_goes_the_long_way(postgres_world: World, given: dict[str, Any]) -> None:
+    await postgres_world.make()
+    book = postgres_world.store.book
+    assert bulk.in_bulk(batch_of(new_job()), book) is not None
+    assert bulk.in_bulk(batch_of(new_job(), new_job(**given)), book) is None
+    assert bulk.in_bulk(batch_of(new_job(), count=10), book) is None
+    assert bulk.in_bulk(list(batch_of(new_job())), book) is None
+
+
+async def test_an_id_that_comes_twice_is_named(postgres_world: World) -> None:
+    batch = await with_lanes(postgres_world, batch_of(new_job()))
+    batch.add_alike(0, batch.ids[5], "{}")
+    before = await postgres_world.rows()
+    with pytest.raises(InvalidInput, match=f"'{batch.ids[5]}' comes twice"):
+        await postgres_world.store.enqueue(batch)
+    assert await postgres_world.rows() == before
+
+
+@pytest.mark.parametrize("place", [0, 150, MANY - 1])
+async def test_an_id_that_is_there_already_is_answered_for(postgres_world: World, place: int) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job()))
+    await world.enqueue(batch[place])
+    made = await world.store.enqueue(batch)
+    assert [each.id for each in made] == batch.ids
+    assert [each.created for each in made] == [n != place for n in range(MANY)]
+    assert await world.count("job") == MANY + 1
+    assert not any(each.created for each in await world.store.enqueue(batch)), "sent again"
+    assert await world.count("job") == MANY + 1
+    await world.check_tallies()
+
+
+@pytest.mark.parametrize("place", [0, MANY - 1])
+async def test_another_body_under_an_id_is_refused_with_all_others(postgres_world: World, place: int) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job()))
+    await world.enqueue(msgspec.structs.replace(batch[place], args='{"other":1}'))
+    before = await world.rows()
+    with pytest.raises(IdAlreadyUsed):
+        await world.store.enqueue(batch)
+    assert await world.rows() == before
+
+
+async def test_lines_that_cannot_be_made_leave_nothing_and_a_clean_connection(postgres_world: World) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job(), count=2_000))
+    before = await world.rows()
+    batch.args[-1] = None  # type: ignore[call-overload]
+    with pytest.raises(TypeError):
+        await world.store.enqueue(batch)
+    assert await world.rows() == before
+    batch.args[-1] = "{}"
+    assert all(each.created for each in await world.store.enqueue(batch))
+
+
+@asynccontextmanager
+async def waiting(world: World, batch: Batch, place: int) -> AsyncIterator[asyncio.Task[list[enqueues.Enqueued]]]:
+    """Somebody makes one of these jobs and has not committed yet: whoever makes all of them waits for that."""
+    database = world.store.database
+    assert isinstance(database, PostgresDatabase)
+    somebody: Any = await asyncpg.connect(database.url)
+    try:
+        await somebody.execute("BEGIN")
+        await world.store.enqueue_within(somebody, [batch[place]])
+        making = asyncio.create_task(world.store.enqueue(batch))
+        assert await somebody_waits(database.url, making)
+        yield making
+    finally:
+        await somebody.close()
+
+
+@pytest.mark.parametrize("place", [0, 4_000])
+async def test_a_caller_that_is_cancelled_in_the_middle_leaves_nothing(postgres_world: World, place: int) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job(), count=10_000))
+    before = await world.rows()
+    async with waiting(world, batch, place) as making:
+        making.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await making
+    assert await world.rows() == before
+    assert all(each.created for each in await world.store.enqueue(batch))
+    await world.check_tallies()
+
+
+@pytest.mark.parametrize("place", [0, 4_000])
+async def test_a_connection_that_breaks_in_the_middle_leaves_nothing(postgres_world: World, place: int) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job(), count=10_000))
+    before = await world.rows()
+    async with waiting(world, batch, place) as making:
+        await world.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        with pytest.raises(DatabaseUnavailable):
+            await making
+    assert await world.rows() == before
+    assert all(each.created for each in await world.store.enqueue(batch))
+
+
+async def test_whoever_is_first_makes_a_job_that_two_ask_for(postgres_world: World) -> None:
+    world = postgres_world
+    batch = await with_lanes(world, batch_of(new_job(), count=1_000))
+    backwards = Batch(1_000)
+    backwards.add(msgspec.structs.replace(batch[-1]))
+    for job in reversed(batch[:-1]):
+        backwards.add_alike(0, job.id, job.args)
+    both = await asyncio.gather(world.store.enqueue(batch), world.store.enqueue(backwards))
+    made = [{each.id for each in answers if each.created} for answers in both]
+    assert made[0] ^ made[1] == set(batch.ids), "each by one of them"
+    assert await world.count("job") == 1_001
+    assert set(await world.states(batch.ids)) == {State.READY}
+    await world.check_tallies()
