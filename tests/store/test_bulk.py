@@ -51,7 +51,7 @@ def batch_of(*kinds: NewJob, count: int = MANY) -> Batch:
 async def with_lanes(world: World, batch: Batch) -> Batch:
     """The same, once their lanes are known: each kind has one job then that is none of these."""
     await world.enqueue(*(msgspec.structs.replace(kind, id=new_id()) for kind in batch.kinds))
-    assert bulk.in_bulk(batch, world.store.book) is not None
+    assert bulk.in_bulk(batch) is not None
     return batch
 
 
@@ -124,16 +124,28 @@ async def test_more_than_goes_into_a_statement_or_a_batch_of_events(
         {"depends_on": (new_id(),)},
         {"unique_key": "u"},
         {"idempotency_key": "i"},
-        {"queue": "new"},
     ],
 )
-async def test_what_takes_more_goes_the_long_way(postgres_world: World, given: dict[str, Any]) -> None:
-    await postgres_world.make()
-    book = postgres_world.store.book
-    assert bulk.in_bulk(batch_of(new_job()), book) is not None
-    assert bulk.in_bulk(batch_of(new_job(), new_job(**given)), book) is None
-    assert bulk.in_bulk(batch_of(new_job(), count=10), book) is None
-    assert bulk.in_bulk(list(batch_of(new_job())), book) is None
+def test_what_takes_more_goes_the_long_way(given: dict[str, Any]) -> None:
+    assert bulk.in_bulk(batch_of(new_job())) is not None
+    assert bulk.in_bulk(batch_of(new_job(), new_job(**given))) is None
+    assert bulk.in_bulk(batch_of(new_job(), count=10)) is None
+    assert bulk.in_bulk(list(batch_of(new_job()))) is None
+
+
+async def test_new_queues_come_with_their_jobs_or_not_at_all(postgres_world: World) -> None:
+    world = postgres_world
+    await world.enqueue(taken := new_job())
+    batch = batch_of(new_job(queue="one"), new_job(queue="two"))
+    batch.add_alike(0, taken.id, "{}")
+    with pytest.raises(IdAlreadyUsed):
+        await world.store.enqueue(batch)
+    assert [queue.name for queue in await world.store.queues()] == ["default"]
+    good = batch_of(new_job(queue="one"), new_job(queue="two"))
+    assert all(each.created for each in await world.store.enqueue(good))
+    assert sorted(queue.name for queue in await world.store.queues()) == ["default", "one", "two"]
+    assert await world.claim_ids(MANY + 1) != []
+    await world.check_tallies()
 
 
 async def test_an_id_that_comes_twice_is_named(postgres_world: World) -> None:

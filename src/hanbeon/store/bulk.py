@@ -1,18 +1,17 @@
 """The short way for many jobs at once on PostgreSQL: they are streamed into the table, and made while it writes.
 
-It takes jobs that wait for nothing and have no keys, in lanes that are known. COPY costs the server half of what an
-INSERT does that looks for conflicts. Should there be one, an id that is there already, it fails as a whole, and the
-long way says what that means.
+It takes jobs that wait for nothing and have no keys. COPY costs the server half of what an INSERT does that looks for
+conflicts. Should there be one, an id that is there already, it fails as a whole, and the long way says what that means.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from hanbeon.domain.batch import Batch
 from hanbeon.domain.events import Event, moved
-from hanbeon.domain.job import NewJob
+from hanbeon.domain.job import LaneName, NewJob
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike
@@ -34,18 +33,21 @@ _COLUMNS = (
 _ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
-def in_bulk(jobs: Sequence[NewJob], book: LaneBook) -> Callable[[Tx], Awaitable[list[Enqueued]]] | None:
+Make = Callable[[Tx, LaneBook], Awaitable[list[Enqueued]]]
+
+
+def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
     """The operation that makes these jobs the short way; None if they must go the long one.
 
-    If it is undone and run again, it goes that way, too.
+    Their lanes must be known to its book. If it is undone and run again, it goes the long way, too.
     """
     if not isinstance(jobs, Batch) or len(jobs) < _WORTH_IT or not all(_is_plain(kind) for kind in jobs.kinds):
         return None
-    if len(set(jobs.ids)) < len(jobs) or book.missing(kind.lane for kind in jobs.kinds):
+    if len(set(jobs.ids)) < len(jobs):
         return None
     batch, tried = jobs, False
 
-    async def operation(tx: Tx) -> list[Enqueued]:
+    async def make(tx: Tx, book: LaneBook) -> list[Enqueued]:
         nonlocal tried
         if tried:
             return await enqueue(tx, book, batch)
@@ -53,7 +55,12 @@ def in_bulk(jobs: Sequence[NewJob], book: LaneBook) -> Callable[[Tx], Awaitable[
         assert isinstance(tx, PostgresTx)
         return await _make(tx, book, batch)
 
-    return operation
+    return make
+
+
+def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
+    """The lanes of these jobs; of those that are sorted by kind, each kind's."""
+    return (job.lane for job in (jobs.kinds if isinstance(jobs, Batch) else jobs))
 
 
 def _is_plain(job: NewJob) -> bool:

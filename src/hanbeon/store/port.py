@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from hanbeon.domain.events import Event
@@ -17,7 +18,7 @@ from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
 from hanbeon.store.borrow.caller import Caller, identify, within
 from hanbeon.store.borrow.recognise import caller_of
-from hanbeon.store.bulk import in_bulk
+from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
@@ -82,15 +83,15 @@ class Store:
         `first` comes before them in the same transaction, and may refuse; `last` looks at what was made before anybody
         else can see it.
         """
-        alone = first is None and last is None and isinstance(self.database, PostgresDatabase)
-        if alone and (operation := in_bulk(jobs, self.book)) is not None:
-            return await self.transact(operation, len(jobs))
-        enqueues.check_batch(jobs)
-        missing = self.book.missing(job.lane for job in jobs)
+        short = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
+        if short is None:
+            enqueues.check_batch(jobs)
+        make: Make = short or partial(enqueues.enqueue, jobs=jobs)
+        missing = self.book.missing(lanes_of(jobs))
         if not missing and first is None and last is None:
             if enqueues.goes_alone(jobs) and (one := await self._enqueue_one(jobs[0])) is not None:
                 return [one]
-            return await self.transact(lambda tx: enqueues.enqueue(tx, self.book, jobs), len(jobs))
+            return await self.transact(lambda tx: make(tx, self.book), len(jobs))
         # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
         made: list[tuple[LaneName, int]] = []
 
@@ -98,7 +99,7 @@ class Store:
             if first is not None:
                 await first(tx)
             made[:] = await add_lanes(tx, missing) if missing else []
-            answers = await enqueues.enqueue(tx, self.book.with_lanes(made), jobs)
+            answers = await make(tx, self.book.with_lanes(made))
             if last is not None:
                 await last(tx, answers)
             return answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from hanbeon.errors import (
 )
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.depend import fail_dependents, promote_these
+from hanbeon.store.operations.events import around_job_id
 from hanbeon.store.operations.lanes import LaneBook
 from hanbeon.store.operations.read import jobs_by_id
 from hanbeon.store.records import policy_text, queue_of
@@ -151,8 +153,7 @@ def goes_alone(jobs: Sequence[NewJob]) -> bool:
 
 def alone(job: NewJob, book: LaneBook) -> tuple[Any, ...]:
     """What that statement, `enqueue_one`, needs to know."""
-    event = moved(Reason.ENQUEUED, at=0, queue=job.queue, job_id=job.id, task=job.task, state=State.READY)
-    before, instant, after = to_json([event]).partition('"at":0')
+    before, between, after, delta = _told_of_one(job.queue, job.task)
     return (
         job.id,
         book.number(job.lane),
@@ -167,10 +168,22 @@ def alone(job: NewJob, book: LaneBook) -> tuple[Any, ...]:
         job.digest(),
         job.work_item,
         job.meta,
-        before + instant[:-1],
-        after,
-        to_json(tally([event])),
+        before,
+        f"{between}{job.id}{after}",
+        delta,
     )
+
+
+@lru_cache(maxsize=1024)
+def _told_of_one(queue: str, task: str) -> tuple[str, str, str, str]:
+    """The event of a single job in three parts, with room for the instant and the job's id; and what it changes.
+
+    Remembered: there are as many as tasks, and one is wanted for every job.
+    """
+    event = moved(Reason.ENQUEUED, at=0, queue=queue, job_id="", task=task, state=State.READY)
+    before, after = around_job_id(event)
+    before, instant, between = before.partition('"at":0')
+    return f"[{before}{instant[:-1]}", between, f"{after}]", to_json(tally([event]))
 
 
 async def _look_at(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:

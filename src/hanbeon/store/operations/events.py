@@ -31,14 +31,14 @@ async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], jo
 
     `numbers` says for each of the jobs which of the kinds it is.
     """
-    texts = [_around_job_id(event) for event in kinds]
+    texts = [around_job_id(event) for event in kinds]
     for part in in_parts(list(zip(numbers, job_ids, strict=True)), _A_BATCH):
         body = ",".join([f"{texts[number][0]}{job_id}{texts[number][1]}" for number, job_id in part])
         deltas = tally(kinds[number] for number, _ in part)
         await tx.fetch("insert_events", len(part), f"[{body}]", to_json(deltas))
 
 
-def _around_job_id(event: Event) -> tuple[str, str]:
+def around_job_id(event: Event) -> tuple[str, str]:
     """The event as JSON, with room for the job's id. In a text of JSON quotes are escaped, so this is its only one."""
     before, _, after = to_json(msgspec.structs.replace(event, job_id="")).partition(_NO_JOB_ID)
     return f"{before}{_NO_JOB_ID[:-1]}", f'"{after}'
