@@ -28,7 +28,7 @@ def attempts() -> int:
 
 @pytest.mark.usefixtures("no_collector")
 async def test_attempts_are_gone_when_they_have_ended(kit: TestKit) -> None:
-    """Or the collector goes through all that jobs left behind, again and again: an eighth of the time of small ones."""
+    """Or the collector goes through all that jobs left behind, again and again."""
 
     @kit.app.task
     async def add(ctx: Context, number: int) -> int:
