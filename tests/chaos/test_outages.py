@@ -32,6 +32,7 @@ async def test_terminated_backends_cost_retries_and_nothing_else(postgres_url: s
         await work.enqueue(app)
         with crew(_as_worker(postgres_url)) as workers:
             workers.hire(2)
+            await workers.ready()  # One that cannot reach its database when it starts ends, and says so.
             async for _ in work.milestones(app, rng, sized(25, 300)):
                 await _terminate_some(postgres_url, rng)
             await work.until_done(app)
@@ -47,6 +48,7 @@ async def test_a_crashed_server_loses_and_doubles_nothing(private_postgres: Post
         await work.enqueue(app)
         with crew(url) as workers:
             workers.hire(2)
+            await workers.ready()  # One that cannot reach its database when it starts ends, and says so.
             async for _ in work.milestones(app, rng, sized(3, 20)):
                 await asyncio.to_thread(private_postgres.restart, graceful=False)
             await work.until_done(app)

@@ -65,6 +65,20 @@ async def rows_of(world: World, ids: Sequence[str]) -> list[dict[str, Any]]:
     return [{name: row[name] for name in row if name not in told_apart} for row in found if row["id"] in set(ids)]
 
 
+async def test_rows_are_written_in_the_order_of_their_ids(postgres_world: World) -> None:
+    """Whatever the order of the call: two calls that share some ids then wait for each other in one direction only."""
+    job = new_job()
+    batch = Batch(10_000)
+    batch.add(job)
+    for job_id in sorted((new_id() for _ in range(MANY)), reverse=True):
+        batch.add_alike(0, job_id, "{}")
+    await postgres_world.store.enqueue(batch)
+    rows = await postgres_world.sql("SELECT id FROM hanbeon.job ORDER BY ctid")
+    assert [str(row["id"]) for row in rows] == sorted(batch.ids)
+    made = await postgres_world.sql("SELECT id FROM hanbeon.job ORDER BY seq")
+    assert [str(row["id"]) for row in made] == batch.ids
+
+
 async def test_both_ways_write_the_same(postgres_world: World) -> None:
     world = postgres_world
     quick = await with_lanes(world, batch_of(new_job(**PLAIN), new_job(**FULL)))
