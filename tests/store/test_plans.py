@@ -1,7 +1,7 @@
 """Query plans: every statement can be prepared, and no hot one walks a table, whatever the statistics say."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import asyncpg
@@ -15,6 +15,7 @@ from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.port import Store
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import names, statement
 from hanbeon.testing.clock import VirtualClock
@@ -242,93 +243,82 @@ async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable
     assert not found, "\n".join(found)
 
 
-async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(sqlite_url: str) -> None:
+class Steps:
+    """Counts the steps of SQLite's virtual machine, which grow with every row that is looked at."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self) -> bool:
+        self._count += 1
+        return False  # It may go on.
+
+    async def of(self, *asking: Awaitable[Any]) -> int:
+        self._count = 0
+        for each in asking:
+            await each
+        return self._count
+
+
+@pytest.fixture
+async def sqlite_store(sqlite_url: str) -> AsyncIterator[Store]:
     store = open_store(sqlite_url, VirtualClock())
     await store.open()
-    assert isinstance(store.database, SqliteDatabase)
-    assert store.database._reader is not None
-    steps = 0
-
-    def step() -> bool:
-        nonlocal steps
-        steps += 1
-        return False
-
-    async def cost(newest: bool) -> int:
-        nonlocal steps
-        steps = 0
-        assert len(await store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
-        return steps
-
-    store.database._reader.db.set_progress_handler(step, 1)
-    await store.enqueue([new_job() for _ in range(20)])
-    few = [await cost(newest) for newest in (False, True)]
-    await store.enqueue([new_job() for _ in range(2_000)])
-    many = [await cost(newest) for newest in (False, True)]
-    assert all(0 < now <= before * 1.2 for now, before in zip(many, few, strict=True))
+    yield store
     await store.close()
+
+
+@pytest.fixture
+def steps(sqlite_store: Store) -> Steps:
+    """Of what is read in that store."""
+    counted = Steps()
+    assert isinstance(sqlite_store.database, SqliteDatabase)
+    assert sqlite_store.database._reader is not None
+    sqlite_store.database._reader.db.set_progress_handler(counted, 1)
+    return counted
+
+
+@pytest.mark.parametrize("newest", [False, True])
+async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(
+    sqlite_store: Store, steps: Steps, newest: bool
+) -> None:
+    async def page() -> None:
+        assert len(await sqlite_store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
+
+    await sqlite_store.enqueue([new_job() for _ in range(20)])
+    few = await steps.of(page())
+    await sqlite_store.enqueue([new_job() for _ in range(2_000)])
+    assert 0 < await steps.of(page()) <= few * 1.2
 
 
 @pytest.mark.parametrize("newest", [False, True])
 async def test_the_few_that_are_in_a_state_cost_the_same_on_sqlite_however_many_have_ended(
-    sqlite_url: str, newest: bool
+    sqlite_store: Store, steps: Steps, newest: bool
 ) -> None:
-    store = open_store(sqlite_url, VirtualClock())
-    await store.open()
-    assert isinstance(store.database, SqliteDatabase)
-    assert store.database._reader is not None
-    steps = 0
+    async def page() -> None:
+        assert len(await sqlite_store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
 
-    def step() -> bool:
-        nonlocal steps
-        steps += 1
-        return False
-
-    async def cost() -> int:
-        nonlocal steps
-        await store.cancel_where(CancelFilter(states=(State.READY,)))
-        while await store.number_events() or await store.fold():
+    async def end(count: int) -> None:
+        await sqlite_store.enqueue([new_job() for _ in range(count)])
+        await sqlite_store.cancel_where(CancelFilter(states=(State.READY,)))
+        while await sqlite_store.number_events() or await sqlite_store.fold():
             pass
-        steps = 0
-        assert len(await store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
-        return steps
 
-    store.database._reader.db.set_progress_handler(step, 1)
-    await store.enqueue([new_job(delay_us=10**12) for _ in range(5)])
-    await store.enqueue([new_job() for _ in range(20)])
-    few = await cost()
-    await store.enqueue([new_job() for _ in range(2_000)])
-    assert 0 < await cost() <= few * 1.2
-    await store.close()
+    await sqlite_store.enqueue([new_job(delay_us=10**12) for _ in range(5)])
+    await end(20)
+    few = await steps.of(page())
+    await end(2_000)
+    assert 0 < await steps.of(page()) <= few * 1.2
 
 
-async def test_numbers_cost_the_same_on_sqlite_however_many_jobs_there_are(sqlite_url: str) -> None:
-    """By the steps of its virtual machine, which grow with every row that is looked at."""
-    clock = VirtualClock()
-    store = open_store(sqlite_url, clock)
-    await store.open()
-    assert isinstance(store.database, SqliteDatabase)
-    assert store.database._reader is not None
-    steps = 0
-
-    def step() -> bool:
-        nonlocal steps
-        steps += 1
-        return False
-
+async def test_numbers_cost_the_same_on_sqlite_however_many_jobs_there_are(sqlite_store: Store, steps: Steps) -> None:
     async def cost() -> int:
-        nonlocal steps
-        while await store.fold():
+        while await sqlite_store.fold():
             pass
-        steps = 0
-        await store.counts("default")
-        await store.statistics("default", 3_600_000_000)
-        return steps
+        return await steps.of(sqlite_store.counts("default"), sqlite_store.statistics("default", 3_600_000_000))
 
-    store.database._reader.db.set_progress_handler(step, 1)
-    await store.enqueue([new_job(priority=n % 3) for n in range(30)])
+    await sqlite_store.enqueue([new_job(priority=n % 3) for n in range(30)])
     few = await cost()
     for _ in range(10):
-        await store.enqueue([new_job(priority=n % 3) for n in range(300)])
+        await sqlite_store.enqueue([new_job(priority=n % 3) for n in range(300)])
     assert 0 < await cost() <= few * 1.2
-    await store.close()
