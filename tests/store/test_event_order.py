@@ -112,7 +112,7 @@ async def test_many_writers_numberers_and_readers_at_once(postgres_world: World)
                 await reader.read()
 
         numbering = [asyncio.create_task(number(store)) for store in stores[writers + 2 :]]
-        await asyncio.wait_for(asyncio.gather(*map(write, stores[:writers]), *map(read, readers)), 60)
+        await asyncio.wait_for(asyncio.gather(*map(write, stores[:writers]), *map(read, readers)), 300)
         done.set()
         await asyncio.gather(*numbering)
     for reader in readers:

@@ -68,7 +68,7 @@ async def test_every_snapshot_is_exact_while_others_write_and_fold(world: World,
 
     async with more_stores(world, WRITERS + FOLDERS) as stores:
         writing = asyncio.gather(*(churn(stores[n], seed * 10 + n, rounds) for n in range(WRITERS)))
-        await asyncio.wait_for(asyncio.gather(writing, look(), *map(fold_on, stores[WRITERS:])), 100)
+        await asyncio.wait_for(asyncio.gather(writing, look(), *map(fold_on, stores[WRITERS:])), 300)
     await world.check_tallies()
     await world.fold()
     await world.check_tallies()
@@ -91,7 +91,7 @@ async def test_two_who_fold_at_once_do_not_fold_twice_nor_wait(postgres_world: W
     first = asyncio.create_task(world.store.transact(slowly))
     await folding.wait()
     # The other comes away at once, and readers see none of it yet.
-    assert await asyncio.wait_for(world.store.fold(), 30) == 0
+    assert await asyncio.wait_for(world.store.fold(), 120) == 0
     await world.check_tallies()
     assert await world.count("tally") == 0
     may_end.set()
@@ -113,7 +113,7 @@ async def test_those_who_move_jobs_do_not_wait_for_one_who_folds(postgres_world:
 
     first = asyncio.create_task(world.store.transact(slowly))
     await folding.wait()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await world.finish(job)
         await world.make()
         await world.store.number_events()
