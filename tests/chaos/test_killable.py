@@ -13,7 +13,7 @@ from tests.chaos import killable
 from tests.chaos.crew import Crew, crew
 from tests.chaos.killable import GRACE, SETTINGS
 from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
-from tests.chaos.scale import SLACK, TIMEOUT
+from tests.chaos.scale import LONG, SLACK, TIMEOUT
 from tests.chaos.stubborn import runs
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal, boottime
@@ -73,9 +73,10 @@ async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
             assert dead_at - began_at < _DEADLINE + GRACE + SLACK
             await until_state(app, job_id, State.SUCCEEDED)
             await until_state(app, behind, State.SUCCEEDED)
-        # The deadline is that of later attempts, too, and a slow machine may not even start one within it.
         *timeouts, last = await statuses(app, job_id)
         assert (set(timeouts), last) == ({"timeout"}, "completed")
+        # The deadline is that of later attempts, too, and a slow machine may not even start one within it.
+        assert len(timeouts) == 1 or not LONG
         _assert_no_overlap(journal)
         await assert_sound(app)
 

@@ -52,7 +52,7 @@ def teller(reason: Reason, state: State, was: State | None = None, **details: An
     """
     kind = reason.value
     source = _WAS[kind] if was is None else was
-    told = _told(details)
+    told = {name: value for name, value in details.items() if value is not None}
 
     def tell(at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None) -> Event:
         return Event(
@@ -84,21 +84,5 @@ def moved(
     took: int | None = None,
     **details: Any,
 ) -> Event:
-    """The event of a single move: what its `teller` would make, without the making of one."""
-    kind = reason.value
-    return Event(
-        type=kind,
-        at=at,
-        queue=queue,
-        job_id=job_id,
-        task=task,
-        state=state,
-        was=_WAS[kind] if was is None else was,
-        attempt=attempt,
-        took=None if took is None else max(0, took),
-        details=_told(details) if details else {},
-    )
-
-
-def _told(details: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in details.items() if value is not None}
+    """The event of a single move."""
+    return teller(reason, state, was, **details)(at, queue, job_id, task, attempt, took)

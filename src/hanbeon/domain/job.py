@@ -73,6 +73,11 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def lane(self) -> LaneName:
         return LaneName(self.queue, self.task, self.role, self.concurrency_key)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for other jobs or for a time, rather than being ready at once."""
+        return bool(self.depends_on) or self.delay_us is not None or self.run_at_us is not None
+
     def digest(self) -> str:
         """Tells two bodies apart when an id or an idempotency key comes again. The id itself is not part of it."""
         return self.digests()(self.args)

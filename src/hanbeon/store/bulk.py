@@ -64,8 +64,7 @@ def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
 
 
 def _is_plain(job: NewJob) -> bool:
-    waits = job.depends_on or job.delay_us is not None or job.run_at_us is not None
-    return not waits and job.idempotency_key is None and job.unique_key is None
+    return not job.waits and job.idempotency_key is None and job.unique_key is None
 
 
 class _Kind(NamedTuple):

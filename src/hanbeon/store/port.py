@@ -27,7 +27,6 @@ from hanbeon.store.operations import events, instances, lease, logs, promote, pr
 from hanbeon.store.operations import settle as settles
 from hanbeon.store.operations.lanes import LaneBook, add_lanes
 from hanbeon.store.postgres import PostgresDatabase, PostgresLent
-from hanbeon.store.records import ALL_LANES, lanes_of_queue
 from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
@@ -413,11 +412,10 @@ class Store:
         return await self.database.read(queues.queues)
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
-        if queue is None:
-            return ALL_LANES
-        for row in await self.database.read(lambda tx: tx.fetch("queue_named", queue)):
-            return lanes_of_queue(row["id"])
-        raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+        lanes = await self.database.read(lambda tx: read.lanes_of(tx, queue))
+        if lanes is None:
+            raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+        return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; how many. One at a time: 0 if another is at it."""

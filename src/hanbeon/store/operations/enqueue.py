@@ -147,8 +147,7 @@ def goes_alone(jobs: Sequence[NewJob]) -> bool:
     if len(jobs) != 1:
         return False
     (job,) = jobs
-    waits = job.depends_on or job.delay_us is not None or job.run_at_us is not None
-    return not waits and job.on_conflict is not OnConflict.REPLACE_PENDING
+    return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
 
 
 def alone(job: NewJob, book: LaneBook) -> tuple[Any, ...]:

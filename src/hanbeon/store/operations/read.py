@@ -46,7 +46,7 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
     """Jobs in creation order behind seq `after`, or the newest first; then 0 is where they begin, too."""
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
-        lanes = await _lanes_of(tx, filter.queue)
+        lanes = await lanes_of(tx, filter.queue)
         if lanes is None:
             return []
         counted, _ = await tallies.counts(tx, filter.queue)
@@ -75,7 +75,8 @@ async def _few_of(
     return found[::-1] if filter.newest else found
 
 
-async def _lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
+async def lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
+    """The first lane of a queue and the one behind its last, or of all queues; None if there is no such queue."""
     if queue is None:
         return ALL_LANES
     for row in await tx.fetch("queue_named", queue):
