@@ -25,6 +25,7 @@ from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.settle import Report
 from hanbeon.store.port import Store
 from hanbeon.store.postgres import PostgresDatabase
+from tests.servers.locks import somebody_waits
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job
 
@@ -124,6 +125,23 @@ def _claim_in_processes(url: str) -> list[str]:
         assert process.returncode == 0
         claimed += out.split()
     return claimed
+
+
+async def test_a_holder_of_a_key_that_is_pruned_while_it_is_to_be_replaced_is_no_obstacle(
+    postgres_world: World,
+) -> None:
+    world = postgres_world
+    holder = await world.make(unique_key="u", delay_us=10**9)
+    heir = new_job(unique_key="u", on_conflict=OnConflict.REPLACE_PENDING)
+    database = world.store.database
+    assert isinstance(database, PostgresDatabase)
+    async with database.connection() as other, other.transaction():
+        await other.execute("SELECT 1 FROM hanbeon.job WHERE id = $1 FOR UPDATE", holder)
+        making = asyncio.create_task(world.store.enqueue([heir]))
+        assert await somebody_waits(database.url, making)
+        await other.execute("DELETE FROM hanbeon.job WHERE id = $1", holder)
+    (made,) = await making
+    assert (made.id, made.created) == (heir.id, True)
 
 
 async def test_a_row_locked_elsewhere_is_passed_over_by_heartbeats_and_recovery(postgres_world: World) -> None:

@@ -76,7 +76,10 @@ async def cancel_these(tx: Tx, book: LaneBook, seqs: Sequence[int], states: Sequ
 
 async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str, *, lasting: bool = False) -> bool:
     """Make room for another job with the same unique key; False if the holder runs already."""
-    row = await lock_one(tx, holder_id)
+    try:
+        row = await lock_one(tx, holder_id)
+    except JobNotFound:
+        return True  # It has ended and was pruned since it was seen.
     if row["state"] == State.RUNNING:
         return False
     if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
