@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 
 from bench import processes
 from bench.machine import Quiet, wait_quiet
-from bench.marking import Marks
+from bench.marks import Marks
 from bench.options import Options
 from bench.processes import Crew
 from bench.records import ROOT

@@ -14,8 +14,8 @@ import asyncpg
 
 from bench.redis import NoServerError, RedisServer, running
 from bench.subjects import Store
-from tests.servers.installations import installations
-from tests.servers.postgres import PostgresServer
+from tests.databases.installations import installations
+from tests.databases.postgres import PostgresServer
 
 _PATIENCE = 30.0
 # Durable as in production (fsync and synchronous_commit stay on); large enough that a benchmark is not about buffers.

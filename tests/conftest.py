@@ -1,10 +1,10 @@
 """The fixtures live in small plugin modules; this file only names them."""
 
 pytest_plugins = [
-    "tests.again",
+    "tests.rerun",
     "tests.logs",
     "tests.properties",
-    "tests.servers.run",
-    "tests.servers.databases",
+    "tests.databases.run",
+    "tests.databases.fixtures",
     "tests.testing.kits",
 ]

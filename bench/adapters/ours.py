@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from bench.adapters.adapter import Adapter, url
 from bench.adapters.marks import mark
 from hanbeon import App, JobRequest, Task
-from hanbeon.cli.running import run
+from hanbeon.cli.event_loop import run
 
 _ROOTS, _WIDTH, _DEPENDENCIES = 8, 1000, 4
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers
-from bench.comparing import Figure, against, against_all, compare
-from bench.draining import analyze, drain
+from bench.comparison import Figure, against, against_all, compare
+from bench.drain import analyze, drain
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from bench.comparing import Figure, against, against_all, compare
+from bench.comparison import Figure, against, against_all, compare
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers, processes
-from bench.comparing import shown
+from bench.comparison import shown
+from bench.http_server import serving
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
 from bench.scenarios.latency import waits_of
-from bench.serving import serving
 from bench.subjects import Subject
 
 _LISTENERS, _JOBS, _EVERY = 100, 200, 0.05
@@ -37,7 +37,7 @@ class Events:
         with rig.database(subject) as url, serving(rig, url) as service:
             quiet = rig.quiet()
             arguments = (*service, _LISTENERS, rig.options.scaled(_JOBS), _EVERY)
-            program = [sys.executable, "-m", "bench.following", *map(str, arguments)]
+            program = [sys.executable, "-m", "bench.event_listeners", *map(str, arguments)]
             said = processes.run(program, rig.environment(url), _PATIENCE)
         yield Measurement(_HEARD, json.loads(said), quiet)
 

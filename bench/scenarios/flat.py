@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from functools import partial
 
 from bench import numbers
-from bench.comparing import shown
-from bench.draining import drain
+from bench.comparison import shown
+from bench.drain import drain
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seeding import Ask, Crowd, hold_one, seed, settle_down
+from bench.seed_data import Ask, Crowd, hold_one, seed, settle_down
 from bench.servers import asking
 from bench.subjects import Subject
 from hanbeon.domain.limits import QueueLimits

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers
-from bench.comparing import shown
-from bench.draining import analyze, drain
+from bench.comparison import shown
+from bench.drain import analyze, drain
 from bench.gauge import MEGABYTE, Gauge
 from bench.records import Results
 from bench.rig import Rig

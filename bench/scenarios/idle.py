@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers
-from bench.comparing import shown
+from bench.comparison import shown
 from bench.gauge import MEGABYTE, Gauge
 from bench.processes import ProgramError
 from bench.records import Results

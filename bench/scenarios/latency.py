@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers
-from bench.comparing import Figure, against, compare
+from bench.comparison import Figure, against, compare
 from bench.processes import ProgramError
 from bench.records import Results
 from bench.rig import Rig

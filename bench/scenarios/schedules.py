@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any
 
 from bench import numbers, processes
-from bench.comparing import shown
+from bench.comparison import shown
 from bench.processes import ProgramError
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seeding import seed_schedules, settle_down
+from bench.seed_data import seed_schedules, settle_down
 from bench.servers import asking
 from bench.subjects import Subject
 from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.misfire import Overlap
-from hanbeon.domain.schedules.timing import Timing
 
 _JOBS = 40_000  # To which `--jobs` is held to make the others smaller.
 _MANY, _FEW, _DUE, _ROUNDS = 100_000, 100, 1_000, 5
@@ -90,7 +90,7 @@ class Schedules:
 
 
 def _program(rig: Rig, url: str, *arguments: object) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.timetables", *map(str, arguments)]
+    command = [sys.executable, "-m", "bench.schedule_load", *map(str, arguments)]
     said: dict[str, Any] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
     return said
 

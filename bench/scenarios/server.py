@@ -8,13 +8,13 @@ from contextlib import ExitStack
 from functools import partial
 
 from bench import numbers
-from bench.comparing import shown
+from bench.comparison import shown
+from bench.http_server import ask, serving
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seeding import Crowd, seed, settle_down
+from bench.seed_data import Crowd, seed, settle_down
 from bench.servers import asking
-from bench.serving import ask, serving
 from bench.subjects import Subject
 from hanbeon.domain.offices import queue_of_office
 

@@ -10,7 +10,7 @@ from bench import numbers
 from bench.records import Record, Results
 from bench.rig import Rig
 from bench.scenario import Aim, Step, Table
-from bench.soaking import BATCH, EVERY, soak
+from bench.soak import BATCH, EVERY, soak
 
 _MEASURE = "sample"
 

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from hanbeon import App
+from hanbeon.surfaces.offices.schemas import Office
 from hanbeon.surfaces.offices.service import Offices
-from hanbeon.surfaces.offices.shapes import Office
 
 HERE = Path(__file__).parent
 OFFICE = {

@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
-from hanbeon.config.importing import find_app
+from hanbeon.config.imports import find_app
 from hanbeon.config.source import FileSource
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
@@ -29,28 +29,28 @@ from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, ProcessesUnsuppor
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.coroutine import AsyncExecutor
+from hanbeon.executors.executor import Executor
 from hanbeon.executors.http.executor import HttpExecutor
-from hanbeon.executors.port import Executor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
-from hanbeon.store.lent import LentTransaction
-from hanbeon.store.opening import migrate, open_store
+from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
+from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.operations.queues import QueueRecord
-from hanbeon.store.operations.read import JobFilter
-from hanbeon.store.port import Store
-from hanbeon.surfaces.offices.outgoing.built_in import outgoing
-from hanbeon.surfaces.offices.outgoing.executor import OutgoingExecutor
+from hanbeon.store.store import Store
+from hanbeon.store.user_transaction import UserTransaction
+from hanbeon.surfaces.offices.delivery.executor import DeliveryExecutor
+from hanbeon.surfaces.offices.delivery.worker_pool import outgoing
 from hanbeon.surfaces.schedules.api import AppSchedules
-from hanbeon.surfaces.schedules.declared import DeclaredSchedules, declared_schedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.fields import AnyTask, name_of_task
 from hanbeon.surfaces.schedules.words import Declarable
-from hanbeon.tasks import loading
-from hanbeon.tasks.asked import check_requests, new_jobs, request_of
+from hanbeon.tasks import import_guard
+from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.decorator import Decorator
@@ -114,7 +114,7 @@ class App:
 
     async def open(self) -> App:
         """Open the database: SQLite's schema is brought up to date, PostgreSQL's is checked."""
-        loading.refuse_to_open()
+        import_guard.refuse_to_open()
         if self._store is None:
             store = open_store(
                 self.settings.database_url,
@@ -123,7 +123,7 @@ class App:
                 listen_url=self.settings.listen_url,
             )
             await store.open()
-            self._store, self._hub = store, Hub(store.waker)
+            self._store, self._hub = store, Hub(store.notifier)
         return self
 
     async def close(self) -> None:
@@ -284,7 +284,7 @@ class App:
             for request, answer in zip(requests, answers, strict=True)
         ]
 
-    def transaction(self) -> contextlib.AbstractAsyncContextManager[LentTransaction]:
+    def transaction(self) -> contextlib.AbstractAsyncContextManager[UserTransaction]:
         """A transaction on the jobs' database: `async with app.transaction() as tx:`, `await tx.execute(…)`.
 
         Give it to `enqueue(…, transaction=tx)`: writes and jobs commit together at the end of the block, or an
@@ -440,10 +440,10 @@ class App:
         executors: list[Executor] = [AsyncExecutor(), blocking, http]
         if sys.platform == "linux":
             from hanbeon.executors.command.executor import CommandExecutor
-            from hanbeon.executors.guard import Guardian
             from hanbeon.executors.process.executor import ProcessExecutor
+            from hanbeon.executors.supervisor_client import SupervisorClient
 
-            guardian = Guardian()
+            guardian = SupervisorClient()
             blocking = ProcessExecutor(settings, self.clock, guardian)
             executors += [blocking, CommandExecutor(settings, self.clock, guardian)]
         elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
@@ -451,7 +451,7 @@ class App:
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
                 'work there, or say executor="thread" and look at ctx.stopping'
             )
-        executors.insert(0, OutgoingExecutor(self.store, http, blocking))  # It ends before what it stands on.
+        executors.insert(0, DeliveryExecutor(self.store, http, blocking))  # It ends before what it stands on.
         side = outgoing(self.store, settings, self.clock)
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)

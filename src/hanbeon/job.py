@@ -13,7 +13,7 @@ from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.log import LogPage, LogPlace, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
 R_co = TypeVar("R_co", covariant=True)

@@ -12,7 +12,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import InvalidInput, PayloadTooLarge, UnknownTask
 from hanbeon.service.verify import verify
 from hanbeon.store import bulk
-from hanbeon.tasks.asked import new_jobs
+from hanbeon.tasks.build import new_jobs
 from hanbeon.testing import TestKit
 
 HOUR_THAT_COMES_TWICE = dt.datetime(2026, 10, 25, 2, 30)
@@ -106,7 +106,7 @@ async def test_ten_thousand_of_two_tasks_keep_their_order(
         ways.append(operation is not None)
         return operation
 
-    monkeypatch.setattr("hanbeon.store.port.in_bulk", noted)
+    monkeypatch.setattr("hanbeon.store.store.in_bulk", noted)
     async with TestKit(app, kit_url):
         note, remark = app.tasks.get("note"), app.tasks.get("remark")
         await app.enqueue_many([note.call(""), remark.call("")])

@@ -12,13 +12,13 @@ import pytest
 from hanbeon import App, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import InvalidInput, ProcessesUnsupported
-from hanbeon.executors.guard import Guardian
 from hanbeon.executors.process.executor import ProcessExecutor
+from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.settings import load_settings
 from hanbeon.tasks.task import Task
 from hanbeon.testing import TestKit
 from tests.executors import bodies
-from tests.executors.bench import alive, numbers
+from tests.executors.workbench import alive, numbers
 from tests.processes.journal import Journal
 
 
@@ -163,7 +163,7 @@ async def test_elsewhere_than_on_linux_it_is_refused(app: App, monkeypatch: pyte
 async def test_the_grace_fits_into_the_lease(given: dict[str, Any], grace: float, stop_seconds: float) -> None:
     settings = load_settings(**given)
     assert settings.grace == grace
-    assert ProcessExecutor(settings, App().clock, Guardian()).stop_seconds == pytest.approx(stop_seconds)
+    assert ProcessExecutor(settings, App().clock, SupervisorClient()).stop_seconds == pytest.approx(stop_seconds)
 
 
 def test_a_grace_that_does_not_fit_is_refused() -> None:

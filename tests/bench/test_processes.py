@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bench.marking import Marks
+from bench.marks import Marks
 from bench.processes import ProgramError, crew, run
 
 _FORKS = "import os, time; print(os.fork(), flush=True); time.sleep(600)"

@@ -16,7 +16,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.service.verify import render, verify
 from hanbeon.store.dialect import translate
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal

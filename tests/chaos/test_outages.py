@@ -10,7 +10,7 @@ from tests.chaos.crew import QUICK, crew, opened
 from tests.chaos.moments import direct, enqueue, until, until_state
 from tests.chaos.scale import SEEDS, TIMEOUT, sized
 from tests.chaos.workload import Workload
-from tests.servers.postgres import PostgresServer
+from tests.databases.postgres import PostgresServer
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

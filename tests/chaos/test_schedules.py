@@ -12,7 +12,7 @@ from tests.chaos.moments import rows_of, until
 from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.processes.journal import Journal
 from tests.processes.workers import WorkerProcess
-from tests.timetables.storm import Storm, assert_fits, storm, worker_options
+from tests.schedule_storm.storm import Storm, assert_fits, storm, worker_options
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 

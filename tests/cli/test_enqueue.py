@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App, Context, State
-from hanbeon.cli.loading import load_app
+from hanbeon.cli.app_loader import load_app
 from tests.cli.hanbeon import call, start
 
 _APP = """

@@ -11,7 +11,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.cli.catalogue import NAMES
-from hanbeon.store.opening import migrate
+from hanbeon.store.backends import migrate
 from tests.cli.hanbeon import call, hanbeon
 from tests.cli.terminal import Terminal
 from tests.cli.workers import Running

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from hanbeon import App, Context
-from hanbeon.cli.printed import entry_text
+from hanbeon.cli.log_output import entry_text
 from hanbeon.domain.log import LogCut, LogLine, LogStream
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call, start

@@ -9,7 +9,7 @@ from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
-from tests.surfaces.offices.desk import Desk, add_tasks
+from tests.surfaces.offices.office_kit import Desk, add_tasks
 
 _DAY = 86_400.0
 

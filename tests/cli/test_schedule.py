@@ -10,7 +10,7 @@ from hanbeon import App
 from tests.cli.hanbeon import EXAMPLES, call, hanbeon
 from tests.cli.workers import Running
 from tests.config.files import write
-from tests.surfaces.schedules.timetable import add_tasks
+from tests.surfaces.schedules.schedule_kit import add_tasks
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from hanbeon import App
-from tests.client.asking import Asking, asking
+from tests.client.both_clients import Asking, asking
 from tests.server.client import serving
 
 

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from hanbeon import App
-from hanbeon.server.listening import bound
-from hanbeon.server.serving import Server
-from hanbeon.server.state import House
-from tests.servers.ports import free_port
+from hanbeon.server.context import ServerContext
+from hanbeon.server.server import Server
+from hanbeon.server.sockets import bound
+from tests.databases.ports import free_port
 
 
 class Restartable:
@@ -24,7 +24,7 @@ class Restartable:
 
     async def start(self) -> None:
         sockets = self._stack.enter_context(bound("127.0.0.1", self._port))
-        server = Server(House(self._app, None), sockets)
+        server = Server(ServerContext(self._app, None), sockets)
         self.url = server.url
         running = asyncio.create_task(server.run())
 

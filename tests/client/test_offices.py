@@ -7,8 +7,8 @@ import pytest
 
 from hanbeon import App, SyncContext
 from hanbeon.client import Changed, Conflict, Invalid, JobSpec, NotFound, StillUnfinished
-from hanbeon.surfaces.offices.shapes import Job, Office
-from tests.client.asking import Asking, asking
+from hanbeon.surfaces.offices.schemas import Job, Office
+from tests.client.both_clients import Asking, asking
 from tests.outbound.web import Web, reply
 from tests.server.client import serving
 

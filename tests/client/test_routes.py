@@ -8,14 +8,14 @@ import pytest
 
 from hanbeon import App
 from hanbeon.client import offices, schedules
-from hanbeon.client.methods import Desk, ManyMethod, Method
+from hanbeon.client.methods import ManyMethod, Method, Resource
 from tests.server.client import serving
 
 _DESKS = [
     each
     for module in (offices, schedules)
     for each in vars(module).values()
-    if isinstance(each, type) and issubclass(each, Desk) and each.__bases__ == (Desk,)
+    if isinstance(each, type) and issubclass(each, Resource) and each.__bases__ == (Resource,)
 ]
 _METHODS = [
     (f"{desk.__name__}.{name}", method)

@@ -7,8 +7,8 @@ import pytest
 
 from hanbeon import App
 from hanbeon.client import Changed, Conflict, Invalid, NotFound
-from hanbeon.surfaces.schedules.shapes import Execution, Schedule
-from tests.client.asking import Asking, asking
+from hanbeon.surfaces.schedules.schemas import Execution, Schedule
+from tests.client.both_clients import Asking, asking
 from tests.server.client import serving
 
 

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hanbeon import App
+from hanbeon.config.check_commands import missing
 from hanbeon.config.document import Document
-from hanbeon.config.examining import missing
 from hanbeon.config.file import SECTIONS, ConfigFile, examine, find, load, load_settings_of
-from hanbeon.config.reading import Reading
+from hanbeon.config.reader import Reader
 from hanbeon.errors import HanbeonError, NotFound, TaskDefinitionError
 from hanbeon.settings import Settings, load_settings
 from hanbeon.tasks.command import Command
@@ -279,7 +279,7 @@ _FIELDS = st.sampled_from(
 def test_whatever_it_says_is_taken_or_refused(folder: Path, said: dict[str, Any]) -> None:
     path = write(folder, "")
     for name, told in said.items():
-        reading = Reading(_Document(path, {name: told}))
+        reading = Reader(_Document(path, {name: told}))
         SECTIONS[name](told, reading)
         for problem in reading.problems:
             assert str(problem).startswith(f"{path}: {name}")

@@ -14,10 +14,10 @@ from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
 from hanbeon.domain.tally import SLOT_US
 from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
-from hanbeon.server.failures import MOST as FAILURES_MOST
-from hanbeon.server.failures import WINDOW_SECONDS as FAILURES_WINDOW
-from hanbeon.server.live.patience import BYTES_A_SECOND
-from hanbeon.server.repeats import DEAD_SECONDS, KEPT_SECONDS
+from hanbeon.server.auth_throttle import MOST as FAILURES_MOST
+from hanbeon.server.auth_throttle import WINDOW_SECONDS as FAILURES_WINDOW
+from hanbeon.server.idempotency import DEAD_SECONDS, KEPT_SECONDS
+from hanbeon.server.request_timeout import BYTES_A_SECOND
 from hanbeon.settings import Settings
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES

@@ -5,7 +5,7 @@ import re
 from hanbeon import App
 from tests.docs.markdown import ROOT
 from tests.server.client import serving
-from tests.server.listening import refused
+from tests.server.websocket_client import refused
 
 _ROUTE = re.compile(r"`(GET|POST|PATCH|DELETE|WS) (/(?:api|ws)/[^`? ]+)")
 

@@ -9,7 +9,7 @@ from hanbeon.domain.outcome import (
     CANCELLED_MESSAGE,
     LOST_MESSAGE,
     TIMEOUT_MESSAGE,
-    Ending,
+    AttemptEnd,
     HandedBack,
     Held,
     Lost,
@@ -58,7 +58,7 @@ def _retried(outcome: Outcome, policy: RetryPolicy, retry_count: int) -> bool:
 def test_a_requested_stop_wins_over_every_outcome(outcome: Outcome) -> None:
     for policy, retry_count in itertools.product(POLICIES, range(3)):
         ending = decide(Held(retry_count, policy, True), outcome)
-        expected = Ending(Reason.STOPPED, AttemptStatus.CANCELLED, retry_count, message=CANCELLED_MESSAGE)
+        expected = AttemptEnd(Reason.STOPPED, AttemptStatus.CANCELLED, retry_count, message=CANCELLED_MESSAGE)
         assert ending == expected
         assert ending.state is State.CANCELLED
 
@@ -83,15 +83,15 @@ def test_failures_are_retried_while_retries_are_left_and_the_kind_allows_it(outc
 
 
 def test_a_return_is_success_with_its_result() -> None:
-    assert decide(Held(1, RetryPolicy(), False), Returned("[1]")) == Ending(
+    assert decide(Held(1, RetryPolicy(), False), Returned("[1]")) == AttemptEnd(
         Reason.SUCCEEDED, AttemptStatus.COMPLETED, 1, result="[1]"
     )
 
 
 def test_handed_back_and_put_off_burn_no_retry() -> None:
     none_left = Held(3, RetryPolicy(max_retries=3), False)
-    assert decide(none_left, HandedBack()) == Ending(Reason.RELEASED, AttemptStatus.RELEASED, 3)
-    assert decide(none_left, PutOff(7)) == Ending(Reason.POSTPONED, AttemptStatus.RELEASED, 3, delay_us=7)
+    assert decide(none_left, HandedBack()) == AttemptEnd(Reason.RELEASED, AttemptStatus.RELEASED, 3)
+    assert decide(none_left, PutOff(7)) == AttemptEnd(Reason.POSTPONED, AttemptStatus.RELEASED, 3, delay_us=7)
     assert decide(none_left, PutOff(7, "later")).message == "later"
 
 

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.engine.attempt import Attempt
-from hanbeon.executors.port import Call, Done, Executor, StopCause
-from hanbeon.store.port import Store
+from hanbeon.executors.executor import Call, Done, Executor, StopCause
+from hanbeon.store.store import Store
 
 LEASE = 30.0
 

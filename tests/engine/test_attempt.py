@@ -3,7 +3,7 @@
 import pytest
 
 from hanbeon.errors import LeaseLost, TransactionUnsupported
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from tests.engine.attempts import HandExecutor, HandWork, new_attempt
 
 

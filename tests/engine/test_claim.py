@@ -5,21 +5,21 @@ from typing import Any, cast
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.claim import Claimer
 from hanbeon.settings import Settings
-from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, Place
-from hanbeon.store.port import Store
+from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
+from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.engine.attempts import new_attempt
 
 ONE = new_attempt().job
-HERE, THERE = Place(7, 0, 3), Place(7, 0, 4)
-FIRST = Place.before_all(7)
+HERE, THERE = LanePosition(7, 0, 3), LanePosition(7, 0, 4)
+FIRST = LanePosition.before_all(7)
 
 
 class Lanes:
     """Notes what it is asked, and answers as it is told."""
 
     def __init__(self) -> None:
-        self.asked: list[Place | None] = []
+        self.asked: list[LanePosition | None] = []
         self.answer = ClaimAnswer([ONE], 0, HERE, more=True)
         self.meanwhile: Any = lambda: None
 

@@ -10,25 +10,25 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import Returned
-from hanbeon.engine.completion import Completion
+from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.loop import Loop
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.operations.settle import Report, Settled
-from hanbeon.store.port import Store
+from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.store import Store
 
-Answer = Callable[[Sequence[Report]], list[Settled]]
-
-
-def report(seq: int, fence: int = 1) -> Report:
-    return Report(seq, fence, Returned())
+Answer = Callable[[Sequence[CompletionReport]], list[Completed]]
 
 
-async def settle(completion: Completion, told: Report, seconds: float = 30.0) -> Settled | None:
+def report(seq: int, fence: int = 1) -> CompletionReport:
+    return CompletionReport(seq, fence, Returned())
+
+
+async def settle(completion: CompletionBuffer, told: CompletionReport, seconds: float = 30.0) -> Completed | None:
     return await completion.settle(told, SystemClock().monotonic() + seconds)
 
 
-def accepted(reports: Sequence[Report]) -> list[Settled]:
-    return [Settled(each.seq, each.fence, State.SUCCEEDED, Reason.SUCCEEDED) for each in reports]
+def accepted(reports: Sequence[CompletionReport]) -> list[Completed]:
+    return [Completed(each.seq, each.fence, State.SUCCEEDED, Reason.SUCCEEDED) for each in reports]
 
 
 class SlowStore:
@@ -40,7 +40,7 @@ class SlowStore:
         self.gate = asyncio.Event()
         self.answer = answer
 
-    async def settle(self, reports: Sequence[Report]) -> list[Settled]:
+    async def settle(self, reports: Sequence[CompletionReport]) -> list[Completed]:
         self.batches.append([each.seq for each in reports])
         self.asked.set()
         await self.gate.wait()
@@ -48,8 +48,8 @@ class SlowStore:
 
 
 @asynccontextmanager
-async def completing(store: SlowStore) -> AsyncIterator[Completion]:
-    completion = Completion(cast(Store, store), SystemClock())
+async def completing(store: SlowStore) -> AsyncIterator[CompletionBuffer]:
+    completion = CompletionBuffer(cast(Store, store), SystemClock())
     running = asyncio.create_task(Loop("complete", completion.run_once).run())
     try:
         async with asyncio.timeout(5):
@@ -102,7 +102,7 @@ async def test_the_late_report_of_a_lost_attempt_is_not_answered_for_the_one_tha
 
 
 async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes_on() -> None:
-    def away(reports: Sequence[Report]) -> list[Settled]:
+    def away(reports: Sequence[CompletionReport]) -> list[Completed]:
         store.answer = accepted
         raise DatabaseUnavailable("gone")
 
@@ -115,7 +115,7 @@ async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes
 
 
 async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> None:
-    def picky(reports: Sequence[Report]) -> list[Settled]:
+    def picky(reports: Sequence[CompletionReport]) -> list[Completed]:
         if any(each.seq == 2 for each in reports):
             raise ValueError("a report that no database takes")
         return accepted(reports)
@@ -124,7 +124,7 @@ async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> Non
     store.gate.set()
     async with completing(store) as completion:
         answers = await asyncio.gather(*(settle(completion, report(seq)) for seq in (1, 2, 3)), return_exceptions=True)
-    assert [type(answer) for answer in answers] == [Settled, ValueError, Settled]
+    assert [type(answer) for answer in answers] == [Completed, ValueError, Completed]
 
 
 async def test_who_waits_is_told_when_the_worker_stops() -> None:

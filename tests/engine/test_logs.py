@@ -13,12 +13,12 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.settings import load_settings
-from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
+from hanbeon.store.user_transaction import UserTransaction
+from tests.databases.postgres import PostgresServer
 from tests.engine.attempts import new_attempt
-from tests.servers.postgres import PostgresServer
 
 OUT = LogStream.STDOUT
 
@@ -32,7 +32,7 @@ class Rows:
         self.gate = asyncio.Event()
         self.gate.set()
 
-    async def write_logs(self, writes: Sequence[LogWrite], lent: LentTransaction | None = None) -> set[Lease]:
+    async def write_logs(self, writes: Sequence[LogWrite], lent: UserTransaction | None = None) -> set[Lease]:
         self.writes.append(list(writes))
         await self.gate.wait()
         step = self.script.pop(0) if self.script else ()
@@ -40,7 +40,7 @@ class Rows:
             raise step
         return {write.lease for write in writes if write.lease.seq not in step}
 
-    def is_in_the_way(self, lent: LentTransaction | None) -> bool:
+    def is_in_the_way(self, lent: UserTransaction | None) -> bool:
         return False
 
     @property

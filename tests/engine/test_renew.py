@@ -5,11 +5,11 @@ from typing import cast
 
 import pytest
 
-from hanbeon.engine.holdings import Holdings
 from hanbeon.engine.renew import Renewer
+from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import load_settings
 from hanbeon.store.operations.lease import Lease, LeaseFacts
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.engine.attempts import new_attempt
 
@@ -27,7 +27,7 @@ class Leases:
 )
 async def test_a_lease_that_was_passed_over_is_renewed_soon(renewed: set[int], lost: set[int], pause: float) -> None:
     store, clock = cast(Store, Leases(LeaseFacts(renewed, lost, set()))), VirtualClock()
-    holdings = Holdings(store, clock, idle_seconds=5)
+    holdings = RunningAttempts(store, clock, idle_seconds=5)
     for seq in (1, 2):
         holdings.add(new_attempt(seq=seq))
     assert await Renewer(store, holdings, load_settings(lease=30), clock).renew() == pause

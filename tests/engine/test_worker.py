@@ -10,7 +10,7 @@ import pytest
 
 from hanbeon import App, State, SyncContext
 from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest
 from hanbeon.testing import TestKit
 

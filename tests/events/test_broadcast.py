@@ -13,14 +13,14 @@ from hanbeon.errors import DatabaseUnavailable, NotFound
 from hanbeon.events import broadcast as module
 from hanbeon.events import follower as follower_module
 from hanbeon.events.broadcast import Broadcast
-from hanbeon.events.follower import Follower, Gap, Told
+from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.events.pages import Pages
 
 QUEUE, OTHER = "default", "other"
 
 
-def words(event: Event) -> Told | None:
-    return None if event.job_id is None else Told(event.id, event.type, event.job_id.encode())
+def words(event: Event) -> Delivered | None:
+    return None if event.job_id is None else Delivered(event.id, event.type, event.job_id.encode())
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ async def _make(app: App, number: int = 1, queue: str = QUEUE) -> list[bytes]:
     return [job.id.encode() for job in await app.enqueue_many([work.call().set(queue=queue) for _ in range(number)])]
 
 
-async def _hear(follower: Follower, number: int) -> list[Told]:
+async def _hear(follower: Follower, number: int) -> list[Delivered]:
     """The next events; that there was a gap is passed over."""
-    heard: list[Told] = []
+    heard: list[Delivered] = []
     async with asyncio.timeout(30):
         while len(heard) < number:
             message = await follower.next()
-            if isinstance(message, Told):
+            if isinstance(message, Delivered):
                 heard.append(message)
     return heard
 
@@ -74,9 +74,9 @@ async def test_whoever_joins_while_others_write_misses_nothing_and_gets_nothing_
             made.extend(await _make(app, size))
             await _make(app, 1, OTHER)
 
-    async def follow(delay: float, slow: float) -> list[Told]:
+    async def follow(delay: float, slow: float) -> list[Delivered]:
         await asyncio.sleep(delay)
-        heard: list[Told] = []
+        heard: list[Delivered] = []
         with crowd.following(QUEUE, words, 0) as follower:
             while len(heard) < sum(sizes):
                 heard += await _hear(follower, 1)
@@ -112,10 +112,10 @@ async def test_a_slow_one_is_told_of_a_gap_keeps_little_and_loses_nothing(
         assert len(slow._waiting) == 5
         heard = [await slow.next() for _ in range(5)]
         gap = await slow.next()
-        assert isinstance(heard[-1], Told)
-        assert gap == Gap(heard[-1].id)
+        assert isinstance(heard[-1], Delivered)
+        assert gap == EventGap(heard[-1].id)
         rest = await _hear(slow, 15)
-        assert [told.data for told in (*heard, *rest) if isinstance(told, Told)] == made
+        assert [told.data for told in (*heard, *rest) if isinstance(told, Delivered)] == made
 
 
 async def _turn(follower: Follower) -> None:
@@ -132,7 +132,9 @@ async def test_cancelling_a_wait_loses_nothing(app: App, crowd: Broadcast) -> No
             making = asyncio.create_task(_make(app))
             await asyncio.sleep(0.002)
             waiting.cancel()
-            heard = [told for told in await asyncio.gather(waiting, return_exceptions=True) if isinstance(told, Told)]
+            heard = [
+                told for told in await asyncio.gather(waiting, return_exceptions=True) if isinstance(told, Delivered)
+            ]
             heard += await _hear(follower, 1 - len(heard))
             assert [told.data for told in heard] == await making
 
@@ -223,7 +225,7 @@ async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broa
     await _make(app)
     last = await _last(app)
 
-    def ending(event: Event) -> Told | None:
+    def ending(event: Event) -> Delivered | None:
         if event.id > last + 1:
             raise NotFound("it is over")
         return words(event)
@@ -272,7 +274,7 @@ async def test_a_database_that_is_away_for_a_while_costs_nobody_an_event(
 async def test_a_defect_ends_those_who_follow_and_not_the_reading(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(event: Event) -> Told | None:
+    def broken(event: Event) -> Delivered | None:
         raise ZeroDivisionError
 
     last = await _last(app)
@@ -316,7 +318,7 @@ async def test_only_a_few_catch_up_at_the_same_time(
 
     monkeypatch.setattr(app.store, "events_after", counting)
 
-    async def follow() -> list[Told]:
+    async def follow() -> list[Delivered]:
         with crowd.following(QUEUE, words, 0) as follower:
             return await _hear(follower, 3)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.executors.bench import Bench, CommandBench
+from tests.executors.workbench import Bench, CommandBench
 from tests.processes.journal import Journal
 
 

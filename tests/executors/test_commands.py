@@ -13,7 +13,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.task import Task
-from tests.executors.bench import CommandBench
+from tests.executors.workbench import CommandBench
 
 REPORT = """
 import json, os, sys
@@ -39,7 +39,7 @@ async def seen(commands: CommandBench, task: Task[..., Any], **arguments: Any) -
 async def test_a_command_gets_its_arguments_in_three_ways(commands: CommandBench, tmp_path: Path) -> None:
     line = ("--target={args.target}", "{job.id}", "{args.n}", "{print $1} {{args.n}} {}")
     told = await seen(commands, python(REPORT, *line, cwd=str(tmp_path)), target="a b; rm -rf $HOME", n=3)
-    job = commands.desk.job
+    job = commands.backend.job
     assert told["argv"] == ["--target=a b; rm -rf $HOME", job.id, "3", "{print $1} {args.n} {}"]
     assert json.loads(told["stdin"]) == {"target": "a b; rm -rf $HOME", "n": 3}
     assert told["cwd"] == str(tmp_path)
@@ -158,8 +158,8 @@ async def test_a_failure_that_is_said_stands_whatever_the_exit_code(commands: Co
 async def test_progress_is_the_latest(commands: CommandBench) -> None:
     script = 'for n in 1 2 3 4 5 6 7 8 9; do echo "{\\"progress\\": $n}"; done >&3'
     assert await commands.run(shell(script)) == Returned()
-    assert commands.desk.progress[-1] == 9
-    assert len(commands.desk.progress) <= 3
+    assert commands.backend.progress[-1] == 9
+    assert len(commands.backend.progress) <= 3
 
 
 @pytest.mark.parametrize(

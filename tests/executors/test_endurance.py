@@ -6,10 +6,10 @@ import psutil
 import pytest
 
 from hanbeon.domain.outcome import Raised, Returned
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from hanbeon.tasks.command import command_task
 from tests.executors import bodies
-from tests.executors.bench import Bench, CommandBench, until
+from tests.executors.workbench import Bench, CommandBench, until
 
 _JOBS = 500
 
@@ -68,5 +68,5 @@ async def _footprint(bench: Bench | CommandBench, left: int = 1) -> tuple[int, i
     await until("others have ended", lambda: len(bench.work()) == left and len(bench.keepers) == left)
     await asyncio.sleep(0)
     own = psutil.Process()
-    memory = own.memory_info().rss + bench.guardian.memory_info().rss
-    return own.num_fds(), bench.guardian.num_fds(), len(bench.guardian.children(recursive=True)), memory
+    memory = own.memory_info().rss + bench.supervisor.memory_info().rss
+    return own.num_fds(), bench.supervisor.num_fds(), len(bench.supervisor.children(recursive=True)), memory

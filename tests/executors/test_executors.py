@@ -11,10 +11,10 @@ import pytest
 from hanbeon import App, Context, PermanentError, SyncContext, TaskError
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.executors.coroutine import AsyncExecutor
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.tasks.context import PutOffRequest
-from tests.executors.desk import Started, new_call
+from tests.executors.backend import Started, new_call
 
 ENDINGS: list[tuple[Any, Outcome]] = [
     ({"a": [1, None]}, Returned('{"a":[1,null]}')),

@@ -15,9 +15,9 @@ import pytest
 
 from hanbeon.domain.job import session_id
 from hanbeon.domain.outcome import Outcome, Raised, Returned
-from hanbeon.executors.port import StopCause
-from tests.executors.bench import until
-from tests.executors.http_desk import Caller, calling
+from hanbeon.executors.executor import StopCause
+from tests.executors.http_backend import Caller, calling
+from tests.executors.workbench import until
 from tests.outbound.web import Reply, Web, begun, broken, endless, json_reply, reply, silence, told
 
 JOB = "01a1e189-eda6-7180-9760-000000000001"

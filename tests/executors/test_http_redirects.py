@@ -8,9 +8,9 @@ import pytest
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import PermanentError
 from hanbeon.executors.http.request import redirected
-from hanbeon.outbound.client import Request
+from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.origin import Origin
-from tests.executors.http_desk import Caller, calling, internet
+from tests.executors.http_backend import Caller, calling, internet
 from tests.outbound.web import Web, json_reply, reply
 
 PUBLIC, OTHER, METADATA = "93.184.215.14", "1.1.1.1", "169.254.169.254"
@@ -143,7 +143,7 @@ async def test_a_port_is_part_of_the_origin(caller: Caller) -> None:
 
 
 def test_encryption_is_not_given_up_on_the_way() -> None:
-    request = Request("GET", Origin("https", "public.test", 443), "/a", {})
+    request = HttpRequest("GET", Origin("https", "public.test", 443), "/a", {})
     with pytest.raises(PermanentError, match=r"http://other\.test, which is not encrypted"):
         redirected(request, 302, "http://other.test/", ())
     assert redirected(request, 302, "//other.test", ()).origin == Origin("https", "other.test", 443)

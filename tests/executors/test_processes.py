@@ -11,9 +11,9 @@ from hanbeon.clock import SystemClock
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.engine.logs import Logs
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from tests.executors import bodies
-from tests.executors.bench import Bench, alive, numbers, until
+from tests.executors.workbench import Bench, alive, numbers, until
 from tests.processes.journal import Journal
 
 ENDINGS: list[tuple[str, Outcome]] = [
@@ -62,7 +62,7 @@ async def test_a_process_is_alone_in_its_session_and_leads_its_group(bench: Benc
     pid = result(await bench.run(bodies.whoami))
     keeper = bench.keepers[0].pid
     assert os.getsid(pid) == os.getpgid(pid) == pid
-    assert len({os.getsid(each) for each in (pid, keeper, bench.guardian.pid, os.getpid())}) == 4
+    assert len({os.getsid(each) for each in (pid, keeper, bench.supervisor.pid, os.getpid())}) == 4
 
 
 async def test_the_context(bench: Bench) -> None:
@@ -74,7 +74,7 @@ async def test_the_context(bench: Bench) -> None:
 
 async def test_a_body_that_looks_can_end_by_itself(journal: Journal) -> None:
     bench = Bench(lease=240, stop_grace=60)
-    started = bench.start(bodies.cooperative, desk={"lease": 240.0}, journal=str(journal))
+    started = bench.start(bodies.cooperative, backend={"lease": 240.0}, journal=str(journal))
     (pid,) = await numbers(journal, 1)
     started.stop(StopCause.SHUTDOWN)
     assert result(await started.within()) == "in peace", "within the grace"
@@ -105,12 +105,12 @@ class Notes:
 
 async def test_progress_goes_through_the_engine(bench: Bench) -> None:
     store = Notes(holds=True)
-    assert result(await bench.run(bodies.noting, value={"a": [1]}, desk={"store": store})) == "noted"
+    assert result(await bench.run(bodies.noting, value={"a": [1]}, backend={"store": store})) == "noted"
     assert store.noted == ['{"a":[1]}']
 
 
 async def test_a_superseded_body_learns_it(bench: Bench) -> None:
-    outcome = await bench.run(bodies.noting, value=1, desk={"store": Notes(holds=False)})
+    outcome = await bench.run(bodies.noting, value=1, backend={"store": Notes(holds=False)})
     assert bench.attempt is not None
     assert result(outcome) == f"{bench.attempt.job.id} {bench.attempt.job.fence}"
 
@@ -260,7 +260,7 @@ async def test_idle_processes_are_kept_up_to_a_number(journal: Journal, monkeypa
 async def test_the_time_counts_from_the_start_of_the_body(bench: Bench) -> None:
     began_at = SystemClock().monotonic()
     for _ in ("in a new process", "in a warm one"):
-        started = bench.start(bodies.add, a=1, desk={"timeout": 100.0})
+        started = bench.start(bodies.add, a=1, backend={"timeout": 100.0})
         assert bench.attempt is not None
         assert bench.attempt.deadline is not None
         assert bench.attempt.deadline >= began_at + 160, "there is time to begin"

@@ -8,16 +8,16 @@ import pytest
 import trustme
 
 from hanbeon.errors import PermanentError, TaskError
-from hanbeon.outbound.client import Client, Request
+from hanbeon.outbound.client import HttpRequest, OutboundClient
 from hanbeon.outbound.origin import Origin, split_url
 from tests.outbound.web import Names, Routes, Web, reply
 
 PUBLIC, OTHER, INSIDE = "93.184.215.14", "1.1.1.1", "10.0.0.7"
 
 
-async def get(client: Client, url: str, *, allow_private: bool = False, connect_seconds: float = 5) -> int:
+async def get(client: OutboundClient, url: str, *, allow_private: bool = False, connect_seconds: float = 5) -> int:
     origin, target = split_url(url, "url")
-    request = Request("GET", origin, target or "/", {})
+    request = HttpRequest("GET", origin, target or "/", {})
     async with client.send(request, connect_seconds=connect_seconds, allow_private=allow_private) as answer:
         await answer.read(1_000)
         return answer.status
@@ -28,7 +28,7 @@ async def test_what_was_checked_is_what_is_connected_to() -> None:
     names = Names(rebinding_test=[[PUBLIC], [INSIDE]])
     async with Web() as web:
         network = Routes({PUBLIC: web, INSIDE: web})
-        client = Client(names, keep=5, network=network)
+        client = OutboundClient(names, keep=5, network=network)
         assert await get(client, "http://rebinding.test/") == 200
         assert (names.asked, network.reached) == (["rebinding.test"], [PUBLIC])
         await client.close()
@@ -38,7 +38,7 @@ async def test_a_name_that_leads_inside_later_is_refused_then() -> None:
     names = Names(rebinding_test=[[PUBLIC], [INSIDE]])
     async with Web(reply(headers={"Connection": "close"})) as web:
         network = Routes({PUBLIC: web, INSIDE: web})
-        client = Client(names, keep=5, network=network)
+        client = OutboundClient(names, keep=5, network=network)
         assert await get(client, "http://rebinding.test/") == 200
         with pytest.raises(
             PermanentError, match=r"rebinding.test \(10.0.0.7\) is refused: a private address; if the task"
@@ -51,7 +51,7 @@ async def test_a_name_that_leads_inside_later_is_refused_then() -> None:
 @pytest.mark.parametrize("addresses", [[INSIDE], [PUBLIC, INSIDE], [INSIDE, PUBLIC], ["::ffff:10.0.0.7"], ["::1"]])
 async def test_a_name_with_any_address_inside_is_refused(addresses: Sequence[str]) -> None:
     network = Routes({})
-    client = Client(Names(mixed_test=[addresses]), keep=5, network=network)
+    client = OutboundClient(Names(mixed_test=[addresses]), keep=5, network=network)
     with pytest.raises(PermanentError) as caught:
         await get(client, "http://mixed.test/")
     assert caught.value.failure_type == "permission_error"
@@ -60,7 +60,7 @@ async def test_a_name_with_any_address_inside_is_refused(addresses: Sequence[str
 
 async def test_a_connection_of_a_task_that_may_is_not_reused_by_one_that_may_not() -> None:
     async with Web() as web:
-        client = Client(Names(inside_test=[[INSIDE]]), keep=5, network=Routes({INSIDE: web}))
+        client = OutboundClient(Names(inside_test=[[INSIDE]]), keep=5, network=Routes({INSIDE: web}))
         for _ in range(2):
             assert await get(client, "http://inside.test/", allow_private=True) == 200
         assert len(web.peers) == 1, "the connection is kept"
@@ -72,7 +72,7 @@ async def test_a_connection_of_a_task_that_may_is_not_reused_by_one_that_may_not
 async def test_the_next_address_is_tried() -> None:
     async with Web() as web:
         network = Routes({PUBLIC: None, OTHER: web})
-        client = Client(Names(two_test=[[PUBLIC, OTHER]]), keep=5, network=network)
+        client = OutboundClient(Names(two_test=[[PUBLIC, OTHER]]), keep=5, network=network)
         assert await get(client, "http://two.test/") == 200
         assert network.reached == [PUBLIC, OTHER]
         await client.close()
@@ -83,7 +83,7 @@ async def test_a_name_server_that_is_silent_is_waited_for_no_longer_than_said() 
         await asyncio.Event().wait()
         return []
 
-    client = Client(never, keep=5, network=Routes({}))
+    client = OutboundClient(never, keep=5, network=Routes({}))
     with pytest.raises(TaskError, match=r"did not take the connection in time: its name was not found within 0.01 s"):
         await get(client, "http://silent.test/", connect_seconds=0.01)
 
@@ -109,7 +109,7 @@ def _trusting(authority: trustme.CA | None) -> ssl.SSLContext:
 async def test_tls_is_verified_against_the_name_and_not_the_address(authority: trustme.CA) -> None:
     async with Web(reply(), tls=_server(authority, "good.test")) as web:
         names = Names(good_test=[[PUBLIC]], other_test=[[PUBLIC]])
-        client = Client(names, keep=5, network=Routes({PUBLIC: web}), tls=_trusting(authority))
+        client = OutboundClient(names, keep=5, network=Routes({PUBLIC: web}), tls=_trusting(authority))
         assert await get(client, "https://good.test/") == 200
         with pytest.raises(
             TaskError, match=r"no connection to https://other.test: .*CERTIFICATE_VERIFY_FAILED"
@@ -121,7 +121,7 @@ async def test_tls_is_verified_against_the_name_and_not_the_address(authority: t
 
 async def test_an_authority_that_nobody_trusts_is_not_trusted(authority: trustme.CA) -> None:
     async with Web(reply(), tls=_server(authority, "good.test")) as web:
-        client = Client(Names(good_test=[[PUBLIC]]), keep=5, network=Routes({PUBLIC: web}), tls=_trusting(None))
+        client = OutboundClient(Names(good_test=[[PUBLIC]]), keep=5, network=Routes({PUBLIC: web}), tls=_trusting(None))
         with pytest.raises(TaskError, match="CERTIFICATE_VERIFY_FAILED"):
             await get(client, "https://good.test/")
         assert web.seen == []
@@ -129,9 +129,9 @@ async def test_an_authority_that_nobody_trusts_is_not_trusted(authority: trustme
 
 
 async def test_no_error_of_the_library_crosses_the_border() -> None:
-    request = Request("GET", Origin("http", "odd.test", 80), "/", {"X-Token": "secret\r\nX-Other: 1"})
+    request = HttpRequest("GET", Origin("http", "odd.test", 80), "/", {"X-Token": "secret\r\nX-Other: 1"})
     async with Web() as web:
-        client = Client(Names(odd_test=[[PUBLIC]]), keep=5, network=Routes({PUBLIC: web}))
+        client = OutboundClient(Names(odd_test=[[PUBLIC]]), keep=5, network=Routes({PUBLIC: web}))
         with pytest.raises(PermanentError) as caught:
             async with client.send(request, connect_seconds=5, allow_private=False):
                 pass

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.pgbouncer import find_pgbouncer, pgbouncer
+from tests.databases.pgbouncer import find_pgbouncer, pgbouncer
 
 
 @pytest.fixture

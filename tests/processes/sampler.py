@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
-from tests.processes.onlooker import onlooker
+from tests.processes.observer import onlooker
 
 # Limits and runners of one snapshot, so that no sample holds a job against limits of another moment.
 _RUNNING = """

@@ -12,7 +12,7 @@ from typing import Any
 from hanbeon import App, JobRequest, State
 from hanbeon.service.verify import render, verify
 from tests.processes.journal import Journal
-from tests.processes.onlooker import look
+from tests.processes.observer import look
 from tests.processes.sizes import TIMEOUT
 from tests.processes.tasks import make_app
 

@@ -11,7 +11,7 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import UniqueKeyTaken
-from tests.processes.onlooker import look
+from tests.processes.observer import look
 from tests.processes.process import Process, together
 from tests.processes.sizes import TIMEOUT, sized
 from tests.races.enqueuers import DONE, WAYS, Shape, in_a_batch, one_by_one

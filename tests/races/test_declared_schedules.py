@@ -7,11 +7,11 @@ from collections import Counter
 import uuid_utils
 
 from hanbeon import App
-from hanbeon.store.operations.declared import Outcome, declare_schedule
+from hanbeon.store.operations.declarations import DeclarationOutcome, declare_schedule
 from hanbeon.store.operations.tasks import register_tasks
-from hanbeon.surfaces.schedules.declared import declared_schedule
-from hanbeon.tasks.running import settings_of
-from tests.surfaces.schedules.timetable import add_tasks
+from hanbeon.surfaces.schedules.declarations import declared_schedule
+from hanbeon.tasks.task_settings import settings_of
+from tests.surfaces.schedules.schedule_kit import add_tasks
 
 INSTANCES, ROUNDS = 6, 12
 
@@ -25,7 +25,7 @@ async def test_each_is_made_once_and_changed_once(database_url: str) -> None:
         known = {task.name: settings_of(task.options) for task in apps[0].tasks}
         await apps[0].store.transact(lambda tx: register_tasks(tx, known, "test"))
 
-        async def declare(app: App, name: str, cron: str) -> Outcome:
+        async def declare(app: App, name: str, cron: str) -> DeclarationOutcome:
             said = declared_schedule(name, {"task": "report", "cron": cron})
             declaration = said.resolved(app.tasks.by_name, app.settings)
             new_id = str(uuid_utils.uuid7())
@@ -33,8 +33,8 @@ async def test_each_is_made_once_and_changed_once(database_url: str) -> None:
             return done.outcome
 
         for number in range(ROUNDS):
-            for cron, first in (("0 3 * * *", Outcome.MADE), ("0 4 * * *", Outcome.CHANGED)):
+            for cron, first in (("0 3 * * *", DeclarationOutcome.MADE), ("0 4 * * *", DeclarationOutcome.CHANGED)):
                 outcomes = await asyncio.gather(*(declare(app, f"s{number}", cron) for app in apps))
-                assert Counter(outcomes) == {first: 1, Outcome.SAME: INSTANCES - 1}
+                assert Counter(outcomes) == {first: 1, DeclarationOutcome.SAME: INSTANCES - 1}
         found = (await apps[0].schedules.list(limit=1_000)).items
         assert [(each.name, each.version) for each in found] == [(f"s{number}", 2) for number in range(ROUNDS)]

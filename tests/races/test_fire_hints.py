@@ -14,14 +14,14 @@ import pytest
 
 from hanbeon import App
 from hanbeon.clock import MICROS
-from hanbeon.store.operations.read import now_us
-from hanbeon.surfaces.schedules import shapes
+from hanbeon.store.operations.queries import now_us
+from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.service import Schedules
 from tests.chaos.moments import until
 from tests.processes.journal import Journal
 from tests.processes.sizes import TIMEOUT
 from tests.processes.workers import WorkerProcess
-from tests.timetables.storm import Storm, storm, worker_options
+from tests.schedule_storm.storm import Storm, storm, worker_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
@@ -39,7 +39,7 @@ async def _sleeping(url: str, folder: Path, poll: float) -> AsyncIterator[tuple[
             yield run, worker
 
 
-async def _in(app: App, seconds: float) -> shapes.Schedule:
+async def _in(app: App, seconds: float) -> schemas.Schedule:
     """A schedule that is due then, by the database's clock."""
     at = await app.store.database.read(now_us) + round(seconds * MICROS)
     moment = dt.datetime.fromtimestamp(at / MICROS, dt.UTC).isoformat(timespec="milliseconds")
@@ -47,8 +47,8 @@ async def _in(app: App, seconds: float) -> shapes.Schedule:
     return await Schedules(app).create(body)
 
 
-async def _until_fired(app: App, schedule: shapes.Schedule) -> shapes.Fire:
-    async def ask() -> shapes.Fire | None:
+async def _until_fired(app: App, schedule: schemas.Schedule) -> schemas.Fire:
+    async def ask() -> schemas.Fire | None:
         found = (await Schedules(app).fires(schedule.id)).items
         return found[0] if found else None
 
@@ -83,6 +83,6 @@ async def test_a_change_wakes_the_poller_of_another_instance(database_url: str, 
 async def test_behind_a_lost_hint_a_poll_sees_to_it(database_url: str, tmp_path: Path) -> None:
     # The poller alone would look again after a minute: it is told by those who poll for jobs that are due.
     async with _sleeping(database_url, tmp_path, 10.0) as (run, _):
-        with patch.object(run.app.store.waker, "send", lambda hints: None):
+        with patch.object(run.app.store.notifier, "send", lambda hints: None):
             fire = await _until_fired(run.app, await _in(run.app, 2))
         assert fire.outcome == "created"

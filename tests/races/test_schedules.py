@@ -22,12 +22,12 @@ from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.surfaces.schedules.service import Schedules
 from tests.chaos.moments import direct
 from tests.processes.journal import Journal
-from tests.processes.onlooker import look
+from tests.processes.observer import look
 from tests.processes.process import Process, together
 from tests.processes.sizes import TIMEOUT, sized
 from tests.races.race import check_sound
-from tests.timetables.askers import DONE
-from tests.timetables.storm import assert_fits, storm
+from tests.schedule_storm.askers import DONE
+from tests.schedule_storm.storm import assert_fits, storm
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
@@ -41,7 +41,7 @@ async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_nam
 ) -> None:
     async with storm(database_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         schedules = Schedules(run.app)
-        with together(PROCESSES, lambda _: Process("tests.timetables.askers", [database_url])) as processes:
+        with together(PROCESSES, lambda _: Process("tests.schedule_storm.askers", [database_url])) as processes:
             for number in range(sized(25)):
                 assert _all_ask(processes, number, {"run": "alone0"}) == {201: 1, 409: PROCESSES * ASKS - 1}
                 (execution,) = (await schedules.executions(status="PENDING")).items

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.processes.journal import Journal
-from tests.processes.onlooker import look
+from tests.processes.observer import look
 from tests.processes.sizes import TIMEOUT, sized
 from tests.processes.workers import worker_processes
 from tests.races.race import check_ran_once, check_shared, check_sound, enqueue, race_app, tiny_jobs, until_succeeded

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hanbeon import App
-from hanbeon.domain.audit.finding import Code
+from hanbeon.domain.audit.findings import Code
 from hanbeon.service.verify import verify
 from tests.chaos.scale import LONG
 from tests.processes.sampler import Sampler

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from hanbeon import App
-from hanbeon.server.listening import bound
-from hanbeon.server.serving import Server
-from hanbeon.server.state import House
-from tests.server.described import Description
+from hanbeon.server.context import ServerContext
+from hanbeon.server.server import Server
+from hanbeon.server.sockets import bound
+from tests.server.openapi_check import Description
 
 
 class Said(NamedTuple):
@@ -80,7 +80,7 @@ class Client:
 async def serving(app: App, *, work: bool = False) -> AsyncIterator[Client]:
     """A server of an open App in this event loop."""
     with bound("127.0.0.1", 0) as sockets:
-        server = Server(House(app, app.worker() if work else None), sockets)
+        server = Server(ServerContext(app, app.worker() if work else None), sockets)
         running = asyncio.create_task(server.run())
         try:
             yield Client(server.url)

@@ -17,12 +17,12 @@ from websockets.exceptions import ConnectionClosed
 
 from hanbeon import App
 from hanbeon.events import follower
-from hanbeon.server.admission import Admission
-from hanbeon.server.ask import Who
-from hanbeon.server.live import protocols, session
+from hanbeon.server.auth import Authenticator
+from hanbeon.server.push import protocols, session
+from hanbeon.server.request import Principal
 from tests.cli.workers import Running
 from tests.server.client import Client, serving
-from tests.server.listening import PATIENCE, dial, hear, new_jobs, new_office
+from tests.server.websocket_client import PATIENCE, dial, hear, new_jobs, new_office
 
 CROWD = 200
 
@@ -206,16 +206,16 @@ async def test_a_ping_of_one_who_is_behind_is_answered_when_it_reads_on(server: 
 async def test_one_who_speaks_before_it_is_let_in_is_dropped(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    admit, entered, spoken = Admission.admit, asyncio.Event(), asyncio.Event()
+    admit, entered, spoken = Authenticator.admit, asyncio.Event(), asyncio.Event()
 
-    async def late(*args: Any) -> Who:
+    async def late(*args: Any) -> Principal:
         entered.set()
         await spoken.wait()
         return await admit(*args)
 
     async with App(sqlite_url) as app, serving(app) as client:
         path = f"/ws/offices/{await new_office(client)}/events"
-        monkeypatch.setattr(Admission, "admit", late)
+        monkeypatch.setattr(Authenticator, "admit", late)
         for said in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
             with _silent(client, path) as early:
                 early.settimeout(20)

@@ -12,17 +12,16 @@ import pytest
 
 from hanbeon import App
 from hanbeon.errors import InvalidInput
-from hanbeon.server import keys as key_module
-from hanbeon.server.failures import MOST
-from hanbeon.server.issuer import InvalidJwt, Issuer, issuer_of
-from hanbeon.server.live import session
+from hanbeon.server import jwks as key_module
+from hanbeon.server.auth_throttle import MOST
+from hanbeon.server.jwt import InvalidJwt, Issuer, issuer_of
+from hanbeon.server.push import session
 from hanbeon.service.tokens import create_token
 from hanbeon.settings import load_settings
 from tests.cli.hanbeon import hanbeon
 from tests.cli.workers import Running
 from tests.server.client import Client, serving
-from tests.server.listening import dial, end_of, new_office, refused
-from tests.server.signing import (
+from tests.server.jwt_issuer import (
     EC,
     ISSUER,
     OTHER_RSA,
@@ -36,6 +35,7 @@ from tests.server.signing import (
     private_pem,
     signed,
 )
+from tests.server.websocket_client import dial, end_of, new_office, refused
 
 PLACE = "/metrics"
 Signs = Callable[..., str]
@@ -244,7 +244,7 @@ async def test_a_token_that_expires_ends_what_it_opened(server: Client, monkeypa
     monkeypatch.setattr(session, "ADMIT_AGAIN_SECONDS", 0.05)
     office = await new_office(server.of(signed(RSA, "RS256", scope="admin")))
     async with dial(server.of(signed(RSA, "RS256")), f"/ws/offices/{office}/events") as listener:
-        monkeypatch.setattr("hanbeon.server.issuer._LEEWAY_SECONDS", -36_000)  # As if hours had passed.
+        monkeypatch.setattr("hanbeon.server.jwt._LEEWAY_SECONDS", -36_000)  # As if hours had passed.
         assert await end_of(listener) == (4401, "not_authenticated")
 
 

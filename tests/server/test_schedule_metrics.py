@@ -9,7 +9,7 @@ from hanbeon.store.operations import totals
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.testing import TestKit
 from tests.server.client import Client, serving
-from tests.surfaces.schedules.timetable import Timetable, add_tasks
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
 
 @pytest.fixture

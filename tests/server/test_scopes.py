@@ -6,7 +6,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.access import Scope
-from hanbeon.server import admission
+from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from tests.server.client import Client
 
@@ -36,7 +36,7 @@ def _may(scope: Scope | None, method: str, path: str) -> bool:
 
 @pytest.mark.parametrize("scope", [None, *Scope])
 async def test_who_may_what(app: App, server: Client, monkeypatch: pytest.MonkeyPatch, scope: Scope | None) -> None:
-    monkeypatch.setattr(admission, "_KNOWN_FOR_SECONDS", -1.0)
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
     paths = (await server.get("/openapi.json")).json["paths"]
     admin = (await create_token(app.store, "root", "admin")).text
     token = None if scope is None else (await create_token(app.store, "ada", scope)).text

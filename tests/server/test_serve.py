@@ -11,9 +11,9 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
-from hanbeon.server.listening import bound
-from hanbeon.server.serving import Server
-from hanbeon.server.state import House
+from hanbeon.server.context import ServerContext
+from hanbeon.server.server import Server
+from hanbeon.server.sockets import bound
 from hanbeon.surfaces.offices.service import Offices
 from tests.cli.hanbeon import hanbeon
 from tests.cli.workers import Running
@@ -99,7 +99,7 @@ async def test_a_second_signal_hands_the_job_back(folder: Path, sqlite_url: str)
 async def test_a_request_in_flight_is_answered_before_the_end(app: App) -> None:
     app.settings = app.settings.model_copy(update={"shutdown_grace": 60.0})
     with bound("127.0.0.1", 0) as sockets:
-        server = Server(House(app), sockets)
+        server = Server(ServerContext(app), sockets)
         running = asyncio.create_task(server.run())
         host, port = sockets[0].getsockname()
         reader, writer = await asyncio.open_connection(host, port)

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from hanbeon import App
-from hanbeon.server.live.patience import BYTES_A_SECOND, Patience
+from hanbeon.server.request_timeout import BYTES_A_SECOND, RequestTimeout
 from tests.server.client import Client, serving
-from tests.server.listening import PATIENCE, dial, hear, new_jobs, new_office
 from tests.server.test_events import Stream
+from tests.server.websocket_client import PATIENCE, dial, hear, new_jobs, new_office
 
 _GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 _POST = b"POST /api/offices HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
@@ -131,7 +131,7 @@ async def test_nobody_is_blamed_while_the_server_does_not_read() -> None:
         assert not gave_up.is_set()
         return looks < 4
 
-    Patience(0.01, paused, gave_up.set).wait()
+    RequestTimeout(0.01, paused, gave_up.set).wait()
     async with asyncio.timeout(PATIENCE):
         await gave_up.wait()
     assert looks == 4

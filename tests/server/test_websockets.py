@@ -11,21 +11,21 @@ from structlog.testing import capture_logs
 from websockets.exceptions import ConnectionClosed
 
 from hanbeon import App
-from hanbeon.server import admission
-from hanbeon.server.failures import MOST
-from hanbeon.server.listening import bound
-from hanbeon.server.live import protocols, session
-from hanbeon.server.serving import Server
-from hanbeon.server.state import House
+from hanbeon.server import auth
+from hanbeon.server.auth_throttle import MOST
+from hanbeon.server.context import ServerContext
+from hanbeon.server.push import protocols, session
+from hanbeon.server.server import Server
+from hanbeon.server.sockets import bound
 from hanbeon.service.tokens import create_token, revoke_token
 from tests.server.client import Client, serving
-from tests.server.listening import dial, end_of, hear, new_jobs, new_office, refused, until
+from tests.server.websocket_client import dial, end_of, hear, new_jobs, new_office, refused, until
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is looked at every few seconds is looked at all the time."""
-    monkeypatch.setattr(admission, "_KNOWN_FOR_SECONDS", -1.0)
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
     monkeypatch.setattr(session, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(session, "ADMIT_AGAIN_SECONDS", 0.05)
 
@@ -277,7 +277,7 @@ async def test_a_stop_says_goodbye(app: App) -> None:
 async def test_it_is_the_session_that_says_goodbye_also_when_it_is_late(app: App) -> None:
     """Uvicorn tells its connections to end after a tenth of a second, in other words than ours."""
     with bound("127.0.0.1", 0) as sockets:
-        server = Server(House(app), sockets)
+        server = Server(ServerContext(app), sockets)
         running = asyncio.create_task(server.run())
         client = Client(server.url)
         async with dial(client, f"/ws/offices/{await new_office(client)}/events") as listener:

@@ -8,9 +8,9 @@ from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from tests.store.world import new_id
 
 SECOND = 1_000_000
@@ -41,7 +41,7 @@ class Lives:
         return answer.jobs
 
     async def settle(self, held: Sequence[Claimed], outcome: Outcome) -> None:
-        settled = await self.store.settle([Report(job.seq, job.fence, outcome) for job in held])
+        settled = await self.store.settle([CompletionReport(job.seq, job.fence, outcome) for job in held])
         assert len(settled) == len(held)
 
     async def run(self, name: str, *outcomes: Outcome) -> None:

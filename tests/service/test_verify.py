@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from hanbeon.domain.audit.finding import MEANINGS, Code, Severity
+from hanbeon.domain.audit.findings import MEANINGS, Code, Severity
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Raised, Returned
-from hanbeon.service.verify import Report, render, verify
-from hanbeon.store.opening import migrate, open_store
+from hanbeon.service.verify import VerifyReport, render, verify
+from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.settle import Report as Settlement
-from hanbeon.store.port import Store
+from hanbeon.store.operations.complete import CompletionReport as Settlement
+from hanbeon.store.store import Store
 from hanbeon.testing.clock import VirtualClock
-from tests.service.doctoring import age_changes, fold, is_first_limit, run_sql, seq_of
-from tests.service.doctors import DOCTORS, LOG
+from tests.service.corruptions import DOCTORS, LOG
 from tests.service.lives import HOUR, NOW, SECOND, Lives, live
-from tests.service.timetables import SCHEDULE_DOCTORS
+from tests.service.raw_sql import age_changes, fold, is_first_limit, run_sql, seq_of
+from tests.service.schedule_corruptions import SCHEDULE_DOCTORS
 from tests.store.world import new_id
 
 
-def codes(report: Report) -> set[Code]:
+def codes(report: VerifyReport) -> set[Code]:
     return {finding.code for finding in report.findings}
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hanbeon.domain.audit.finding import Code
-from hanbeon.service.verify import Report, render, verify
+from hanbeon.domain.audit.findings import Code
+from hanbeon.service.verify import VerifyReport, render, verify
 from hanbeon.testing import TestKit
-from tests.service.timetables import SCHEDULE_DOCTORS, Year, live
+from tests.service.schedule_corruptions import SCHEDULE_DOCTORS, Year, live
 
 WARNINGS = {Code.STUCK_JOB, Code.STUCK_SCHEDULE}
 
@@ -15,7 +15,7 @@ async def year(kit: TestKit) -> Year:
     return await live(kit)
 
 
-async def _verify(year: Year) -> Report:
+async def _verify(year: Year) -> VerifyReport:
     return await verify(year.timetable.kit.app.store)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from hanbeon.clock import SystemClock
-from hanbeon.store.opening import open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimRequest
 
 

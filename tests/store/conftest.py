@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from hanbeon.clock import SystemClock
-from hanbeon.store.opening import migrate, open_store
-from hanbeon.store.port import Store
-from tests.servers.databases import find_installation
-from tests.servers.installations import Installation
-from tests.servers.run import SERVERS
+from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.store import Store
+from tests.databases.fixtures import find_installation
+from tests.databases.installations import Installation
+from tests.databases.run import SERVERS
 from tests.store.world import World
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.clock import SystemClock
-from hanbeon.store.opening import open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.tallies import fold
 from hanbeon.store.tx import Tx
 from tests.processes.owner import end_with_the_owner

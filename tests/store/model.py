@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State
 from hanbeon.domain.limits import QueueLimits, Usage
-from hanbeon.domain.outcome import Ending, Held, Lost, Outcome, TimedOut, decide
+from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, TimedOut, decide
 from hanbeon.errors import UniqueKeyTaken, WrongState
 
 WAITING = (State.PENDING, State.READY)
@@ -123,7 +123,7 @@ class Model:
         self._promote(freed, now)
         self._promote([job for job, ending in endings if ending.delay_us is not None and ending.delay_us <= 0], now)
 
-    def _end(self, job: ModelJob, outcome: Outcome, now: int) -> Ending:
+    def _end(self, job: ModelJob, outcome: Outcome, now: int) -> AttemptEnd:
         ending = decide(Held(job.retry_count, job.new.policy, job.stop_requested), outcome)
         job.state, job.retry_count, job.attempts = ending.state, ending.retry_count, job.attempts + 1
         if ending.delay_us is not None:

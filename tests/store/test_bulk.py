@@ -17,7 +17,7 @@ from hanbeon.errors import DatabaseUnavailable, IdAlreadyUsed, InvalidInput
 from hanbeon.store import bulk
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.postgres import PostgresDatabase
-from tests.servers.locks import somebody_waits
+from tests.databases.locks import somebody_waits
 from tests.store.world import World, new_id, new_job
 
 MANY = 300

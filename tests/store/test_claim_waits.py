@@ -10,12 +10,12 @@ import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.domain.job import NewJob
-from hanbeon.store.opening import open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, claim
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from tests.databases.locks import somebody_waits
 from tests.races import wrong
-from tests.servers.locks import somebody_waits
 from tests.store.world import new_id
 
 

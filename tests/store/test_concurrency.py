@@ -18,14 +18,14 @@ from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
-from hanbeon.store.opening import open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store
 from hanbeon.store.postgres import PostgresDatabase
-from tests.servers.locks import somebody_waits
+from hanbeon.store.store import Store
+from tests.databases.locks import somebody_waits
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job
 
@@ -74,7 +74,9 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
                 assert max(Counter(key for _, key in held).values(), default=0) <= limits["max_per_key"]
             await asyncio.sleep(0)
             held.difference_update(mine)
-            await store.settle([Report(job.seq, job.fence, Returned(), instance=instance) for job in answer.jobs])
+            await store.settle(
+                [CompletionReport(job.seq, job.fence, Returned(), instance=instance) for job in answer.jobs]
+            )
 
     async with more_stores(world, 6) as stores:
         await asyncio.wait_for(asyncio.gather(*map(claim_and_settle, stores, range(6))), 300)
@@ -171,7 +173,7 @@ async def test_a_settlement_that_waited_past_its_lease_is_refused(postgres_world
     assert isinstance(database, PostgresDatabase)
     async with database.connection() as other, other.transaction():
         await other.execute("SELECT 1 FROM hanbeon.job WHERE seq = $1 FOR UPDATE", held.seq)
-        settling = asyncio.create_task(world.store.settle([Report(held.seq, held.fence, Returned())]))
+        settling = asyncio.create_task(world.store.settle([CompletionReport(held.seq, held.fence, Returned())]))
         await _until_somebody_waits(other)
         await world.clock.advance(30)
     assert await settling == []
@@ -210,7 +212,7 @@ async def test_a_dependent_enqueued_while_its_dependency_ends_is_never_stuck(wor
             job = held[dependency]
             dependent = new_job(depends_on=(dependency,), on_dependency_failure=FAIL)
             outcome = Returned() if succeeds else Raised("boom")
-            report = Report(job.seq, job.fence, outcome, instance=random.choice([None, job.instance]))
+            report = CompletionReport(job.seq, job.fence, outcome, instance=random.choice([None, job.instance]))
             things = [enqueuer.enqueue([dependent]), settler.settle([report])]
             if random.random() < 0.5:
                 things.reverse()
@@ -234,7 +236,7 @@ async def test_completers_that_share_dependents_do_not_deadlock(world: World, mo
         for start in range(0, len(jobs), 8):
             mine = [held[job.id] for job in jobs[start : start + 8]]
             random.shuffle(mine)
-            reports = [Report(job.seq, job.fence, Returned(), instance=job.instance) for job in mine]
+            reports = [CompletionReport(job.seq, job.fence, Returned(), instance=job.instance) for job in mine]
             assert len(await store.settle(reports)) == len(mine)
 
     async with more_stores(world, 4) as stores:
@@ -349,7 +351,7 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 3 | 4 | 5:
                 outcomes: list[Outcome] = [Returned(), Raised("boom"), HandedBack(), Raised("boom", permanent=True)]
                 mine = [leases.pop(dice.randrange(len(leases))) for _ in range(min(2, len(leases)))]
-                await store.settle([Report(*lease, dice.choice(outcomes)) for lease in mine])
+                await store.settle([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
             case 6:
                 await store.cancel(job_id)
             case 7:
@@ -389,7 +391,9 @@ async def test_a_plain_load_meets_no_deadlock(postgres_world: World, monkeypatch
             for _ in range(25):
                 answer = await store.claim(ClaimRequest(1, ["t"], 10, LEASE_US))
                 ends: list[Outcome] = [Returned(), Raised("boom")]
-                await store.settle([Report(job.seq, job.fence, random.choice(ends), instance=1) for job in answer.jobs])
+                await store.settle(
+                    [CompletionReport(job.seq, job.fence, random.choice(ends), instance=1) for job in answer.jobs]
+                )
                 await store.prune(0, 10)
 
         loads = [enqueue(stores[0]), enqueue(stores[1]), *map(work, stores[2:])]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.tx import Tx
 from tests.store.world import World, new_job

@@ -11,10 +11,10 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
-from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from tests.store.world import new_id
 
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -60,7 +60,7 @@ async def test_no_end_slips_in_while_a_log_is_written(store: Store, database_url
     locked, go = asyncio.Event(), asyncio.Event()
 
     async def slow_write(tx: Any) -> None:
-        assert await tx.fetch("hold", f"[{job.seq}]")
+        assert await tx.fetch("lock_running", f"[{job.seq}]")
         locked.set()
         await go.wait()
 
@@ -69,7 +69,7 @@ async def test_no_end_slips_in_while_a_log_is_written(store: Store, database_url
         await locked.wait()
         facts = await store.renew([lease], 30_000_000)
         assert (facts.renewed, facts.lost) == (set(), set())
-        ending = asyncio.create_task(store.settle([Report(*lease, Returned())]))
+        ending = asyncio.create_task(store.settle([CompletionReport(*lease, Returned())]))
         while not await onlooker.fetchval(_WAITING):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
         go.set()

@@ -11,15 +11,15 @@ import pytest
 from hanbeon.clock import SystemClock
 from hanbeon.domain.lifecycle import State
 from hanbeon.store import postgres
+from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
-from hanbeon.store.opening import migrate, open_store
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.read import JobFilter
-from hanbeon.store.port import Store
-from hanbeon.store.sqlite import SqliteDatabase, SqliteLent
+from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import names, statement
+from hanbeon.store.store import Store
 from hanbeon.testing.clock import VirtualClock
-from tests.servers.postgres import PostgresServer
+from tests.databases.postgres import PostgresServer
 from tests.store.world import new_job
 
 # Who looks at everything on purpose.
@@ -116,7 +116,7 @@ async def explain_sqlite(sqlite_url: str) -> AsyncIterator[Callable[[str], list[
     store = open_store(sqlite_url, SystemClock())
     await store.open()
     lent = await store.lend()
-    assert isinstance(lent, SqliteLent)
+    assert isinstance(lent, SqliteUserTransaction)
     database = lent.connection
 
     def explain(sql: str) -> list[str]:

@@ -4,8 +4,8 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.store import Store
 from tests.store.world import new_id
 
 
@@ -16,7 +16,7 @@ async def test_a_job_is_enqueued_claimed_and_completed(store: Store) -> None:
     answer = await store.claim(ClaimRequest(instance=1, tasks=["greet"], want=10, lease_us=30_000_000))
     (held,) = answer.jobs
     assert (held.id, held.fence) == (job_id, 1)
-    settled = await store.settle([Report(held.seq, held.fence, Returned('"hello"'))])
+    settled = await store.settle([CompletionReport(held.seq, held.fence, Returned('"hello"'))])
     assert settled[0].state is State.SUCCEEDED
     job = await store.job(job_id)
     assert (job.state, job.result) == (State.SUCCEEDED, '"hello"')

@@ -18,11 +18,11 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
-from hanbeon.store.opening import migrate
+from hanbeon.store.backends import migrate
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.read import JobFilter
-from hanbeon.store.operations.settle import Report
-from tests.servers.installations import Installation
+from hanbeon.store.operations.queries import JobFilter
+from tests.databases.installations import Installation
 from tests.store.model import Model, ModelJob
 from tests.store.world import INSTANCE, LEASE_US, World, new_id
 
@@ -165,7 +165,7 @@ class Commands(RuleBasedStateMachine):
         live = {lease for lease, (job, _) in told.items() if self.model.holds(job, lease.fence, self.now)}
         # Half of the successes go the short way, which some databases have.
         by = [None, INSTANCE]
-        reports = [Report(*lease, end, instance=by[lease.seq % 2]) for lease, (_, end) in told.items()]
+        reports = [CompletionReport(*lease, end, instance=by[lease.seq % 2]) for lease, (_, end) in told.items()]
         settled = self.run(self.world.store.settle(reports))
         assert {Lease(each.seq, each.fence) for each in settled} == live
         self.model.settle([told[lease] for lease in live], self.now)

@@ -10,8 +10,8 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.settle import Report
-from hanbeon.store.port import Store
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.store import Store
 from tests.store.world import new_id
 
 _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
@@ -27,7 +27,7 @@ async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: s
     onlooker: Any = await asyncpg.connect(database_url)
     try:
         await somebody.execute("BEGIN; SELECT 1 FROM hanbeon.job FOR UPDATE")
-        settling = asyncio.create_task(store.settle([Report(job.seq, job.fence, Returned(), 0.0, 7)]))
+        settling = asyncio.create_task(store.settle([CompletionReport(job.seq, job.fence, Returned(), 0.0, 7)]))
         while not await onlooker.fetchval(_WAITING):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
         while not await onlooker.fetchval(_EXPIRED):  # noqa: ASYNC110

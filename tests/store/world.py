@@ -15,16 +15,16 @@ from hanbeon.domain.outcome import Outcome, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
-from hanbeon.store.opening import open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
+from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.settle import Report, Settled
-from hanbeon.store.port import Store
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.schema import FOLDER
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.testing.clock import VirtualClock
 
@@ -119,9 +119,11 @@ class World:
         assert held.id == job_id
         return held
 
-    async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Settled | None:
+    async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Completed | None:
         """As an instance does it. Reports that tests write out themselves name no instance, and go the long way."""
-        settled = await self.store.settle([Report(held.seq, held.fence, outcome or Returned(), instance=held.instance)])
+        settled = await self.store.settle(
+            [CompletionReport(held.seq, held.fence, outcome or Returned(), instance=held.instance)]
+        )
         return settled[0] if settled else None
 
     async def finish(self, job_id: str, outcome: Outcome | None = None) -> None:
@@ -203,7 +205,7 @@ class World:
     async def empty(self) -> None:
         """As new."""
         await self.script(EMPTY)
-        self.store.book = LaneBook()
+        self.store.book = LaneCache()
 
 
 async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from hanbeon import App, State, SyncApp, Task
 from hanbeon.errors import InvalidInput, JobNotFound, NotInTransaction, OtherDatabase, UniqueKeyTaken
-from tests.servers.installations import Installation
-from tests.servers.postgres import PostgresServer
+from tests.databases.installations import Installation
+from tests.databases.postgres import PostgresServer
 from tests.sync.workers import working
 from tests.testing.kits import CleanUrl, _emptied
 
@@ -155,7 +155,7 @@ def test_what_cannot_carry_jobs_is_refused(
 
 
 async def test_an_asynchronous_one_is_refused(app: App, send: Send, url: str) -> None:
-    from hanbeon.store.borrow.recognise import sync_caller_of
+    from hanbeon.store.external.detect import sync_caller_of
 
     connection = await asyncpg.connect(url)
     with pytest.raises(InvalidInput, match=r"await app\.enqueue"):

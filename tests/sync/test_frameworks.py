@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from hanbeon.store.opening import migrate
+from hanbeon.store.backends import migrate
 
 _DJANGO = """
 import sys

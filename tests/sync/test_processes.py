@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from hanbeon.store.opening import migrate
+from hanbeon.store.backends import migrate
 
 _START = """
 import os, stat, sys, threading, time

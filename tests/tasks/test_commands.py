@@ -7,7 +7,7 @@ import pytest
 from hanbeon import App
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.tasks.command import EXIT_CODES, Command, command_task
-from hanbeon.tasks.meaning import Meaning
+from hanbeon.tasks.result_codes import ResultCodes
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_without_params_any_may_be_given_and_placeholders_must() -> None:
 def test_the_exit_codes_of_a_task_stand_before_the_usual_ones() -> None:
     command = command_task("build", ["make"], {"exit_codes": {"75": "mine", 1: "success"}}).spec
     assert isinstance(command, Command)
-    assert command.meaning(75) == Meaning("mine")
+    assert command.meaning(75) == ResultCodes("mine")
     assert command.meaning(1).is_success
     assert command.meaning(77) == EXIT_CODES[77]
-    assert command.meaning(200) == Meaning("error")
+    assert command.meaning(200) == ResultCodes("error")
 
 
 def test_a_name_belongs_to_one_task() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hanbeon import App
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.tasks.http_call import TIMEOUT_SECONDS, HttpCall, http_task
-from hanbeon.tasks.meaning import Meaning
+from hanbeon.tasks.result_codes import ResultCodes
 
 URL = "https://example.org/hook"
 
@@ -99,15 +99,15 @@ def test_a_misspelt_option_finds_its_neighbour_among_all_of_them() -> None:
     ],
 )
 def test_what_statuses_mean(statuses: tuple[int, ...], meaning: str) -> None:
-    assert {call().meaning(status) for status in statuses} == {Meaning(meaning)}
+    assert {call().meaning(status) for status in statuses} == {ResultCodes(meaning)}
 
 
 def test_a_task_may_see_it_otherwise() -> None:
     told = call(status_codes={"409": "success", 404: {"type": "gone", "permanent": True}, 200: "odd"})
     assert told.meaning(409).is_success
-    assert told.meaning(404) == Meaning("gone", permanent=True)
-    assert told.meaning(200) == Meaning("odd")
-    assert told.meaning(500) == Meaning("temporary")
+    assert told.meaning(404) == ResultCodes("gone", permanent=True)
+    assert told.meaning(200) == ResultCodes("odd")
+    assert told.meaning(500) == ResultCodes("temporary")
 
 
 def test_secrets_are_shown_by_their_names() -> None:

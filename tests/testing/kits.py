@@ -7,10 +7,10 @@ import asyncpg
 import pytest
 
 from hanbeon import App
-from hanbeon.store.opening import migrate
+from hanbeon.store.backends import migrate
 from hanbeon.testing import TestKit
-from tests.servers.databases import find_installation
-from tests.servers.run import SERVERS
+from tests.databases.fixtures import find_installation
+from tests.databases.run import SERVERS
 from tests.store.world import EMPTY
 
 CleanUrl = Callable[[str, str], str]

@@ -4,8 +4,8 @@ import pytest
 
 from hanbeon.clock import SystemClock
 from hanbeon.domain.job import NewJob
-from hanbeon.store.opening import migrate, open_store
-from hanbeon.store.port import Store
+from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.store import Store
 from hanbeon.testing.clock import START_US, VirtualClock
 from tests.store.world import new_id
 

@@ -9,7 +9,7 @@ from hanbeon.config.tasks import KINDS
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.reload import AT_ONCE
 from hanbeon.settings import Settings
-from hanbeon.surfaces.schedules.declared import KEYS
+from hanbeon.surfaces.schedules.declarations import KEYS
 from tools.docs.markdown import code, table
 
 PATH = "configuration.md"

@@ -2,7 +2,7 @@
 
 import json
 
-from .telling import desk, done, read, step
+from .report import desk, done, read, step
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """BE: builds the server of the plan, a program that serves the page and keeps the entries."""
 
-from .telling import desk, done, read, step
+from .report import desk, done, read, step
 
 _SERVER = '''"""Serves {title!r}: python3 server.py [PORT]. Made from the plan."""
 

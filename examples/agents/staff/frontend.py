@@ -2,7 +2,7 @@
 
 import html
 
-from .telling import desk, done, read, step
+from .report import desk, done, read, step
 
 _PAGE = """<!doctype html>
 <meta charset="utf-8">

@@ -6,7 +6,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from .telling import desk, done, step
+from .report import desk, done, step
 
 
 def main() -> None:

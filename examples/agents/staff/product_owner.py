@@ -2,7 +2,7 @@
 
 import json
 
-from .telling import arguments, desk, done, step
+from .report import arguments, desk, done, step
 
 
 def main() -> None:

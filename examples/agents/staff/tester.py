@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from .telling import desk, done, read, step, try_later
+from .report import desk, done, read, step, try_later
 
 
 def main() -> None:

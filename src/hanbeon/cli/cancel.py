@@ -39,7 +39,7 @@ def cancel(
 
     What waits is cancelled at once; what runs is told to stop, is `running` until it has, and `cancelled` then.
     """
-    from hanbeon.cli.moving import move_each
+    from hanbeon.cli.bulk_jobs import move_each
     from hanbeon.domain.lifecycle import UNFINISHED, State
     from hanbeon.errors import InvalidInput
 
@@ -66,14 +66,14 @@ async def _cancel(app: App, job_id: str) -> State:
 
 
 def _cancel_where(database: str | None, chosen: dict[str, Any], *, yes: bool, json: bool) -> None:
-    from hanbeon.cli.asking import ask
+    from hanbeon.cli.confirm import confirm
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
     if not yes:
         count = run(_count(database, chosen))
         if count:
-            ask(f"Cancel {count} job{'s' * (count != 1)}?", yes=yes)
+            confirm(f"Cancel {count} job{'s' * (count != 1)}?", yes=yes)
     ids = run(_cancel_all(database, chosen))
     if json:
         print_json({"cancelled": ids})
@@ -82,15 +82,15 @@ def _cancel_where(database: str | None, chosen: dict[str, Any], *, yes: bool, js
 
 
 async def _count(database: str | None, chosen: dict[str, Any]) -> int:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
     from hanbeon.store.operations.cancel import CancelFilter
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await app.store.count_unfinished(CancelFilter(**chosen))
 
 
 async def _cancel_all(database: str | None, chosen: dict[str, Any]) -> list[str]:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await app.cancel_where(**chosen)

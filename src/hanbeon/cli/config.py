@@ -23,7 +23,7 @@ def show(
     json: Json = False,
 ) -> None:
     """Show every setting as it is in force here, or for an App. Passwords are masked."""
-    from hanbeon.cli.origins import settings_in_force
+    from hanbeon.cli.config_check import settings_in_force
     from hanbeon.cli.output import print_json, print_table
 
     found = settings_in_force(app, database)
@@ -43,11 +43,11 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
     schema. All problems of the environment and the file are told at once, those of the file with field and line.
     """
     from hanbeon.cli import exits
-    from hanbeon.cli.configuring import settings_here
-    from hanbeon.cli.opening import will_be_made
-    from hanbeon.cli.origins import file_here, problems
+    from hanbeon.cli.config_check import file_here, problems
+    from hanbeon.cli.config_option import settings_here
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import will_be_made
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
     from hanbeon.settings import masked
 
     found = run(problems(app, database))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.completing import queue_names
+from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from hanbeon.cli.waiting import Shape
+    from hanbeon.cli.job_wait import Shape
     from hanbeon.domain.job import JobRecord
 
 
@@ -79,7 +79,7 @@ def enqueue(
     succeed.
     """
     from hanbeon.cli.arguments import parse_arguments
-    from hanbeon.cli.running import run
+    from hanbeon.cli.event_loop import run
 
     given = {
         "queue": queue,
@@ -133,26 +133,26 @@ async def _enqueue(
     log: bool,
     json: bool,
 ) -> None:
-    from hanbeon.cli.loading import maybe_app
-    from hanbeon.cli.making import make_checked, make_unchecked, say_if_nobody_works
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.app_loader import maybe_app
+    from hanbeon.cli.job_wait import goes_on, wait_for
+    from hanbeon.cli.json_output import job_shape
+    from hanbeon.cli.new_job import enqueue_checked, enqueue_unchecked, warn_without_worker
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.shapes import job_shape
-    from hanbeon.cli.waiting import goes_on, wait_for
 
     async with contextlib.AsyncExitStack() as stack:
         known = maybe_app(app_name, database)
         if known is None:
-            app = await stack.enter_async_context(looking(database))
-            job = await make_unchecked(app, task, args, options)
+            app = await stack.enter_async_context(open_app(database))
+            job = await enqueue_unchecked(app, task, args, options)
         else:
             app = await stack.enter_async_context(known)
-            job = await make_checked(app, task, args, options)
+            job = await enqueue_checked(app, task, args, options)
         if not job.created:
             typer.echo("this job was there already; no other was made", err=True)
         with goes_on(job.id):
             if known is None:
-                await say_if_nobody_works(app, task)
+                await warn_without_worker(app, task)
             if wait:
                 await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)
             elif json:
@@ -162,7 +162,7 @@ async def _enqueue(
 
 
 def _shape_in(zone: dt.tzinfo) -> Shape:
-    from hanbeon.cli.shapes import job_shape
+    from hanbeon.cli.json_output import job_shape
 
     async def shape(record: JobRecord) -> dict[str, Any]:
         return job_shape(record, zone)

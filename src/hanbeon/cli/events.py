@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hanbeon.cli.completing import queue_names
+from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import Database, JsonLines
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def events(
     json: JsonLines = False,
 ) -> None:
     """Print what happened, in the order of commits."""
-    from hanbeon.cli.running import run
+    from hanbeon.cli.event_loop import run
 
     run(_print(database, after, last, follow=follow, queue=queue, job=job, json=json))
 
@@ -40,16 +40,16 @@ def events(
 async def _print(
     database: str | None, after: int | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
 ) -> None:
+    from hanbeon.cli.event_line import event_line
     from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.lines import event_line
+    from hanbeon.cli.json_output import event_shape
     from hanbeon.cli.names import check_queue
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console, print_json_line
-    from hanbeon.cli.shapes import event_shape
 
     check_ids([] if job is None else [job])
     out = console()
-    async with looking(database) as app:
+    async with open_app(database) as app:
         if queue is not None and not follow:
             check_queue(queue, [each.name for each in await app.queues()])
         if after is None:

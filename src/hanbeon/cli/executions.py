@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hanbeon.cli.completing import schedule_names, task_names
+from hanbeon.cli.completion import schedule_names, task_names
 from hanbeon.cli.options import Database, Json
 from hanbeon.cli.schedule.options import Cursor, Limit
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.schedules import shapes
+    from hanbeon.surfaces.schedules import schemas
 
 
 def _statuses() -> list[str]:
@@ -67,14 +67,14 @@ def executions(
 
     An execution is a job: `hanbeon job`, `hanbeon explain`, `hanbeon cancel` and `hanbeon retry` take its id.
     """
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
     from hanbeon.cli.schedule.opening import find
     from hanbeon.cli.schedule.showing import EXECUTION_HEADINGS, execution_row
 
-    async def work() -> shapes.ExecutionPage:
-        async with looking(database) as app:
+    async def work() -> schemas.ExecutionPage:
+        async with open_app(database) as app:
             return await app.schedules.executions(
                 task=task,
                 status=status,

@@ -19,9 +19,9 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
 
     Of a job that failed or was cancelled: what its last attempt said, how many retries it had, when, and what to do.
     """
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import explanation_shape
     from hanbeon.cli.output import plain, print_json
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import explanation_shape
 
     explanation, zone = run(_explain(database, id))
     if json:
@@ -33,8 +33,8 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
 
 async def _explain(database: str | None, job_id: str) -> tuple[Explanation, dt.tzinfo]:
     from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
     check_ids([job_id])
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await app.explain(job_id), app.settings.zone

@@ -22,10 +22,10 @@ def instances(
     json: Json = False,
 ) -> None:
     """Show who works, or worked lately, on the database: host, process, load, tasks."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.formatting import clock_time
+    from hanbeon.cli.json_output import instance_shape
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import instance_shape
-    from hanbeon.cli.spans import clock_time
 
     found, zone = run(_read(database))
     found = [each for each in found if each.alive or not alive]
@@ -55,9 +55,9 @@ def instances(
 
 
 async def _read(database: str | None) -> tuple[list[InstanceRecord], dt.tzinfo]:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await app.instances(), app.settings.zone
 
 

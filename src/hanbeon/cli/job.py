@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from hanbeon.domain.job import AttemptRecord, JobRecord
-    from hanbeon.store.operations.read import Dependency
+    from hanbeon.store.operations.queries import Dependency
 
 
 def job(
@@ -36,9 +36,9 @@ def job(
     ] = False,
 ) -> None:
     """Show everything about a job: its record, its attempts, what it waits for."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import attempt_shape, job_shape
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import attempt_shape, job_shape
     from hanbeon.errors import InvalidInput
 
     if attempt is not None and (follow or not log):
@@ -63,13 +63,13 @@ def job(
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
-    from hanbeon.cli.following import Screen, bar, follow, json_printer, lines, refuse_unless_succeeded
     from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.job_follower import Screen, bar, follow, json_printer, lines, refuse_unless_succeeded
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console
 
     check_ids([job_id])
-    async with looking(database) as app:
+    async with open_app(database) as app:
         if log and json:
             record = await follow(app, job_id, Screen(lambda _: None, json_printer(app.settings.zone)))
         elif json or not (log or console(stderr=True).is_terminal):
@@ -83,14 +83,14 @@ async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -
 
 
 async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
-    from hanbeon.cli.following import json_printer
     from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.job_follower import json_printer
+    from hanbeon.cli.log_output import print_log, printer_on
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console
-    from hanbeon.cli.printed import print_log, printer_on
 
     check_ids([job_id])
-    async with looking(database) as app:
+    async with open_app(database) as app:
         printer = json_printer(app.settings.zone) if json else printer_on(console())
         await print_log(app, job_id, printer, attempt=attempt)
 
@@ -99,10 +99,10 @@ async def _read(
     database: str | None, job_id: str
 ) -> tuple[JobRecord, list[AttemptRecord], list[Dependency], dt.tzinfo]:
     from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
     check_ids([job_id])
-    async with looking(database) as app:
+    async with open_app(database) as app:
         job = app.job(job_id)
         return (
             await job.record(),
@@ -113,8 +113,8 @@ async def _read(
 
 
 def _show(job: JobRecord, attempts: list[AttemptRecord], dependencies: list[Dependency], zone: dt.tzinfo) -> None:
+    from hanbeon.cli.formatting import brief, clock_time, iso
     from hanbeon.cli.output import print_facts, print_table, state_cell
-    from hanbeon.cli.spans import brief, clock_time, iso
 
     shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]
     shown += [(name, getattr(job, name)) for name in ("id", "task", "queue", "role", "concurrency_key", "work_item")]

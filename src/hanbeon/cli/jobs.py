@@ -31,9 +31,9 @@ def jobs(
     json: Json = False,
 ) -> None:
     """List jobs, the newest first. Its last line says how to see the next page, if there is one."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import job_shape
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import job_shape
 
     chosen = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
     found, more, zone = run(_page(database, {"newest": not oldest, "after": after, "limit": limit, **chosen}))
@@ -50,9 +50,9 @@ def jobs(
 async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
     """A page, whether another follows, and the zone to show it in."""
     from hanbeon.cli.names import check_queue
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         found = await app.jobs(**chosen)
         if not found and chosen["queue"] is not None:
             check_queue(chosen["queue"], [queue.name for queue in await app.queues()])
@@ -63,9 +63,9 @@ async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobR
 
 
 def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
+    from hanbeon.cli.formatting import clock_time
     from hanbeon.cli.output import state_cell
     from hanbeon.cli.progress import progress_text
-    from hanbeon.cli.spans import clock_time
     from hanbeon.domain.lifecycle import State
 
     note = "" if job.state is State.SUCCEEDED else progress_text(job)

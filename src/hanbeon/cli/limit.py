@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hanbeon.cli.completing import queue_names
+from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import Create, Database, Json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def limit(
     json: Json = False,
 ) -> None:
     """Change how much of a queue runs at once, on all workers together. 0 lifts a limit; others stay as they are."""
-    from hanbeon.cli.changing import change_each
+    from hanbeon.cli.bulk_queues import change_each
     from hanbeon.errors import InvalidInput
 
     roles, keys = _numbers(role or [], "role"), _numbers(key or [], "key")

@@ -9,11 +9,11 @@ from hanbeon.cli.options import Database
 
 def migrate(database: Database = None) -> None:
     """Bring the database's schema up to date. Harmless when it is; safe to run from many places at once."""
-    from hanbeon.cli.configuring import settings_here
-    from hanbeon.cli.running import run
-    from hanbeon.store import opening, schema
+    from hanbeon.cli.config_option import settings_here
+    from hanbeon.cli.event_loop import run
+    from hanbeon.store import backends, schema
 
-    applied = run(opening.migrate(settings_here(database_url=database).database_url))
+    applied = run(backends.migrate(settings_here(database_url=database).database_url))
     if applied:
         typer.echo(f"applied {', '.join(str(version) for version in applied)}; the schema is at version {applied[-1]}")
     else:

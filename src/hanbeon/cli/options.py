@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.cli.completing import queue_names, task_names
+from hanbeon.cli.completion import queue_names, task_names
 from hanbeon.domain.lifecycle import State
 
 Database = Annotated[

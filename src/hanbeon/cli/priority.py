@@ -25,7 +25,7 @@ def priority(
     json: Json = False,
 ) -> None:
     """Move unfinished jobs within their queue, by priority or by urgency."""
-    from hanbeon.cli.moving import move_each
+    from hanbeon.cli.bulk_jobs import move_each
     from hanbeon.errors import InvalidInput
 
     if to is None and urgent is None:

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, TITLE, front_page
-from hanbeon.cli.configuring import with_config
+from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
 from hanbeon.errors import HanbeonError
 

@@ -34,15 +34,15 @@ def prune(
     """
     from msgspec.structs import asdict, astuple
 
-    from hanbeon.cli.asking import ask
+    from hanbeon.cli.confirm import confirm
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
     from hanbeon.clock import seconds_of
 
     age = None if older_than is None else seconds_of(older_than, "older_than")
     found = run(_count(database, age))
     if not dry_run and any(astuple(found)):
-        ask(f"Delete {_words(found)}?", yes=yes)
+        confirm(f"Delete {_words(found)}?", yes=yes)
         run(_prune(database, age))
     if json:
         print_json({"dry_run": dry_run, **asdict(found)})
@@ -58,16 +58,16 @@ def _words(found: Prunable) -> str:
 
 
 async def _count(database: str | None, age: float | None) -> Prunable:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await app.store.count_prunable(_age_us(age, app.settings.retention, app.settings.lease))
 
 
 async def _prune(database: str | None, age: float | None) -> None:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         store = app.store
         older_than_us = _age_us(age, app.settings.retention, app.settings.lease)
         # Events go only when they have been counted.

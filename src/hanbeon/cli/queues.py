@@ -20,9 +20,9 @@ def queues(
     json: Json = False,
 ) -> None:
     """Show every queue: its jobs by state, its limits, and how long jobs wait and run."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import queue_shape
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import queue_shape
     from hanbeon.clock import seconds_of
     from hanbeon.domain.lifecycle import State
 
@@ -41,16 +41,16 @@ def queues(
 
 
 async def _read(database: str | None, window: float) -> list[tuple[QueueRecord, QueueStatistics]]:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         numbers = await app.statistics(window=window)
         # A queue may have come between the two looks.
         return [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers]
 
 
 def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
-    from hanbeon.cli.spans import brief
+    from hanbeon.cli.formatting import brief
     from hanbeon.domain.lifecycle import State
 
     return [
@@ -64,7 +64,7 @@ def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
 
 
 def _percentiles(spans: Spans | None) -> tuple[str, str]:
-    from hanbeon.cli.spans import brief
+    from hanbeon.cli.formatting import brief
 
     return (brief(spans.p50), brief(spans.p95)) if spans else ("", "")
 

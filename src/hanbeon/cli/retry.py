@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
     """Try failed or cancelled jobs again, with all their retries."""
-    from hanbeon.cli.moving import move_each
+    from hanbeon.cli.bulk_jobs import move_each
 
     move_each(database, ids, _retry, json=json)
 

@@ -28,7 +28,7 @@ def run(
     1 if the execution does not succeed.
     """
     from hanbeon.cli.arguments import parse_arguments
-    from hanbeon.cli.running import run as run_here
+    from hanbeon.cli.event_loop import run as run_here
 
     run_here(_run(app, database, task, parse_arguments(arguments or []), wait=wait, log=log, json=json))
 
@@ -36,10 +36,10 @@ def run(
 async def _run(
     target: str | None, database: str | None, task: str, args: dict[str, Any], *, wait: bool, log: bool, json: bool
 ) -> None:
-    from hanbeon.cli.making import say_if_nobody_works
+    from hanbeon.cli.job_wait import goes_on, wait_for
+    from hanbeon.cli.new_job import warn_without_worker
     from hanbeon.cli.output import print_json
     from hanbeon.cli.schedule.opening import with_tasks
-    from hanbeon.cli.waiting import goes_on, wait_for
 
     async with with_tasks(target, database) as (app, has_tasks):
         made = await app.schedules.run(task, args)
@@ -49,7 +49,7 @@ async def _run(
 
         with goes_on(made.execution_id):
             if not has_tasks:
-                await say_if_nobody_works(app, task)
+                await warn_without_worker(app, task)
             if wait:
                 await wait_for(app, made.execution_id, shape, log=log, json=json)
             elif json:

@@ -40,15 +40,15 @@ def serve(
     """
     import signal
 
-    from hanbeon.cli.loading import app_or_none_of_tasks
+    from hanbeon.cli.app_loader import app_or_none_of_tasks
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
-    from hanbeon.cli.running import run
     from hanbeon.cli.worker import leave_threads_behind
-    from hanbeon.server import serving
+    from hanbeon.server import server
 
     # Until the server listens: to die of it, or not to hear it, would both be wrong.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
     found: App = app_or_none_of_tasks(app, database, host=host, port=port)
-    run(serving.serve(found, work=worker))
+    run(server.serve(found, work=worker))
     leave_threads_behind()

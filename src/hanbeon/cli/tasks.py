@@ -7,10 +7,10 @@ from hanbeon.cli.options import AppName, Json
 
 def tasks(app: AppName = None, json: Json = False) -> None:
     """List the tasks of an App or of hanbeon.toml: where each runs, its queue and its options."""
-    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.app_loader import load_app
+    from hanbeon.cli.formatting import brief
+    from hanbeon.cli.json_output import task_shape
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.shapes import task_shape
-    from hanbeon.cli.spans import brief
 
     found = sorted(load_app(app).tasks, key=lambda task: task.name)
     if json:

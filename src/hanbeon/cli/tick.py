@@ -37,10 +37,10 @@ def tick(
     are recovered, what is ready runs, what is old goes. It ends when nothing more can run now, or with the budget; a
     job that still runs then is handed back, at no cost of a retry. Many at once do no harm.
     """
-    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.app_loader import load_app
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
     from hanbeon.cli.worker import leave_threads_behind
     from hanbeon.clock import seconds_of
     from hanbeon.errors import InvalidInput

@@ -32,9 +32,9 @@ def create(
 
     The first one turns authentication on, also for servers that run, within seconds.
     """
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import token_shape
 
     made, zone = run(_create(database, user, scope))
     if json:
@@ -46,10 +46,10 @@ def create(
 @token.command("list")
 def list_(database: Database = None, json: Json = False) -> None:
     """List all tokens there ever were, without the tokens themselves."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.formatting import clock_time
+    from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import token_shape
-    from hanbeon.cli.spans import clock_time
 
     found, zone = run(_list(database))
     if json:
@@ -80,9 +80,9 @@ def revoke(
     json: Json = False,
 ) -> None:
     """Make a token invalid for ever, on every server within seconds."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
-    from hanbeon.cli.shapes import token_shape
 
     gone, zone = run(_revoke(database, id))
     if json:
@@ -92,8 +92,8 @@ def revoke(
 
 
 async def _create(database: str | None, user: str, scope: Scope) -> tuple[NewToken, dt.tzinfo]:
-    from hanbeon.cli.configuring import settings_here
-    from hanbeon.cli.opening import opened
+    from hanbeon.cli.config_option import settings_here
+    from hanbeon.cli.open_app import opened
     from hanbeon.service.tokens import create_token
 
     # A database that is not there yet is made: its first server may be meant for others.
@@ -102,16 +102,16 @@ async def _create(database: str | None, user: str, scope: Scope) -> tuple[NewTok
 
 
 async def _list(database: str | None) -> tuple[list[TokenRecord], dt.tzinfo]:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
     from hanbeon.service.tokens import list_tokens
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await list_tokens(app.store), app.settings.zone
 
 
 async def _revoke(database: str | None, number: int) -> tuple[TokenRecord, dt.tzinfo]:
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
     from hanbeon.service.tokens import revoke_token
 
-    async with looking(database) as app:
+    async with open_app(database) as app:
         return await revoke_token(app.store, number), app.settings.zone

@@ -10,7 +10,7 @@ from hanbeon.cli import exits
 from hanbeon.cli.options import Database
 
 if TYPE_CHECKING:
-    from hanbeon.service.verify import Report
+    from hanbeon.service.verify import VerifyReport
 
 
 def verify(
@@ -20,8 +20,8 @@ def verify(
     """Audit a database: every move legal, no claim doubled, no event missing. Exits with 1 if it is not sound."""
     import msgspec
 
-    from hanbeon.cli.configuring import settings_here
-    from hanbeon.cli.running import run
+    from hanbeon.cli.config_option import settings_here
+    from hanbeon.cli.event_loop import run
     from hanbeon.service.verify import render
 
     settings = settings_here(database_url=database)
@@ -34,12 +34,12 @@ def verify(
         raise typer.Exit(exits.FAILED)
 
 
-async def audit(url: str) -> Report:
+async def audit(url: str) -> VerifyReport:
     """The report on a database that exists already."""
-    from hanbeon.cli.opening import refuse_missing_file
+    from hanbeon.cli.open_app import refuse_missing_file
     from hanbeon.clock import SystemClock
     from hanbeon.service import verify as service
-    from hanbeon.store.opening import open_store
+    from hanbeon.store.backends import open_store
 
     refuse_missing_file(url)
     store = open_store(url, SystemClock())

@@ -37,9 +37,9 @@ def worker(
     """
     import signal
 
-    from hanbeon.cli.loading import load_app
+    from hanbeon.cli.app_loader import load_app
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
-    from hanbeon.cli.running import run
 
     # Until the worker listens: to die of it, or not to hear it, would both be wrong.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ssl
 
-from hanbeon.client.asking import Manner
-from hanbeon.client.lines import AsyncHttpLine, SyncHttpLine
+from hanbeon.client.address import Address
+from hanbeon.client.calls import RetryConfig
 from hanbeon.client.offices import AsyncOffice, AsyncOffices, Office, Offices
-from hanbeon.client.opening import Address
 from hanbeon.client.schedules import (
     AsyncExecution,
     AsyncExecutions,
@@ -22,6 +21,7 @@ from hanbeon.client.schedules import (
     Task,
     Tasks,
 )
+from hanbeon.client.transport import AsyncHttpTransport, SyncHttpTransport
 from hanbeon.errors import InvalidInput
 
 TIMEOUT_SECONDS = 30.0
@@ -42,7 +42,7 @@ class Client:
     ) -> None:
         """`timeout`: seconds for one answer. `retry_for`: seconds in which a request may be sent again; 0 for never."""
         self._manner = _manner(retry_for)
-        self._line = SyncHttpLine(Address(url, token, timeout, verify))
+        self._line = SyncHttpTransport(Address(url, token, timeout, verify))
 
     @property
     def offices(self) -> Offices:
@@ -104,7 +104,7 @@ class AsyncClient:
     ) -> None:
         """As for `Client`."""
         self._manner = _manner(retry_for)
-        self._line = AsyncHttpLine(Address(url, token, timeout, verify))
+        self._line = AsyncHttpTransport(Address(url, token, timeout, verify))
 
     @property
     def offices(self) -> AsyncOffices:
@@ -152,7 +152,7 @@ class AsyncClient:
         await self.close()
 
 
-def _manner(retry_for: float) -> Manner:
+def _manner(retry_for: float) -> RetryConfig:
     if not retry_for >= 0:
         raise InvalidInput(f"{retry_for!r} does not fit; use seconds, 0 for a single try", field="retry_for")
-    return Manner(retry_for)
+    return RetryConfig(retry_for)

@@ -20,7 +20,7 @@ class Request(NamedTuple):
     body: bytes | None = None
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """Header names are in lower case."""
 
     status: int
@@ -28,7 +28,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-class Lost(NamedTuple):
+class NoResponse(NamedTuple):
     """No answer came. `sent`: the server may have got the request, and may have done what it asks."""
 
     why: str
@@ -55,7 +55,7 @@ class Sleep(NamedTuple):
     seconds: float
 
 
-class Tell(NamedTuple, Generic[T]):
+class Emit(NamedTuple, Generic[T]):
     """One thing for whoever iterates over a stream."""
 
     value: T
@@ -64,5 +64,5 @@ class Tell(NamedTuple, Generic[T]):
 Step = Send | Open | NextLine | Sleep
 Flow = Generator[Step, Any, T]
 """Ends with one thing."""
-Stream = Generator[Step | Tell[T], Any, None]
+Stream = Generator[Step | Emit[T], Any, None]
 """Tells many."""

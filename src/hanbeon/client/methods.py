@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from hanbeon.client.asking import Manner, Page, ask, each_of
+from hanbeon.client.calls import Page, RetryConfig, call, each_of
 from hanbeon.client.flow import Flow, Stream
 from hanbeon.client.route import Fill, Route
 
@@ -28,11 +28,11 @@ class AsyncLine(Protocol):
     def each(self, stream: Stream[T]) -> AsyncIterator[T]: ...
 
 
-class Desk:
+class Resource:
     """What methods are asked at: how to ask, and the ids that stand in the paths."""
 
-    def __init__(self, line: Any, manner: Manner, ids: Mapping[str, str]) -> None:
-        self._line, self._manner, self._ids = line, manner, ids
+    def __init__(self, line: Any, retry: RetryConfig, ids: Mapping[str, str]) -> None:
+        self._line, self._manner, self._ids = line, retry, ids
 
 
 class Sync:
@@ -94,8 +94,8 @@ def asks(route: Route[T]) -> Callable[[Callable[Concatenate[Any, P], Fill]], Met
 
     def method(fill: Callable[Concatenate[Any, P], Fill]) -> Method[P, T]:
         @functools.wraps(fill)
-        def flow(desk: Desk, /, *args: P.args, **named: P.kwargs) -> Flow[T]:
-            return ask(desk._manner, route, desk._ids, fill(desk, *args, **named))
+        def flow(desk: Resource, /, *args: P.args, **named: P.kwargs) -> Flow[T]:
+            return call(desk._manner, route, desk._ids, fill(desk, *args, **named))
 
         return Method(route, flow)
 
@@ -107,7 +107,7 @@ def pages(route: Route[Page[T]]) -> Callable[[Callable[Concatenate[Any, P], Fill
 
     def method(fill: Callable[Concatenate[Any, P], Fill]) -> ManyMethod[P, T]:
         @functools.wraps(fill)
-        def stream(desk: Desk, /, *args: P.args, **named: P.kwargs) -> Stream[T]:
+        def stream(desk: Resource, /, *args: P.args, **named: P.kwargs) -> Stream[T]:
             return each_of(desk._manner, route, desk._ids, fill(desk, *args, **named))
 
         return ManyMethod(route, stream)

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from hanbeon.client.asking import ask, wait
-from hanbeon.client.flow import Answer, Flow, Stream
-from hanbeon.client.following import follow
-from hanbeon.client.methods import Async, Desk, Sync, asks, pages, runs, tells
+from hanbeon.client.calls import call, wait
+from hanbeon.client.event_stream import follow
+from hanbeon.client.flow import Flow, Response, Stream
+from hanbeon.client.methods import Async, Resource, Sync, asks, pages, runs, tells
 from hanbeon.client.route import Fill, Route, nothing, shape
-from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.specs import JobSpec
 from hanbeon.surfaces.offices.vocabulary import JobStatus
@@ -27,36 +27,36 @@ _JOB = f"{_JOBS}/{{jobId}}"
 _ENDED = frozenset({JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED})
 
 Status = JobStatus | str
-JobOrId = shapes.Job | str
-WebhookOrId = shapes.Webhook | str
-DeliveryOrId = shapes.Delivery | str
+JobOrId = schemas.Job | str
+WebhookOrId = schemas.Webhook | str
+DeliveryOrId = schemas.Delivery | str
 _config_of = shape(JobSchedulerConfig)
-_job_of = shape(shapes.Job)
+_job_of = shape(schemas.Job)
 
 
 class _Made(msgspec.Struct):
-    jobs: list[shapes.Job]
+    jobs: list[schemas.Job]
 
 
-def _versioned(answer: Answer) -> shapes.VersionedConfig:
+def _versioned(answer: Response) -> schemas.VersionedConfig:
     """The version of an office is its ETag."""
     tag = answer.headers.get("etag", "").removeprefix("W/").strip('"')
-    return shapes.VersionedConfig(config=_config_of(answer), version=int(tag) if tag.isdecimal() else 0)
+    return schemas.VersionedConfig(config=_config_of(answer), version=int(tag) if tag.isdecimal() else 0)
 
 
-def _cancelled(answer: Answer) -> shapes.CancelAnswer:
-    return shapes.CancelAnswer(job=_job_of(answer), stopping=answer.status == 202)
+def _cancelled(answer: Response) -> schemas.CancelAnswer:
+    return schemas.CancelAnswer(job=_job_of(answer), stopping=answer.status == 202)
 
 
-_GET_JOB = Route("GET", _JOB, shape(shapes.JobDetail))
-_GRAPH = Route("GET", f"{_OFFICE}/graph", shape(shapes.Graph))
+_GET_JOB = Route("GET", _JOB, shape(schemas.JobDetail))
+_GRAPH = Route("GET", f"{_OFFICE}/graph", shape(schemas.Graph))
 _EVENTS = Route("GET", f"{_OFFICE}/events", nothing)
 
 
-class OfficesCalls(Desk):
+class OfficesCalls(Resource):
     """All offices."""
 
-    @asks(Route("POST", _OFFICES, shape(shapes.Office), creates=True))
+    @asks(Route("POST", _OFFICES, shape(schemas.Office), creates=True))
     def create(
         self,
         name: str,
@@ -77,25 +77,25 @@ class OfficesCalls(Desk):
         }
         return Fill(body=body, key=idempotency_key)
 
-    @pages(Route("GET", _OFFICES, shape(shapes.OfficePage)))
+    @pages(Route("GET", _OFFICES, shape(schemas.OfficePage)))
     def list(self, *, limit: int | None = None) -> Fill:
         """Iterate over all offices; `limit` is the size of a page."""
         return Fill(query={"limit": limit})
 
 
-class OfficeCalls(Desk):
+class OfficeCalls(Resource):
     """One office."""
 
     @property
     def id(self) -> str:
         return self._ids["id"]
 
-    @asks(Route("GET", _OFFICE, shape(shapes.Office)))
+    @asks(Route("GET", _OFFICE, shape(schemas.Office)))
     def get(self) -> Fill:
         """The office as it is now."""
         return Fill()
 
-    @asks(Route("PATCH", _OFFICE, shape(shapes.Office)))
+    @asks(Route("PATCH", _OFFICE, shape(schemas.Office)))
     def change(
         self,
         *,
@@ -124,39 +124,39 @@ class OfficeCalls(Desk):
         """Merge changes into the config. `expected`: the version last seen, to change only what you know."""
         return Fill(body=changes, expected=expected)
 
-    @asks(Route("GET", f"{_SCHEDULER}/stats", shape(shapes.JobQueueStats)))
+    @asks(Route("GET", f"{_SCHEDULER}/stats", shape(schemas.JobQueueStats)))
     def stats(self) -> Fill:
         """How many jobs are where."""
         return Fill()
 
-    @asks(Route("POST", f"{_SCHEDULER}/process", shape(shapes.Processed), harmless=True))
+    @asks(Route("POST", f"{_SCHEDULER}/process", shape(schemas.Processed), harmless=True))
     def process(self) -> Fill:
         """Run a scheduling cycle now."""
         return Fill()
 
     # Webhooks
 
-    @asks(Route("GET", _WEBHOOK, shape(shapes.Webhook)))
+    @asks(Route("GET", _WEBHOOK, shape(schemas.Webhook)))
     def webhook(self, webhook: WebhookOrId) -> Fill:
         """A webhook, and how it does."""
         return Fill(_of_hook(webhook))
 
-    @asks(Route("POST", f"{_WEBHOOK}/enable", shape(shapes.Webhook), harmless=True))
+    @asks(Route("POST", f"{_WEBHOOK}/enable", shape(schemas.Webhook), harmless=True))
     def enable_webhook(self, webhook: WebhookOrId) -> Fill:
         """Send to it again, what has waited first."""
         return Fill(_of_hook(webhook))
 
-    @asks(Route("POST", f"{_WEBHOOK}/test", shape(shapes.Delivery), creates=True))
+    @asks(Route("POST", f"{_WEBHOOK}/test", shape(schemas.Delivery), creates=True))
     def test_webhook(self, webhook: WebhookOrId, *, idempotency_key: str | None = None) -> Fill:
         """Try it out: send it a message once, disabled or not; `delivery` tells what became of it."""
         return Fill(_of_hook(webhook), key=idempotency_key)
 
-    @pages(Route("GET", f"{_WEBHOOK}/deliveries", shape(shapes.DeliveryPage)))
+    @pages(Route("GET", f"{_WEBHOOK}/deliveries", shape(schemas.DeliveryPage)))
     def deliveries(self, webhook: WebhookOrId, *, limit: int | None = None) -> Fill:
         """Iterate over what was, is and will be sent to it; `limit` is the size of a page."""
         return Fill(_of_hook(webhook), {"limit": limit})
 
-    @asks(Route("GET", f"{_WEBHOOK}/deliveries/{{deliveryId}}", shape(shapes.Delivery)))
+    @asks(Route("GET", f"{_WEBHOOK}/deliveries/{{deliveryId}}", shape(schemas.Delivery)))
     def delivery(self, webhook: WebhookOrId, delivery: DeliveryOrId) -> Fill:
         """One of them."""
         return Fill({**_of_hook(webhook), "deliveryId": delivery if isinstance(delivery, str) else delivery.id})
@@ -168,7 +168,7 @@ class OfficeCalls(Desk):
         """Make jobs, all of them or none, once for each key; without one, once for each call."""
         return Fill(body={"jobs": [_spec(each) for each in jobs]}, key=idempotency_key)
 
-    @pages(Route("GET", _JOBS, shape(shapes.JobPage)))
+    @pages(Route("GET", _JOBS, shape(schemas.JobPage)))
     def jobs(
         self,
         *,
@@ -185,14 +185,14 @@ class OfficeCalls(Desk):
         """A job with its executions, the attempts."""
         return Fill(_of(job))
 
-    @asks(Route("GET", f"{_JOB}/log", shape(shapes.Log)))
+    @asks(Route("GET", f"{_JOB}/log", shape(schemas.Log)))
     def log(
         self, job: JobOrId, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Fill:
         """What it printed, also while it runs; go on with `after`, at once if there is `more`."""
         return Fill(_of(job), {"attempt": attempt, "after": after, "limit": limit})
 
-    @asks(Route("GET", f"{_JOB}/explain", shape(shapes.Explanation)))
+    @asks(Route("GET", f"{_JOB}/explain", shape(schemas.Explanation)))
     def explain(self, job: JobOrId) -> Fill:
         """Why it is not running."""
         return Fill(_of(job))
@@ -207,7 +207,7 @@ class OfficeCalls(Desk):
         """Cancel it; `stopping` says that its work has been told to stop, and has not yet."""
         return Fill(_of(job))
 
-    @asks(Route("POST", f"{_JOBS}/cancel-all", shape(shapes.CancelledAll)))
+    @asks(Route("POST", f"{_JOBS}/cancel-all", shape(schemas.CancelledAll)))
     def cancel_all(
         self,
         *,
@@ -224,26 +224,26 @@ class OfficeCalls(Desk):
         return Fill(_of(job), body={"priority": priority, "urgent": urgent})
 
     @runs(_GRAPH)
-    def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Flow[shapes.Graph]:
+    def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Flow[schemas.Graph]:
         """All jobs and what they wait for; `limit` is the size of a page."""
-        nodes: list[shapes.Node] = []
-        edges: list[shapes.Edge] = []
+        nodes: list[schemas.Node] = []
+        edges: list[schemas.Edge] = []
         query = {"task_id": task_id, "limit": limit, "cursor": None}
         while True:
-            page = yield from ask(self._manner, _GRAPH, self._ids, Fill(query=query))
+            page = yield from call(self._manner, _GRAPH, self._ids, Fill(query=query))
             nodes += page.nodes
             edges += page.edges
             if page.next_cursor is None:
-                return shapes.Graph(nodes=nodes, edges=edges, next_cursor=None)
+                return schemas.Graph(nodes=nodes, edges=edges, next_cursor=None)
             query = {**query, "cursor": page.next_cursor}
 
     @tells(_EVENTS)
-    def events(self, *, after: int = 0) -> Stream[shapes.SchedulerEvent]:
+    def events(self, *, after: int = 0) -> Stream[schemas.SchedulerEvent]:
         """Iterate over what happens behind the event `after`, for ever; a lost connection is made again."""
         return follow(self._manner, _EVENTS, self._ids, after)
 
     @runs(_GET_JOB)
-    def wait(self, job: JobOrId, *, timeout: float | None = None) -> Flow[shapes.JobDetail]:
+    def wait(self, job: JobOrId, *, timeout: float | None = None) -> Flow[schemas.JobDetail]:
         """The job once it is done, failed or cancelled; an error if that takes longer than `timeout` seconds."""
         fill = Fill(_of(job))
         return wait(self._manner, _GET_JOB, self._ids, fill, lambda found: found.status in _ENDED, timeout)

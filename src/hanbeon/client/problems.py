@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.client.flow import Answer
+from hanbeon.client.flow import Response
 
 _MEDIA_TYPE = "application/problem+json"
 _SHOWN = 200
@@ -105,7 +105,7 @@ _OF_STATUS: Mapping[int, type[Problem]] = {
 }
 
 
-def problem_in(answer: Answer) -> Problem | None:
+def problem_in(answer: Response) -> Problem | None:
     """What the answer refuses, if it is a problem."""
     if not answer.headers.get("content-type", "").startswith(_MEDIA_TYPE):
         return None
@@ -116,6 +116,6 @@ def problem_in(answer: Answer) -> Problem | None:
     return _OF_STATUS.get(answer.status, Problem)(answer.status, said, answer.headers.get("x-request-id"))
 
 
-def unexpected(answer: Answer) -> UnexpectedAnswer:
+def unexpected(answer: Response) -> UnexpectedAnswer:
     start = answer.body[:_SHOWN].decode(errors="replace")
     return UnexpectedAnswer(f"status {answer.status} with {start!r}; is this the address of a Hanbeon server?")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from hanbeon.client.flow import Answer, Request
+from hanbeon.client.flow import Request, Response
 from hanbeon.client.problems import problem_in, unexpected
 from hanbeon.errors import InvalidInput
 
@@ -21,7 +21,7 @@ class Route(NamedTuple, Generic[T]):
 
     method: str
     path: str
-    read: Callable[[Answer], T]
+    read: Callable[[Response], T]
     creates: bool = False
     """It makes something, once for each Idempotency-Key."""
     harmless: bool = False
@@ -42,11 +42,11 @@ class Fill(NamedTuple):
     key: str | None = None
 
 
-def shape(kind: type[T]) -> Callable[[Answer], T]:
+def shape(kind: type[T]) -> Callable[[Response], T]:
     """Reads a result of this kind. What a newer server adds to it is passed over."""
     decoder = msgspec.json.Decoder(kind)
 
-    def read(answer: Answer) -> T:
+    def read(answer: Response) -> T:
         try:
             return decoder.decode(answer.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -55,7 +55,7 @@ def shape(kind: type[T]) -> Callable[[Answer], T]:
     return read
 
 
-def nothing(answer: Answer) -> None:
+def nothing(answer: Response) -> None:
     """Reads no result."""
 
 
@@ -74,7 +74,7 @@ def request_of(route: Route[Any], ids: Mapping[str, str], fill: Fill) -> Request
     return Request(route.method, route.path.format_map(named), _query(fill.query), headers, body)
 
 
-def result_of(route: Route[T], answer: Answer) -> T:
+def result_of(route: Route[T], answer: Response) -> T:
     """What the answer says, or the error that it is."""
     if 200 <= answer.status < 300:
         return route.read(answer)

@@ -7,12 +7,12 @@ from typing import Any, Unpack
 
 from msgspec import UNSET, UnsetType
 
-from hanbeon.client.asking import wait
-from hanbeon.client.flow import Answer, Flow
-from hanbeon.client.methods import Async, Desk, Sync, asks, pages, runs
+from hanbeon.client.calls import wait
+from hanbeon.client.flow import Flow, Response
+from hanbeon.client.methods import Async, Resource, Sync, asks, pages, runs
 from hanbeon.client.route import Fill, Route, nothing, shape
-from hanbeon.surfaces.offices.shapes import Explanation
-from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schedules.words import Fields, Moment, Times
 
@@ -25,8 +25,8 @@ _SCHEDULE = f"{_SCHEDULES}/{{id}}"
 _ENDED = frozenset({ExecutionStatus.SUCCESS, ExecutionStatus.FAILED})
 
 Status = ExecutionStatus | str
-_execution_of = shape(shapes.Execution)
-_schedule_of = shape(shapes.Schedule)
+_execution_of = shape(schemas.Execution)
+_schedule_of = shape(schemas.Schedule)
 _GET_EXECUTION = Route("GET", _EXECUTION, _execution_of)
 
 
@@ -36,23 +36,23 @@ class Change(Fields, total=False):
     task_id: str
 
 
-def _cancelled(answer: Answer) -> shapes.CancelAnswer:
-    return shapes.CancelAnswer(execution=_execution_of(answer), stopping=answer.status == 202)
+def _cancelled(answer: Response) -> schemas.CancelAnswer:
+    return schemas.CancelAnswer(execution=_execution_of(answer), stopping=answer.status == 202)
 
 
-class TasksCalls(Desk):
+class TasksCalls(Resource):
     """All tasks that somebody has registered."""
 
-    @pages(Route("GET", _TASKS, shape(shapes.TaskPage)))
+    @pages(Route("GET", _TASKS, shape(schemas.TaskPage)))
     def list(self, *, limit: int | None = None) -> Fill:
         """Iterate over them; `limit` is the size of a page."""
         return Fill(query={"limit": limit})
 
 
-class TaskCalls(Desk):
+class TaskCalls(Resource):
     """One task."""
 
-    @asks(Route("GET", _TASK, shape(shapes.Task)))
+    @asks(Route("GET", _TASK, shape(schemas.Task)))
     def get(self) -> Fill:
         """The task, and how many workers serve it."""
         return Fill()
@@ -63,10 +63,10 @@ class TaskCalls(Desk):
         return Fill(body={"args": args}, key=idempotency_key)
 
 
-class ExecutionsCalls(Desk):
+class ExecutionsCalls(Resource):
     """All executions."""
 
-    @pages(Route("GET", _EXECUTIONS, shape(shapes.ExecutionPage)))
+    @pages(Route("GET", _EXECUTIONS, shape(schemas.ExecutionPage)))
     def list(
         self,
         *,
@@ -81,7 +81,7 @@ class ExecutionsCalls(Desk):
         return Fill(query=query)
 
 
-class ExecutionCalls(Desk):
+class ExecutionCalls(Resource):
     """One execution."""
 
     @asks(_GET_EXECUTION)
@@ -100,12 +100,12 @@ class ExecutionCalls(Desk):
         return Fill()
 
     @runs(_GET_EXECUTION)
-    def wait(self, *, timeout: float | None = None) -> Flow[shapes.Execution]:
+    def wait(self, *, timeout: float | None = None) -> Flow[schemas.Execution]:
         """The execution once it has succeeded or failed; an error if that takes longer than `timeout` seconds."""
         return wait(self._manner, _GET_EXECUTION, self._ids, Fill(), lambda found: found.status in _ENDED, timeout)
 
 
-class SchedulesCalls(Desk):
+class SchedulesCalls(Resource):
     """All schedules."""
 
     @asks(Route("POST", _SCHEDULES, _schedule_of, creates=True))
@@ -113,7 +113,7 @@ class SchedulesCalls(Desk):
         """Make a schedule, once for each key; without one, once for each call."""
         return Fill(body={"task_id": task_id, **definition}, key=idempotency_key)
 
-    @pages(Route("GET", _SCHEDULES, shape(shapes.SchedulePage)))
+    @pages(Route("GET", _SCHEDULES, shape(schemas.SchedulePage)))
     def list(
         self,
         *,
@@ -125,13 +125,13 @@ class SchedulesCalls(Desk):
         """Iterate over them; `limit` is the size of a page."""
         return Fill(query={"task_id": task_id, "paused": paused, "name": name, "limit": limit})
 
-    @asks(Route("POST", f"{_SCHEDULES}/preview", shape(shapes.Preview), harmless=True))
+    @asks(Route("POST", f"{_SCHEDULES}/preview", shape(schemas.Preview), harmless=True))
     def preview(self, *, start: Moment | UnsetType = UNSET, n: int | UnsetType = UNSET, **times: Unpack[Times]) -> Fill:
         """When a schedule would fire, from `start` on, which is now by default; nothing is made."""
         return Fill(body={"from": start, "n": n, **times})
 
 
-class ScheduleCalls(Desk):
+class ScheduleCalls(Resource):
     """One schedule."""
 
     @asks(Route("GET", _SCHEDULE, _schedule_of))
@@ -159,12 +159,12 @@ class ScheduleCalls(Desk):
         """Go on with the next fire from now."""
         return Fill()
 
-    @asks(Route("GET", f"{_SCHEDULE}/preview", shape(shapes.Preview)))
+    @asks(Route("GET", f"{_SCHEDULE}/preview", shape(schemas.Preview)))
     def preview(self, *, n: int | None = None) -> Fill:
         """The next fires."""
         return Fill(query={"n": n})
 
-    @pages(Route("GET", f"{_SCHEDULE}/fires", shape(shapes.FirePage)))
+    @pages(Route("GET", f"{_SCHEDULE}/fires", shape(schemas.FirePage)))
     def fires(self, *, outcome: str | None = None, limit: int | None = None) -> Fill:
         """Iterate over what became of its fires, the newest first; `limit` is the size of a page."""
         return Fill(query={"outcome": outcome, "limit": limit})

@@ -10,29 +10,29 @@ from typing import Any
 import msgspec
 
 from hanbeon.config.document import Document
-from hanbeon.config.importing import split_target
+from hanbeon.config.imports import split_target
 from hanbeon.config.queues import Declared, read_queues
-from hanbeon.config.reading import Reading
+from hanbeon.config.reader import Reader
 from hanbeon.config.schedules import check_arguments, read_schedules
 from hanbeon.config.settings import beside, read_settings
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.settings import Settings
-from hanbeon.surfaces.schedules.declared import DeclaredSchedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
 from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
 NAME = "hanbeon.toml"
 VARIABLE = "HANBEON_CONFIG"
 
 
-def _read_app(told: Any, reading: Reading) -> str | None:
+def _read_app(told: Any, reading: Reader) -> str | None:
     with reading.at():
         split_target(told, "app", "shop.jobs:app")
         return str(told)
     return None
 
 
-def _read_chains(told: Any, reading: Reading) -> tuple[str, ...]:
+def _read_chains(told: Any, reading: Reader) -> tuple[str, ...]:
     def libraries(table: Mapping[str, Any]) -> tuple[str, ...]:
         check_names(table, ["libraries"], "[chains]")
         return texts(table.get("libraries", []), "libraries")
@@ -40,7 +40,7 @@ def _read_chains(told: Any, reading: Reading) -> tuple[str, ...]:
     return reading.every(("chains",), reading.table(told, "chains"), libraries) or ()
 
 
-def _read_outbound(told: Any, reading: Reading) -> dict[str, Any]:
+def _read_outbound(told: Any, reading: Reader) -> dict[str, Any]:
     """Settings by another name, the one that people look for."""
 
     def settings(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _read_outbound(told: Any, reading: Reading) -> dict[str, Any]:
     return reading.every(("outbound",), reading.table(told, "outbound"), settings) or {}
 
 
-SECTIONS: Mapping[str, Callable[[Any, Reading], Any]] = {
+SECTIONS: Mapping[str, Callable[[Any, Reader], Any]] = {
     "app": _read_app,
     "settings": read_settings,
     "tasks": read_tasks,
@@ -94,7 +94,7 @@ def load(path: Path, folder: Path | None = None) -> ConfigFile:
 
 def load_settings_of(path: Path) -> dict[str, Any]:
     """Its settings alone: who only looks at a database need not import what its tasks run."""
-    reading = Reading(Document.read(path))
+    reading = Reader(Document.read(path))
     said = reading.document.said
     values = read_settings(said.get("settings", {}), reading)
     values = _all_settings(values, _read_outbound(said.get("outbound", {}), reading), reading)
@@ -103,7 +103,7 @@ def load_settings_of(path: Path) -> dict[str, Any]:
     return values
 
 
-def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reading: Reader) -> dict[str, Any]:
     """With those of [outbound], and the default database where all who read the file look for it."""
     for name, value in outbound.items():
         if values.get(name, value) != value:
@@ -117,7 +117,7 @@ def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], readin
 def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[ConfigInvalid]]:
     """What of a file can be read, and every problem of the rest, in the order of its lines."""
     document = Document.read(path, folder)
-    reading = Reading(document)
+    reading = Reader(document)
     found: dict[str, Any] = {}
     for name, told in document.said.items():
         if name in SECTIONS:

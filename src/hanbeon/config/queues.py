@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hanbeon.config.reading import Reading
+from hanbeon.config.reader import Reader
 from hanbeon.domain.job import check_name
 from hanbeon.domain.limits import QueueLimits, check_limits
 from hanbeon.tasks.options import check_names
@@ -13,7 +13,7 @@ from hanbeon.tasks.options import check_names
 Declared = dict[str, dict[str, Any]]
 
 
-def read_queues(told: Any, reading: Reading) -> Declared:
+def read_queues(told: Any, reading: Reader) -> Declared:
     """The limits that each table names, and no others."""
     queues: Declared = {}
     for name, table in reading.table(told, "queues").items():

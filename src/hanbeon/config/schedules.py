@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from hanbeon.config.reading import Reading, shown
+from hanbeon.config.reader import Reader, shown
 from hanbeon.config.tasks import AnyTask
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.schedules import body
-from hanbeon.surfaces.schedules.declared import DeclaredSchedule, declared_schedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedule, declared_schedule
 
 # What fits where something else does not; the instants are such that hardly any other field can be at odds with them.
 _NEEDS = ({"task": "a task"}, {"cron": "* * * * *", "run_at": "2030-01-31T09:00"})
 
 
-def read_schedules(told: Any, reading: Reading) -> tuple[DeclaredSchedule, ...]:
+def read_schedules(told: Any, reading: Reader) -> tuple[DeclaredSchedule, ...]:
     """Every schedule that can be declared; of each of the others, all that is wrong with it."""
     schedules = []
     for name, table in reading.table(told, "schedules").items():
@@ -29,7 +29,7 @@ def read_schedules(told: Any, reading: Reading) -> tuple[DeclaredSchedule, ...]:
     return tuple(schedules)
 
 
-def check_arguments(told: Any, tasks: Iterable[AnyTask], reading: Reading) -> None:
+def check_arguments(told: Any, tasks: Iterable[AnyTask], reading: Reader) -> None:
     """Note which arguments do not fit a task of the same file. Tasks of an App are seen to when a worker is made.
 
     Also those of a schedule that does not fit otherwise, unless it is them that do not.

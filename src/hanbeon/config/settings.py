@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from hanbeon.clock import seconds_of
-from hanbeon.config.reading import Reading
+from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import FILE, SECRET, Settings, misfits
 from hanbeon.tasks.options import check_names
@@ -23,7 +23,7 @@ _KINDS: dict[str, type] = {
 }
 
 
-def read_settings(told: Any, reading: Reading) -> dict[str, Any]:
+def read_settings(told: Any, reading: Reader) -> dict[str, Any]:
     """Values that fit, each by itself and all together."""
     values: dict[str, Any] = {}
     for name, value in reading.table(told, "settings").items():

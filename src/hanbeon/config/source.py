@@ -7,9 +7,9 @@ from typing import Any
 
 from hanbeon.config.file import ConfigFile, load
 from hanbeon.config.queues import Declared
-from hanbeon.engine.source import Change
+from hanbeon.engine.source import SourceChange
 from hanbeon.settings import Settings, load_settings
-from hanbeon.surfaces.schedules.declared import DeclaredSchedules
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
 from hanbeon.tasks.registry import Registry
 
 
@@ -29,7 +29,7 @@ class FileSource:
     def queues(self) -> Declared:
         return self._file.queues
 
-    def read(self) -> Change:
+    def read(self) -> SourceChange:
         before, file = self._file, load(self._file.path, self._file.folder)
         tasks = self._registry.check(file.origin, file.tasks)
         old, new = load_settings(before.settings, **self._given), load_settings(file.settings, **self._given)
@@ -44,7 +44,7 @@ class FileSource:
             self._file = file
 
         also = ("app",) if file.app != before.app else ()
-        return Change(file.queues, settings, _changed(before, file), also, put_in_force)
+        return SourceChange(file.queues, settings, _changed(before, file), also, put_in_force)
 
 
 def _changed(before: ConfigFile, after: ConfigFile) -> dict[str, list[str]]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.config.importing import find_function
-from hanbeon.config.mending import Within
-from hanbeon.config.reading import Reading, field_and_message, parts
+from hanbeon.config.imports import find_function
+from hanbeon.config.reader import Reader, field_and_message, parts
+from hanbeon.config.recover import PartialTable
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.http_call import CALL, http_task
@@ -24,7 +24,7 @@ AnyTask = Task[..., Any]
 Factory = Callable[[str, Any, Mapping[str, Any], Path], AnyTask]
 
 
-def read_tasks(told: Any, reading: Reading) -> tuple[AnyTask, ...]:
+def read_tasks(told: Any, reading: Reader) -> tuple[AnyTask, ...]:
     """Every task that can be made; of each of the others, all that is wrong with it."""
     tasks = []
     for name, table in reading.table(told, "tasks").items():
@@ -32,7 +32,7 @@ def read_tasks(told: Any, reading: Reading) -> tuple[AnyTask, ...]:
             if not isinstance(table, Mapping):
                 raise InvalidInput(f'it is no table; write [tasks.{name}] and, below it, command = ["program"]')
             make = partial(_task, name, reading.folder)
-            made = reading.every(("tasks", name), table, make, _FITTING, {"params": Within(each="any")})
+            made = reading.every(("tasks", name), table, make, _FITTING, {"params": PartialTable(each="any")})
             if made is not None:
                 tasks.append(made)
     return tuple(tasks)
@@ -116,7 +116,7 @@ KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _pyth
 
 _ANY_FUNCTION = object()
 _WHERE_IT_RUNS = ("executor", "memory")
-_FITTING = {"command": ["true"], "http": Within({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
+_FITTING = {"command": ["true"], "http": PartialTable({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
 
 
 async def _nothing() -> None:

@@ -37,7 +37,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Teller(Protocol):
+class EventFactory(Protocol):
     """Makes the event of one move."""
 
     def __call__(
@@ -45,7 +45,7 @@ class Teller(Protocol):
     ) -> Event: ...
 
 
-def teller(reason: Reason, state: State, was: State | None = None, **details: Any) -> Teller:
+def teller(reason: Reason, state: State, was: State | None = None, **details: Any) -> EventFactory:
     """For many moves that are alike: what their events share is worked out once. Details that are None are left out.
 
     `was` must be given where the lifecycle leaves it open. A clock that was set back makes no span negative.

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.durations import brief
 from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 from hanbeon.domain.retry import FailureType
-from hanbeon.domain.spans import brief
 
 INSTANTS = frozenset({"run_at", "finished_at"})
 """Which of the details are instants, for those who show them in a zone."""

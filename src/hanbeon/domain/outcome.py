@@ -61,7 +61,7 @@ class Held(NamedTuple):
     stop_requested: bool
 
 
-class Ending(msgspec.Struct, frozen=True, gc=False):
+class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
     """The end of an attempt: where its job goes and what is written down."""
 
     reason: Reason
@@ -79,13 +79,13 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
         return target
 
 
-def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
+def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd:
     """What becomes of a running job. A requested cancel wins over every outcome: a later result is ignored."""
     if job.stop_requested:
-        return Ending(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
+        return AttemptEnd(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
     match outcome:
         case Returned(result):
-            return Ending(Reason.SUCCEEDED, AttemptStatus.COMPLETED, job.retry_count, result=result)
+            return AttemptEnd(Reason.SUCCEEDED, AttemptStatus.COMPLETED, job.retry_count, result=result)
         case Raised(message, failure_type, permanent, retry_after_us):
             failed = _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
             return _not_before(failed, retry_after_us)
@@ -96,9 +96,9 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
         case Lost():
             return _failed(job, AttemptStatus.LOST, FailureType.LOST, LOST_MESSAGE, False, random_share)
         case HandedBack():
-            return Ending(Reason.RELEASED, AttemptStatus.RELEASED, job.retry_count)
+            return AttemptEnd(Reason.RELEASED, AttemptStatus.RELEASED, job.retry_count)
         case PutOff(delay_us, message):
-            return Ending(
+            return AttemptEnd(
                 Reason.POSTPONED,
                 AttemptStatus.RELEASED,
                 job.retry_count,
@@ -111,10 +111,10 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> Ending:
 
 def _failed(
     job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
-) -> Ending:
+) -> AttemptEnd:
     failure_type, message = _storable(failure_type), _storable(message)
     if job.policy.allows(failure_type, job.retry_count, permanent=permanent):
-        return Ending(
+        return AttemptEnd(
             Reason.RETRIED,
             attempt,
             job.retry_count + 1,
@@ -122,10 +122,10 @@ def _failed(
             failure_type=failure_type,
             message=message,
         )
-    return Ending(Reason.FAILED, attempt, job.retry_count, failure_type=failure_type, message=message)
+    return AttemptEnd(Reason.FAILED, attempt, job.retry_count, failure_type=failure_type, message=message)
 
 
-def _not_before(failed: Ending, wait_us: int) -> Ending:
+def _not_before(failed: AttemptEnd, wait_us: int) -> AttemptEnd:
     """Who was asked knows better when to ask again; but nobody may put a job off for ever."""
     wait_us = min(wait_us, MAX_DELAY_US)
     if failed.delay_us is None or failed.delay_us >= wait_us:

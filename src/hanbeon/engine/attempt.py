@@ -12,11 +12,11 @@ from hanbeon.domain.job import Claimed, NewJob, check_size
 from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import LeaseLost
-from hanbeon.executors.port import Executor, StopCause, Work
+from hanbeon.executors.executor import Executor, StopCause, Work
 from hanbeon.logs import get_logger
-from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
+from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
@@ -76,7 +76,7 @@ class Attempt:
         self.cause: StopCause | None = None
         self.settling = False
         self.children: list[NewJob] = []
-        self.lent: LentTransaction | None = None
+        self.lent: UserTransaction | None = None
         self.overdue_note: asyncio.Task[None] | None = None
         self._lending: asyncio.Lock | None = None
         self._store = store
@@ -155,7 +155,7 @@ class Attempt:
         if self._logs is not None and not self.settling and (log := self.printed or self._logs.of(self)) is not None:
             log.take(stream, data)
 
-    async def transaction(self) -> LentTransaction:
+    async def transaction(self) -> UserTransaction:
         if not self.executor.lends_transactions:
             raise transaction_unsupported(self.executor.name)
         self._lending = self._lending or asyncio.Lock()

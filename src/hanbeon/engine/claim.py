@@ -11,8 +11,8 @@ from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
-from hanbeon.store.operations.claim import ClaimRequest, Place
-from hanbeon.store.port import Store
+from hanbeon.store.operations.claim import ClaimRequest, LanePosition
+from hanbeon.store.store import Store
 
 _BATCH = 500
 # Something may have come in front of where the last claim left off, and the word of it may have been lost.
@@ -37,7 +37,7 @@ class Claimer:
         self._store, self.settings, self._clock = store, settings, clock
         self._tasks, self._running, self._start = tasks, running, start
         self._cursor = 0
-        self._place: Place | None = None
+        self._place: LanePosition | None = None
         self._place_until = 0.0
         self._home: int | None = None
         self._guessed = False
@@ -50,7 +50,7 @@ class Claimer:
         """Something has come: the next claim goes by no place, and the one behind it looks at every lane."""
         self._place, self._came = None, True
 
-    def _next_place(self, now: float) -> tuple[Place | None, bool]:
+    def _next_place(self, now: float) -> tuple[LanePosition | None, bool]:
         """Where to claim without a look at all lanes, and whether that is only a guess.
 
         What has come is most often of the kind that came last, and going there at once saves a journey. Others wait for
@@ -60,7 +60,7 @@ class Claimer:
         self._place, self._came = None, False
         if came and self._home is not None and not self._guessed:
             self._guessed = True
-            return Place.before_all(self._home), True
+            return LanePosition.before_all(self._home), True
         self._guessed = False
         if place is None or now >= self._place_until:
             self._place_until = now + _PLACE_SECONDS

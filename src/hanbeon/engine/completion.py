@@ -10,21 +10,21 @@ from typing import NamedTuple
 from hanbeon.clock import Clock
 from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.operations.settle import Report, Settled
-from hanbeon.store.port import Store
+from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.store import Store
 
 _BATCH = 500
-Answer = Settled | Exception | None
+Answer = Completed | Exception | None
 """What the database made of a report: None if it was refused, an error if it could not be asked."""
 
 
 class _Waiting(NamedTuple):
-    report: Report
+    report: CompletionReport
     until: float
     told: Callable[[Answer], None]
 
 
-class Completion:
+class CompletionBuffer:
     """Whoever hands a report in is told when the database has acknowledged it, and only then is its slot free."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
@@ -36,14 +36,14 @@ class Completion:
     def waiting(self) -> bool:
         return bool(self._waiting)
 
-    def hand_in(self, report: Report, until: float, told: Callable[[Answer], None]) -> None:
+    def hand_in(self, report: CompletionReport, until: float, told: Callable[[Answer], None]) -> None:
         """Have it settled; `told` is called once with the answer. `until` (monotonic) its lease is held."""
         self._waiting.append(_Waiting(report, until, told))
         self._arrived.set()
 
-    async def settle(self, report: Report, until: float) -> Settled | None:
+    async def settle(self, report: CompletionReport, until: float) -> Completed | None:
         """What the database made of it; None if it was refused. Raises DatabaseUnavailable if it cannot be asked."""
-        answered: asyncio.Future[Settled | None] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[Completed | None] = asyncio.get_running_loop().create_future()
 
         def told(answer: Answer) -> None:
             if answered.done():

@@ -15,10 +15,10 @@ from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
-from hanbeon.store.lent import LentTransaction
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
+from hanbeon.store.user_transaction import UserTransaction
 
 _log = get_logger("hanbeon.engine")
 _FIRST_SECONDS = 0.05
@@ -35,7 +35,7 @@ class Printing(Protocol):
     lease: Lease
     given_at: float
     """When the claim was answered: a moment after the database's `started_at`."""
-    lent: LentTransaction | None
+    lent: UserTransaction | None
     printed: AttemptLog | None
 
 
@@ -80,7 +80,7 @@ class AttemptLog:
             self._is_closed = True
             self._buffer.finish(self._now_us())
 
-    async def write_rest(self, lent: LentTransaction | None) -> None:
+    async def write_rest(self, lent: UserTransaction | None) -> None:
         """Returns when the database has all of it, or never will; see `Logs.write_rest`."""
         await self._logs.write_rest(self, lent)
 
@@ -164,7 +164,7 @@ class Logs:
         async with self._writing:
             await self._write([log for log in logs if not self._store.is_in_the_way(log.attempt.lent)])
 
-    async def write_rest(self, log: AttemptLog, lent: LentTransaction | None) -> None:
+    async def write_rest(self, log: AttemptLog, lent: UserTransaction | None) -> None:
         """Write all that is left, before the attempt's end is told: after that it would be refused.
 
         Raises DatabaseUnavailable or TimeoutError where it is worth another try. That is so for a third of a lease:
@@ -192,7 +192,7 @@ class Logs:
         self._waiting.pop(log, None)
         self._ending.pop(log, None)
 
-    async def _write_lent(self, log: AttemptLog, lent: LentTransaction) -> None:
+    async def _write_lent(self, log: AttemptLog, lent: UserTransaction) -> None:
         """Through the transaction that holds the only write lock; it may be undone, so the last part stays offered."""
         # One that has ended or lasted too long is found out by the attempt's end, which comes next.
         with contextlib.suppress(DatabaseUnavailable, TransactionTooLong):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from hanbeon.engine.source import Change, Source
+from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.logs import get_logger
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
 _UNTIL_ASKED = 86_400.0
@@ -19,7 +19,9 @@ AT_ONCE = frozenset({"concurrency", "watch", "shutdown_grace", "retention", "pru
 class Reloader:
     """`put_in_force` is given what has changed, once the database has the queues."""
 
-    def __init__(self, source: Source | None, store: Store, put_in_force: Callable[[Change], Awaitable[None]]) -> None:
+    def __init__(
+        self, source: TaskSource | None, store: Store, put_in_force: Callable[[SourceChange], Awaitable[None]]
+    ) -> None:
         self._source, self._store, self._put_in_force = source, store, put_in_force
         self._asked = False
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 from hanbeon.clock import Clock, micros
-from hanbeon.engine.holdings import Holdings
+from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import Settings
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 
 class Renewer:
-    def __init__(self, store: Store, holdings: Holdings, settings: Settings, clock: Clock) -> None:
+    def __init__(self, store: Store, holdings: RunningAttempts, settings: Settings, clock: Clock) -> None:
         self._store, self._holdings, self.settings, self._clock = store, holdings, settings, clock
 
     async def renew(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 Declared = Mapping[str, Mapping[str, Any]]
 
 
-class Change(NamedTuple):
+class SourceChange(NamedTuple):
     """What a source says now. Nothing of it is in force before `put_in_force` is called, which cannot fail."""
 
     queues: Declared
@@ -21,7 +21,7 @@ class Change(NamedTuple):
     put_in_force: Callable[[], None]
 
 
-class Source(Protocol):
+class TaskSource(Protocol):
     """What `Worker` asks of it."""
 
     @property
@@ -32,6 +32,6 @@ class Source(Protocol):
         """The limits that it declares, as it was last put in force."""
         ...
 
-    def read(self) -> Change:
+    def read(self) -> SourceChange:
         """Read again, in any thread; raises a HanbeonError if it does not fit."""
         ...

@@ -11,7 +11,7 @@ from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.engine.loop import AGAIN
 from hanbeon.engine.worker import Done, Worker
 from hanbeon.settings import Settings
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 GRACE_SHARE = 0.2
 """Of the time, for what runs to finish: nothing begins then."""

@@ -15,33 +15,33 @@ from typing import NamedTuple
 from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
-from hanbeon.domain.schedules.declared import Declaration
+from hanbeon.domain.schedules.declaration import Declaration
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
-from hanbeon.engine.completion import Completion
-from hanbeon.engine.declaring import Declarer
-from hanbeon.engine.fires import Trigger
-from hanbeon.engine.holdings import Holdings
+from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.logs import Logs
 from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.engine.maintenance import Maintenance
+from hanbeon.engine.pool import TaskPool
 from hanbeon.engine.reload import AT_ONCE, Reloader
 from hanbeon.engine.renew import Renewer
-from hanbeon.engine.running import Runner
-from hanbeon.engine.side import Side
+from hanbeon.engine.runner import Runner
+from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.engine.schedule_declarer import ScheduleDeclarer
+from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.engine.signals import heeding
-from hanbeon.engine.source import Change, Source
-from hanbeon.engine.upkeep import Upkeep
+from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
-from hanbeon.executors.port import Executor, StopCause
+from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.tasks import follow, register_tasks
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
-from hanbeon.tasks.running import settings_of
+from hanbeon.tasks.task_settings import settings_of
 
 _log = get_logger("hanbeon.engine")
 _END_SECONDS = 5.0
@@ -73,8 +73,8 @@ class Worker:
         executors: Iterable[Executor],
         *,
         name: str | None = None,
-        source: Source | None = None,
-        side: Side | None = None,
+        source: TaskSource | None = None,
+        side: TaskPool | None = None,
         schedules: Callable[[], Sequence[Declaration]] = tuple,
     ) -> None:
         self._store, self._hub, self._registry = store, hub, registry
@@ -82,8 +82,8 @@ class Worker:
         self._zone = settings.zone
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
-        self.holdings = Holdings(store, clock, idle_seconds=settings.poll)
-        self._completion = Completion(store, clock)
+        self.holdings = RunningAttempts(store, clock, idle_seconds=settings.poll)
+        self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._claimer = Claimer(store, settings, clock, tasks=self._served, running=self._running, start=self._begin)
         self._side = side
@@ -98,10 +98,10 @@ class Worker:
         )
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.holdings, settings, clock)
-        self.trigger = Trigger(store, settings, clock)
-        self._upkeep = Upkeep(store, settings, self._saw_a_fire)
+        self.trigger = SchedulePoller(store, settings, clock)
+        self._upkeep = Maintenance(store, settings, self._saw_a_fire)
         self._reloader = Reloader(source, store, self._change)
-        self._declarer = Declarer(store, schedules, self.name)
+        self._declarer = ScheduleDeclarer(store, schedules, self.name)
         self._looping: list[asyncio.Task[None]] = []
         self._begun: list[list[str]] = []
         self._hints = contextlib.ExitStack()
@@ -231,7 +231,7 @@ class Worker:
         self._reloader.ask()
         self.reload.wake()
 
-    async def _change(self, change: Change) -> None:
+    async def _change(self, change: SourceChange) -> None:
         """Work by what a source says now. What runs goes on with the task that it began with."""
         changes = {name: value for name, value in change.settings.items() if name in AT_ONCE}
         async with self._claimer.at_rest():

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
-from hanbeon.events.follower import Follower, Told
+from hanbeon.events.follower import Delivered, Follower
 from hanbeon.events.hub import Hub
 from hanbeon.events.pages import Pages
 from hanbeon.logs import get_logger
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
-Words = Callable[[Event], Told | None]
+Words = Callable[[Event], Delivered | None]
 """What is told of an event: None if nothing is. A HanbeonError means that nothing more will ever be."""
 
 _log = get_logger("hanbeon.events")

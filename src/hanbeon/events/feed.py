@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from hanbeon.domain.events import Event
 from hanbeon.events.hub import Hub
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 _POLL_SECONDS = 1.0
 

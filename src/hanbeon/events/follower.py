@@ -17,7 +17,7 @@ WAITING_MOST = 1_000
 """How many messages wait for one follower before it counts as slow."""
 
 
-class Told(NamedTuple):
+class Delivered(NamedTuple):
     """What is told of an event; `data` is JSON, and the same bytes for all who get it."""
 
     id: int
@@ -25,7 +25,7 @@ class Told(NamedTuple):
     data: bytes
 
 
-class Gap(NamedTuple):
+class EventGap(NamedTuple):
     """It was too slow for the live stream. What follows `after` comes from the database: later, but all of it."""
 
     after: int
@@ -38,14 +38,14 @@ class Follower:
         self.queue, self.words = queue, words
         self._broadcast = broadcast
         self._pages = Pages()
-        self._waiting: deque[Told] = deque()
+        self._waiting: deque[Delivered] = deque()
         self._given = self._read = after
         """The last event that it gave, and the last one up to which it has seen all."""
         self._live = self._slow = False
         self._error: Exception | None = None
         self._arrived = asyncio.Event()
 
-    async def next(self) -> Told | Gap:
+    async def next(self) -> Delivered | EventGap:
         """The next message, as soon as there is one. Cancelling this loses none."""
         while not self._waiting:
             if self._error is not None:
@@ -55,14 +55,14 @@ class Follower:
                 await self._arrived.wait()
             elif self._slow:
                 self._slow = False
-                return Gap(self._given)
+                return EventGap(self._given)
             else:
                 await self._catch_up()
         told = self._waiting.popleft()
         self._given = told.id
         return told
 
-    def take(self, told: Told) -> bool:
+    def take(self, told: Delivered) -> bool:
         """One more, live; False if it is too slow, and has to catch up by itself. Never waits."""
         if told.id <= self._read:
             return True  # It was quicker than the one who reads for all.
@@ -93,7 +93,7 @@ class Follower:
         self._waiting.extend(self._told(found))
         self._read = read
 
-    def _told(self, events: list[Event]) -> list[Told]:
+    def _told(self, events: list[Event]) -> list[Delivered]:
         told = []
         try:
             for event in events:

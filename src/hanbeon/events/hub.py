@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 
-from hanbeon.store.wake import Waker
+from hanbeon.store.notify import Notifier
 
 Callback = Callable[[], None]
 
@@ -14,8 +14,8 @@ Callback = Callable[[], None]
 class Hub:
     """Passes the hints of all instances on to callbacks of this one. Starts listening with the first callback."""
 
-    def __init__(self, waker: Waker) -> None:
-        self._waker = waker
+    def __init__(self, notifier: Notifier) -> None:
+        self._waker = notifier
         self._callbacks: dict[str, set[Callback]] = {}
         self._listener: asyncio.Task[None] | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.events import Event
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 _FIRST_BATCHES = 4
 _MOST_BATCHES = 200

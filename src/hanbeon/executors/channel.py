@@ -9,12 +9,12 @@ import socket
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from hanbeon.executors.guardian.wire import Frames, TooLong
+from hanbeon.executors.supervisor.wire import Frames, TooLong
 
 _CHUNK = 65_536
 
 
-class Channel:
+class FrameChannel:
     """Calls `heard` with each message, and `closed` once with what is wrong; with nothing if the other side closed it.
 
     Takes what it is told to send; never blocks.

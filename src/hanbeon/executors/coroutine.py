@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
-from hanbeon.executors.port import Call, Done, StopCause, failed, raised, returned
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -32,7 +32,7 @@ class AsyncWork:
     def __init__(self, call: Call, done: Done) -> None:
         self._call, self._done = call, done
         self._stopped = False
-        self._task = asyncio.get_running_loop().create_task(_body(call), name=call.desk.job.id)
+        self._task = asyncio.get_running_loop().create_task(_body(call), name=call.backend.job.id)
         self._task.add_done_callback(self._ended)
 
     def stop(self, cause: StopCause) -> None:
@@ -53,7 +53,7 @@ class AsyncWork:
 
 
 async def _body(call: Call) -> tuple[Any, BaseException | None]:
-    context = [Context(call.desk)] if call.task.signature.context_type else []
+    context = [Context(call.backend)] if call.task.signature.context_type else []
     try:
         return await call.task.function(*context, **call.arguments), None
     except SystemExit as error:

@@ -10,10 +10,10 @@ import socket
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from hanbeon.executors.channel import Channel
-from hanbeon.executors.guardian.kernel import now
-from hanbeon.executors.guardian.processes import marked, send
-from hanbeon.executors.guardian.wire import SMALL, packed, unpacked
+from hanbeon.executors.channel import FrameChannel
+from hanbeon.executors.supervisor.kernel import now
+from hanbeon.executors.supervisor.processes import marked, send
+from hanbeon.executors.supervisor.wire import SMALL, packed, unpacked
 
 _SWEEP_SECONDS = 0.05
 
@@ -62,7 +62,7 @@ class Session:
         self.watchdog: asyncio.TimerHandle | None = None
         self._asked: dict[int, Callable[[bool], None]] = {}
         ours, self._theirs = socket.socketpair()
-        self._channel = Channel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+        self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
 
     def give_away(self) -> int:
         """The keeper's end of the connection."""

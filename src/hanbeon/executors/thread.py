@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hanbeon.executors.port import Call, Done, StopCause, failed, returned
+from hanbeon.executors.executor import Call, Done, StopCause, failed, returned
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
 
@@ -35,7 +35,7 @@ class ThreadWork:
     def __init__(self, call: Call, pool: ThreadPoolExecutor, done: Done) -> None:
         self._call, self._done = call, done
         loop = asyncio.get_running_loop()
-        context: list[Any] = [SyncContext(call.desk, loop)] if call.task.signature.context_type else []
+        context: list[Any] = [SyncContext(call.backend, loop)] if call.task.signature.context_type else []
         body: Callable[[], Any] = lambda: call.task.function(*context, **call.arguments)  # noqa: E731
         future = loop.run_in_executor(pool, contextvars.copy_context().run, _contained, body)
         future.add_done_callback(self._ended)

@@ -13,12 +13,12 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError, TaskError
 from hanbeon.outbound.network import CheckedNetwork
 from hanbeon.outbound.origin import Origin
-from hanbeon.outbound.resolving import Resolve
+from hanbeon.outbound.resolver import Resolve
 
 _KEPT_SECONDS = 10.0
 
 
-class Request(NamedTuple):
+class HttpRequest(NamedTuple):
     """What is sent, to the byte."""
 
     method: str
@@ -28,10 +28,10 @@ class Request(NamedTuple):
     body: bytes | None = None
 
 
-class Answer:
+class HttpResponse:
     """What came back. Its body is on the wire until somebody reads it."""
 
-    def __init__(self, request: Request, response: httpcore2.Response) -> None:
+    def __init__(self, request: HttpRequest, response: httpcore2.Response) -> None:
         self._origin, self._response = request.origin, response
         self.status = response.status
         self._headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in response.headers}
@@ -51,7 +51,7 @@ class Answer:
         return bytes(found), True
 
 
-class Client:
+class OutboundClient:
     """Connections by origin, those of tasks that may go to private addresses apart: what was not checked for one task
     must not be reused for another."""
 
@@ -78,12 +78,14 @@ class Client:
         }
 
     @contextlib.asynccontextmanager
-    async def send(self, request: Request, *, connect_seconds: float, allow_private: bool) -> AsyncIterator[Answer]:
+    async def send(
+        self, request: HttpRequest, *, connect_seconds: float, allow_private: bool
+    ) -> AsyncIterator[HttpResponse]:
         """The answer, as soon as its head is there. A body that is not read to its end costs the connection."""
         with _border(request.origin):
             response = await self._pools[allow_private].handle_async_request(_core(request, connect_seconds))
         try:
-            yield Answer(request, response)
+            yield HttpResponse(request, response)
         finally:
             await response.aclose()
 
@@ -92,7 +94,7 @@ class Client:
             await pool.aclose()
 
 
-def _core(request: Request, connect_seconds: float) -> httpcore2.Request:
+def _core(request: HttpRequest, connect_seconds: float) -> httpcore2.Request:
     scheme, host, port = request.origin
     headers = {"Host": request.origin.authority, **request.headers}
     if request.body is not None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from hanbeon.errors import InvalidInput, PermanentError, TaskError
+from hanbeon.outbound.address_guard import AddressRefused, only_public
 from hanbeon.outbound.addresses import HOW_TO_ALLOW
-from hanbeon.outbound.guarding import AddressRefused, only_public
 from hanbeon.outbound.targets import MASK, check_scheme, without_secrets
 
 _LOGGER = "apprise"

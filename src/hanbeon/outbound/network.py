@@ -16,7 +16,7 @@ from httpcore2 import (
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError
 from hanbeon.outbound.addresses import why_not_public
-from hanbeon.outbound.resolving import Resolve
+from hanbeon.outbound.resolver import Resolve
 
 
 class CheckedNetwork(AsyncNetworkBackend):

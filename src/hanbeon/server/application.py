@@ -14,35 +14,35 @@ from starlette.routing import Match
 from starlette.types import ASGIApp
 
 from hanbeon.errors import HanbeonError, InvalidInput
-from hanbeon.server import documents, operating
-from hanbeon.server.ask import Ask, kinds_of
-from hanbeon.server.entrance import Entrance
-from hanbeon.server.live.websocket import websockets
-from hanbeon.server.offices import desk, events, jobs, webhooks
+from hanbeon.server import docs_pages, health
+from hanbeon.server.context import ServerContext
+from hanbeon.server.middleware import RequestMiddleware
+from hanbeon.server.offices import events, jobs, routes, webhooks
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.problems import Refused, problem_of
+from hanbeon.server.push.websocket import websockets
+from hanbeon.server.request import ApiRequest, kinds_of
 from hanbeon.server.schedules import executions, schedules
-from hanbeon.server.state import House
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.schedules.service import Schedules
 
 
-def application(house: House) -> ASGIApp:
+def application(context: ServerContext) -> ASGIApp:
     """What a server serves."""
-    offices = Offices(house.app, house.worker)
-    timetable = Schedules(house.app)
-    follow = events.channel(house, offices)
+    offices = Offices(context.app, context.worker)
+    timetable = Schedules(context.app)
+    follow = events.channel(context, offices)
     channels = [follow]
     told = [
-        *operating.operations(house),
-        *desk.operations(offices),
+        *health.operations(context),
+        *routes.operations(offices),
         *jobs.operations(offices),
         *webhooks.operations(offices),
-        *events.operations(house, follow),
+        *events.operations(context, follow),
         *executions.operations(timetable),
         *schedules.operations(timetable),
     ]
-    told += documents.operations(told, channels)
+    told += docs_pages.operations(told, channels)
     # Its own pages load from elsewhere, and its own description would say less.
     api = FastAPI(
         openapi_url=None,
@@ -52,32 +52,32 @@ def application(house: House) -> ASGIApp:
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     for each in told:
-        api.add_api_route(each.path, _endpoint(house, each), methods=[each.method], response_model=None)
+        api.add_api_route(each.path, _endpoint(context, each), methods=[each.method], response_model=None)
     for channel in channels:
         api.add_api_route(channel.path, _not_a_websocket, methods=["GET"], response_model=None)
     _translate_errors(api)
-    return Entrance(api, websockets(house, channels), house.counts.count)
+    return RequestMiddleware(api, websockets(context, channels), context.counts.count)
 
 
 async def _not_a_websocket(request: Request) -> Response:
     raise Refused("not_a_websocket", "connect to it as ws://", {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
-def _endpoint(house: House, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-    most = house.app.settings.max_request_bytes
+def _endpoint(context: ServerContext, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    most = context.app.settings.max_request_bytes
     kinds = kinds_of(operation.query)
 
     async def endpoint(request: Request) -> Response:
         request.state.quiet = operation.quiet
-        who = await house.admission.admit(request, operation.need)
+        who = await context.authenticator.admit(request, operation.need)
         request.state.user = who.user
-        ask = Ask(request, who, kinds, most)
+        ask = ApiRequest(request, who, kinds, most)
 
         async def answer() -> Response:
             answer = await operation.answer(ask)
             return answer.response() if isinstance(answer, Reply) else answer
 
-        return await house.repeats.once(ask, answer) if operation.creates else await answer()
+        return await context.idempotency.once(ask, answer) if operation.creates else await answer()
 
     return endpoint
 

@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
-from hanbeon.domain.outgoing import ListenerKind, kind_of_queue
+from hanbeon.domain.delivery import ListenerKind, kind_of_queue
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.access import ALLOWED, Need, Scope
-from hanbeon.server.ask import kind_of
-from hanbeon.server.operation import Channel, Operation
+from hanbeon.server.idempotency import KEY_PATTERN
+from hanbeon.server.operation import Operation, WebSocketOperation
 from hanbeon.server.problems import MEDIA_TYPE
 from hanbeon.server.refusals import refusals_of
-from hanbeon.server.repeats import KEY_PATTERN
+from hanbeon.server.request import kind_of
 
 _NAMES = re.compile(r"\{(\w+)\}")
 _TEXT = {"type": "string"}
@@ -34,7 +34,7 @@ _PROBLEM = {
 }
 
 
-def describe(operations: Iterable[Operation], channels: Iterable[Channel]) -> dict[str, Any]:
+def describe(operations: Iterable[Operation], channels: Iterable[WebSocketOperation]) -> dict[str, Any]:
     """An OpenAPI 3.1 document. It has no words for WebSockets, so those stand in a part of our own."""
     told = list(operations)
     types = {shape for each in told for shape in (each.body, *each.shapes.values()) if shape is not None}
@@ -85,7 +85,7 @@ def _operation(operation: Operation, schema_of: Mapping[Any, Any], links: dict[s
     return described | _security(operation.need)
 
 
-def _channel(channel: Channel) -> dict[str, Any]:
+def _channel(channel: WebSocketOperation) -> dict[str, Any]:
     return {"summary": channel.summary, "parameters": _path_and_query(channel)} | _security(channel.need)
 
 
@@ -96,7 +96,7 @@ def _security(need: Need) -> dict[str, Any]:
     return {"security": [{"token": []}], "x-scopes": scopes}
 
 
-def _path_and_query(asked: Operation | Channel) -> list[dict[str, Any]]:
+def _path_and_query(asked: Operation | WebSocketOperation) -> list[dict[str, Any]]:
     parameters: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(asked.path)
     ]

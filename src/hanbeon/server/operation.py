@@ -12,7 +12,7 @@ from starlette.responses import Response
 from hanbeon.domain.access import Need
 from hanbeon.errors import HanbeonError
 from hanbeon.events.follower import Follower
-from hanbeon.server.ask import Ask
+from hanbeon.server.request import ApiRequest
 
 
 class Reply(NamedTuple):
@@ -35,13 +35,13 @@ def etag(version: int) -> dict[str, str]:
     return {"ETag": f'"{version}"'}
 
 
-Answer = Callable[[Ask], Awaitable[Reply | Response]]
+Answer = Callable[[ApiRequest], Awaitable[Reply | Response]]
 
 
-Open = Callable[[Ask], Awaitable[AbstractContextManager[Follower]]]
+Open = Callable[[ApiRequest], Awaitable[AbstractContextManager[Follower]]]
 
 
-class Channel(NamedTuple):
+class WebSocketOperation(NamedTuple):
     """One thing to follow by WebSocket. `open` refuses, or gives what is sent from then on."""
 
     path: str

@@ -9,9 +9,9 @@ from hanbeon.domain.job import RESERVED
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.read import dependencies_of, jobs_by_id
-from hanbeon.store.port import Store
+from hanbeon.store.operations.queries import dependencies_of, jobs_by_id
 from hanbeon.store.records import lanes_of_queue
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
 _HOLDERS = 1000

@@ -12,7 +12,7 @@ from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
 from hanbeon.store.operations import tokens
 from hanbeon.store.operations.tokens import TokenRecord
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 
 _PREFIX = "hanbeon_"
 _RANDOM_BYTES = 32

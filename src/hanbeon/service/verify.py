@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.audit.case import Case, audit_case, audit_missing
-from hanbeon.domain.audit.finding import MEANINGS, Code, Finding, Severity
+from hanbeon.domain.audit.findings import MEANINGS, Code, Finding, Severity
 from hanbeon.domain.audit.history import Bounds, History
-from hanbeon.domain.audit.sweep import Change, Intervals, Timeline, sweep
+from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
 from hanbeon.service.verify_offices import OfficeIndexes
 from hanbeon.service.verify_schedules import verify_schedules
 from hanbeon.store.operations import audit, tallies
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 
 _NUMBERED_AT_ONCE = 1000
@@ -28,7 +28,7 @@ _INSTANTS = frozenset(
 )
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     """What an audit looked at and what it found, the errors first and in the order of the codes."""
 
     at: int
@@ -51,7 +51,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return not self.errors
 
 
-async def verify(store: Store) -> Report:
+async def verify(store: Store) -> VerifyReport:
     """Audit the whole database as it is at one instant. It changes nothing but to number events that lack their number.
 
     Exact on a quiet database. On a live one it reads one consistent snapshot, in which every job stands together with
@@ -63,7 +63,7 @@ async def verify(store: Store) -> Report:
     return await store.database.read(_audit)
 
 
-async def _audit(tx: Tx) -> Report:
+async def _audit(tx: Tx) -> VerifyReport:
     bounds = await audit.bounds(tx)
     history = History(bounds)
     indexes = OfficeIndexes()
@@ -92,7 +92,7 @@ async def _audit(tx: Tx) -> Report:
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
         *schedules.findings,
     ]
-    return Report(
+    return VerifyReport(
         at=bounds.now,
         jobs=jobs.jobs,
         attempts=jobs.attempts,
@@ -108,7 +108,7 @@ async def _audit(tx: Tx) -> Report:
 _ORDER = {code: place for place, code in enumerate(Code)}
 
 
-def _timelines(history: History, current: dict[str, Change]) -> dict[str, Timeline]:
+def _timelines(history: History, current: dict[str, SlotChange]) -> dict[str, Timeline]:
     """What each queue that ever forbade anything allowed, when. Of a change that was pruned, its row still tells."""
     whole = history.bounds.whole
     changes = history.changes if whole else {name: [change] for name, change in current.items()} | history.changes
@@ -173,7 +173,7 @@ def _tallies(told: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Findin
             )
 
 
-def render(report: Report, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
+def render(report: VerifyReport, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
     """The report for a person: a verdict, then every finding with its rows, at most `most` of each code (None: all)."""
     lines = [_verdict(report)]
     for code, group in groupby(report.findings, key=lambda finding: finding.code):
@@ -187,7 +187,7 @@ def render(report: Report, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
     return "\n".join(lines)
 
 
-def _verdict(report: Report) -> str:
+def _verdict(report: VerifyReport) -> str:
     seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
     if report.schedules:
         seen += f", {report.schedules:,} schedules"

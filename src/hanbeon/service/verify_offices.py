@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from hanbeon.domain.audit.finding import Code, Finding
-from hanbeon.domain.audit.history import Batch
+from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.audit.history import AuditedBatch
 from hanbeon.store.operations import audit_offices as audit
 from hanbeon.store.tx import Tx
 
@@ -22,7 +22,7 @@ class OfficeIndexes:
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}
 
-    async def look_at(self, tx: Tx, batches: Sequence[Batch]) -> None:
+    async def look_at(self, tx: Tx, batches: Sequence[AuditedBatch]) -> None:
         self._add(_MISSED, await audit.unindexed(tx, batches))
 
     async def finish(self, tx: Tx) -> list[Finding]:

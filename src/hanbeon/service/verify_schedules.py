@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from hanbeon.domain.audit.finding import Code, Finding
+from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.audit.fires import audit_schedule
 from hanbeon.store.operations import audit_schedules as audit
 from hanbeon.store.tx import Tx

@@ -15,7 +15,7 @@ from hanbeon.domain.job import LaneName, NewJob
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike
-from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, in_parts
@@ -33,7 +33,7 @@ _COLUMNS = (
 _ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 
 
-Make = Callable[[Tx, LaneBook], Awaitable[list[Enqueued]]]
+Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
 
 
 def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
@@ -47,7 +47,7 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
         return None
     batch, tried = jobs, False
 
-    async def make(tx: Tx, book: LaneBook) -> list[Enqueued]:
+    async def make(tx: Tx, book: LaneCache) -> list[Enqueued]:
         nonlocal tried
         if tried:
             return await enqueue(tx, book, batch)
@@ -75,7 +75,7 @@ class _Kind(NamedTuple):
     digest: Callable[[str], str]
 
 
-async def _make(tx: PostgresTx, book: LaneBook, batch: Batch) -> list[Enqueued]:
+async def _make(tx: PostgresTx, book: LaneCache, batch: Batch) -> list[Enqueued]:
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
     kinds = [_kind(kind, book, now) for kind in batch.kinds]
@@ -99,7 +99,7 @@ async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kin
         yield "".join(lines).encode()
 
 
-def _kind(job: NewJob, book: LaneBook, now: int) -> _Kind:
+def _kind(job: NewJob, book: LaneCache, now: int) -> _Kind:
     fields = (
         *(book.number(job.lane), State.READY, job.urgent, job.priority, now, now, 0, job.on_dependency_failure),
         *(job.timeout_us, policy_text(job.policy), job.work_item, job.meta),

@@ -33,9 +33,9 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
-from hanbeon.domain.outgoing import ListenerKind
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 

@@ -13,10 +13,10 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
-from hanbeon.store.lent import ENDED, ENDED_BY_ITS_USER
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx
+from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 
@@ -227,7 +227,7 @@ class PostgresDatabase:
         async with self.connection() as connection:
             return await operation(PostgresTx(connection))
 
-    async def lend(self) -> PostgresLent:
+    async def lend(self) -> PostgresUserTransaction:
         """Waits for a free connection as long as it takes; the task's own timeout bounds that."""
         if self._lending is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
@@ -239,7 +239,7 @@ class PostgresDatabase:
                 connection.terminate()
                 await self._lending.release(connection)
                 raise
-        return PostgresLent(self, connection, self._lending)
+        return PostgresUserTransaction(self, connection, self._lending)
 
     async def notify(self, hints: Iterable[str]) -> None:
         # Words of our own, so they may stand in the statement: without parameters it needs no transaction around it.
@@ -267,7 +267,7 @@ class PostgresDatabase:
                     raise
 
 
-class PostgresLent:
+class PostgresUserTransaction:
     """A transaction lent on a connection of its own. It takes no lock on a task's job before its end."""
 
     def __init__(self, database: PostgresDatabase, connection: Any, pool: Any) -> None:

@@ -18,12 +18,12 @@ from hanbeon.domain.job import LaneName
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
-from hanbeon.store.lent import ENDED, ENDED_BY_ITS_USER
 from hanbeon.store.operations.events import number_events, write_events
 from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import Tx, drive
+from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000
@@ -180,15 +180,15 @@ class SqliteDatabase:
         """The same for a single small statement; here there is nothing to save."""
         return await self.read(operation)
 
-    async def lend(self) -> SqliteLent:
+    async def lend(self) -> SqliteUserTransaction:
         _opened(self._writer)
         connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
-        lent = SqliteLent(self, connection)
+        lent = SqliteUserTransaction(self, connection)
         await lent.begin()
         return lent
 
 
-class SqliteLent:
+class SqliteUserTransaction:
     """A write transaction that is lent. It holds the file's only write lock, so it may last 5 seconds at the most."""
 
     def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:

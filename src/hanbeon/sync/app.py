@@ -15,8 +15,8 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.errors import HanbeonError
-from hanbeon.store.borrow.caller import identify
-from hanbeon.store.borrow.recognise import sync_caller_of
+from hanbeon.store.external.caller import identify
+from hanbeon.store.external.detect import sync_caller_of
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
@@ -24,7 +24,7 @@ from hanbeon.store.tx import drive
 from hanbeon.sync.background import Background
 from hanbeon.sync.job import SyncJob
 from hanbeon.sync.schedules import SyncSchedules
-from hanbeon.tasks.asked import check_requests, new_jobs, request_of
+from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import SyncTransaction
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task

@@ -10,9 +10,9 @@ import msgspec
 
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.meaning import SUCCESS, Meaning, meanings
 from hanbeon.tasks.options import check_names, named_texts, one_of, switch, texts, types_by_name
 from hanbeon.tasks.parameters import Parameters
+from hanbeon.tasks.result_codes import SUCCESS, ResultCodes, meanings
 from hanbeon.tasks.task import COMMAND, Task, TaskOptions, defining
 from hanbeon.tasks.template import Template
 
@@ -20,16 +20,16 @@ from hanbeon.tasks.template import Template
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 # As <sysexits.h> has them, which shells, mail systems and many programs follow.
 EXIT_CODES = {
-    0: Meaning(SUCCESS),
-    64: Meaning(FailureType.INVALID),
-    65: Meaning(FailureType.INVALID),
-    66: Meaning(FailureType.INVALID),
-    69: Meaning(FailureType.TEMPORARY),
-    75: Meaning(FailureType.TEMPORARY),
-    77: Meaning(FailureType.PERMISSION_ERROR),
-    78: Meaning(FailureType.INVALID),
+    0: ResultCodes(SUCCESS),
+    64: ResultCodes(FailureType.INVALID),
+    65: ResultCodes(FailureType.INVALID),
+    66: ResultCodes(FailureType.INVALID),
+    69: ResultCodes(FailureType.TEMPORARY),
+    75: ResultCodes(FailureType.TEMPORARY),
+    77: ResultCodes(FailureType.PERMISSION_ERROR),
+    78: ResultCodes(FailureType.INVALID),
 }
-_ANY_OTHER = Meaning(FailureType.ERROR)
+_ANY_OTHER = ResultCodes(FailureType.ERROR)
 DESCRIPTOR, STDOUT = "descriptor", "stdout"
 SAID, TEXT, JSON = "said", "text", "json"
 _SHOWN = 60
@@ -46,7 +46,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     pass_env: tuple[str, ...] = PASSED_ON
     stdin: bool = True
-    exit_codes: Mapping[int, Meaning] = {}
+    exit_codes: Mapping[int, ResultCodes] = {}
     protocol: str = DESCRIPTOR
     result: str = SAID
 
@@ -68,7 +68,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     def signature(self, task: str) -> Parameters:
         return Parameters(task, self.params, [name for each in self.argv for name in each.arguments])
 
-    def meaning(self, exit_code: int) -> Meaning:
+    def meaning(self, exit_code: int) -> ResultCodes:
         return self.exit_codes.get(exit_code) or EXIT_CODES.get(exit_code, _ANY_OTHER)
 
     def __str__(self) -> str:

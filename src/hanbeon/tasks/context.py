@@ -12,7 +12,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, TransactionUnsupported
 
 if TYPE_CHECKING:
-    from hanbeon.store.lent import LentTransaction
+    from hanbeon.store.user_transaction import UserTransaction
     from hanbeon.tasks.request import JobRequest
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class PutOffRequest(BaseException):
         self.seconds, self.message = seconds, message
 
 
-class Desk(Protocol):
+class AttemptBackend(Protocol):
     """What stands behind a context: the engine's side of one attempt."""
 
     job: Claimed
@@ -52,7 +52,7 @@ class Desk(Protocol):
         """
         ...
 
-    async def transaction(self) -> LentTransaction: ...
+    async def transaction(self) -> UserTransaction: ...
 
     async def enqueue(self, request: JobRequest[Any]) -> str: ...
 
@@ -73,8 +73,8 @@ def log_lines(text: str) -> bytes:
 class _Facts:
     """What both kinds of context know."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, backend: AttemptBackend) -> None:
+        self._desk = backend
 
     @property
     def job_id(self) -> str:
@@ -138,7 +138,7 @@ class Context(_Facts):
         """Note how far the work is: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
         await self._desk.write_progress(value)
 
-    async def transaction(self) -> LentTransaction:
+    async def transaction(self) -> UserTransaction:
         """A database transaction that commits if and only if this attempt succeeds. The same one every time."""
         return await self._desk.transaction()
 
@@ -150,8 +150,8 @@ class Context(_Facts):
 class SyncContext(_Facts):
     """For tasks that are plain functions, run in a thread or a process: the same, blocking."""
 
-    def __init__(self, desk: Desk, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(desk)
+    def __init__(self, backend: AttemptBackend, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(backend)
         self._loop = loop
 
     def progress(self, value: Any) -> None:
@@ -173,7 +173,7 @@ class SyncContext(_Facts):
 class SyncTransaction:
     """A transaction of the App for those who live in a thread, in the database's own SQL and placeholders."""
 
-    def __init__(self, lent: LentTransaction, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, lent: UserTransaction, loop: asyncio.AbstractEventLoop) -> None:
         self.lent, self._loop = lent, loop
 
     def execute(self, sql: str, *args: Any) -> None:

@@ -12,9 +12,9 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.http_headers import headers
 from hanbeon.tasks.http_url import Url
-from hanbeon.tasks.meaning import SUCCESS, Meaning, meanings
 from hanbeon.tasks.options import check_names, one_of, switch, types_by_name
 from hanbeon.tasks.parameters import Parameters
+from hanbeon.tasks.result_codes import SUCCESS, ResultCodes, meanings
 from hanbeon.tasks.task import HTTP, Task, TaskOptions, defining
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -26,9 +26,9 @@ CONNECT_SECONDS = 10.0
 REDIRECTS, _MOST_REDIRECTS = 5, 20
 _SHOWN = 60
 
-_TEMPORARY = Meaning(FailureType.TEMPORARY)
+_TEMPORARY = ResultCodes(FailureType.TEMPORARY)
 _STATUS = {
-    **dict.fromkeys((401, 403, 407), Meaning(FailureType.PERMISSION_ERROR)),
+    **dict.fromkeys((401, 403, 407), ResultCodes(FailureType.PERMISSION_ERROR)),
     **dict.fromkeys((408, 425, 429), _TEMPORARY),
 }
 
@@ -43,7 +43,7 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     send: str = BODY
     keep_answer: bool = True
-    status_codes: Mapping[int, Meaning] = {}
+    status_codes: Mapping[int, ResultCodes] = {}
     redirects: int = REDIRECTS
     connect_timeout: float = CONNECT_SECONDS
     allow_private: bool = False
@@ -64,12 +64,12 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
     def signature(self, task: str) -> Parameters:
         return Parameters(task, self.params, self.url.arguments)
 
-    def meaning(self, status: int) -> Meaning:
+    def meaning(self, status: int) -> ResultCodes:
         if status in self.status_codes:
             return self.status_codes[status]
         if 200 <= status < 300:
-            return Meaning(SUCCESS)
-        return _STATUS.get(status) or (_TEMPORARY if status >= 500 else Meaning(FailureType.INVALID))
+            return ResultCodes(SUCCESS)
+        return _STATUS.get(status) or (_TEMPORARY if status >= 500 else ResultCodes(FailureType.INVALID))
 
     @property
     def line(self) -> str:

@@ -12,7 +12,7 @@ import msgspec
 import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
-from hanbeon.domain.owned import check_not_owned
+from hanbeon.domain.reserved_queues import check_not_owned
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 

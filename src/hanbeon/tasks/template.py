@@ -16,7 +16,7 @@ JOB_FACTS = ("id", "task", "queue", "role", "attempt", "fence", "retry_count", "
 _PART = re.compile(r"\{(\{\w+(?:\.[\w-]+)*\})\}|\{(\w+(?:\.[\w-]+)*)\}")
 
 
-class Place(NamedTuple):
+class Placeholder(NamedTuple):
     """Where a value goes: which of `args` and `job`, and its name there."""
 
     root: str
@@ -32,7 +32,7 @@ class Template:
         if "\x00" in text:
             raise InvalidInput("a NUL cannot be passed on; remove it", field=field)
         self.text = text
-        self._parts: list[str | Place] = []
+        self._parts: list[str | Placeholder] = []
         last = 0
         for match in _PART.finditer(text):
             self._parts.append(text[last : match.start()])
@@ -50,11 +50,11 @@ class Template:
     @property
     def arguments(self) -> list[str]:
         """The arguments that it wants, in its order."""
-        return [part.name for part in self._parts if isinstance(part, Place) and part.root == ARGS]
+        return [part.name for part in self._parts if isinstance(part, Placeholder) and part.root == ARGS]
 
     @property
     def is_plain(self) -> bool:
-        return not any(isinstance(part, Place) for part in self._parts)
+        return not any(isinstance(part, Placeholder) for part in self._parts)
 
     def fill(self, values: Mapping[str, Mapping[str, Any]], quote: Callable[[str], str] = str) -> str:
         """The text for one job; `quote` is applied to what is filled in."""
@@ -68,12 +68,12 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _place(name: str, field: str) -> Place:
+def _place(name: str, field: str) -> Placeholder:
     root, dot, rest = name.partition(".")
     if root == ARGS and dot and "." not in rest:
-        return Place(ARGS, rest)
+        return Placeholder(ARGS, rest)
     if root == JOB and rest in JOB_FACTS:
-        return Place(JOB, rest)
+        return Placeholder(JOB, rest)
     known = [f"{JOB}.{fact}" for fact in JOB_FACTS]
     hint = did_you_mean(name, known).replace("'", "") if dot else f"; did you mean {{{ARGS}.{name}}}?"
     raise InvalidInput(

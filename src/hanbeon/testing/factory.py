@@ -12,9 +12,9 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.job import Job
 from hanbeon.store.operations import claim as claims
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.settle import Report
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task, TaskOptions
@@ -91,7 +91,7 @@ class Factory:
         return held[0]
 
     async def _settle(self, held: Claimed, outcome: Outcome) -> None:
-        await self._app.store.settle([Report(held.seq, held.fence, outcome)])
+        await self._app.store.settle([CompletionReport(held.seq, held.fence, outcome)])
 
 
 def _nothing() -> None:

@@ -16,10 +16,10 @@ from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput
-from hanbeon.executors.port import StopCause
+from hanbeon.executors.executor import StopCause
 from hanbeon.job import Job
 from hanbeon.settings import Settings
-from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.tasks.request import JobRequest, instant_us
 from hanbeon.tasks.task import Task

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts, audit_case
-from hanbeon.domain.audit.finding import Code, Severity
+from hanbeon.domain.audit.findings import Code, Severity
 from hanbeon.domain.audit.history import Bounds, Trace
 from hanbeon.domain.lifecycle import AttemptStatus, State
 

@@ -1,8 +1,8 @@
 """What an audit makes of numbers, of creations and of a history whose beginning was pruned."""
 
 from hanbeon.domain.audit.case import Case, JobFacts, audit_case, audit_missing
-from hanbeon.domain.audit.finding import Code
-from hanbeon.domain.audit.history import CREATIONS, ENDINGS, Batch, Bounds, History
+from hanbeon.domain.audit.findings import Code
+from hanbeon.domain.audit.history import CREATIONS, ENDINGS, AuditedBatch, Bounds, History
 from hanbeon.domain.events import Event
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
@@ -25,7 +25,7 @@ def history(*batches: tuple[int | None, int, list[Event]], first_id: int | None 
     )
     followed = History(bounds)
     for seq, (number, at, events) in enumerate(batches):
-        followed.follow(Batch(seq=seq, at=at, count=len(events), first_id=number, events=events))
+        followed.follow(AuditedBatch(seq=seq, at=at, count=len(events), first_id=number, events=events))
     followed.finish()
     return followed
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.audit.finding import Code
-from hanbeon.domain.audit.sweep import GRACE_US, STILL_RUNNING, Change, Intervals, Timeline, sweep
+from hanbeon.domain.audit.findings import Code
+from hanbeon.domain.audit.sweep import GRACE_US, STILL_RUNNING, Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.limits import QueueLimits
 
 LONG_AGO = -10 * GRACE_US
@@ -24,7 +24,7 @@ def limited(max_concurrent: int = 0, at: int = LONG_AGO, **limits: object) -> Ti
 
 
 def changed(*changes: tuple[int, QueueLimits, bool], whole: bool = True) -> Timeline:
-    return Timeline([Change(at=at, limits=limits, paused=paused) for at, limits, paused in changes], whole=whole)
+    return Timeline([SlotChange(at=at, limits=limits, paused=paused) for at, limits, paused in changes], whole=whole)
 
 
 def test_one_more_than_the_limit_is_found_and_named() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from hanbeon.domain.schedules.timing import Fold, Gap
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from tests.domain.schedules.instants import MINUTE, SECOND
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -41,7 +41,7 @@ def jumps(zone: str, first_year: int = 2000, last_year: int = 2037) -> tuple[int
 
 
 def expected_fires(
-    matches: Callable[[dt.datetime], bool], zone: str, begin: int, end: int, gap: Gap, fold: Fold
+    matches: Callable[[dt.datetime], bool], zone: str, begin: int, end: int, gap: ClockGap, fold: ClockFold
 ) -> list[int]:
     """The fires of a window of whole minutes, by looking at each; it begins and ends away from jumps."""
     shown = [(instant, wall(instant, zone)) for instant in range(begin, end + 1, MINUTE)]
@@ -51,8 +51,8 @@ def expected_fires(
     previous = shown[0][1]
     for instant, time in shown:
         again, comes_again = time in seen, last_seen[time] > instant
-        allowed = (not again or fold is not Fold.FIRST) and (not comes_again or fold is not Fold.SECOND)
-        skipped = gap is Gap.FIRE and any(map(matches, _between(previous, time)))
+        allowed = (not again or fold is not ClockFold.FIRST) and (not comes_again or fold is not ClockFold.SECOND)
+        skipped = gap is ClockGap.FIRE and any(map(matches, _between(previous, time)))
         if (allowed and matches(time)) or skipped:
             found.append(instant)
         seen.add(time)

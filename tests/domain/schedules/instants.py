@@ -6,7 +6,7 @@ import datetime as dt
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from hanbeon.domain.schedules.timing import Timing
+from hanbeon.domain.schedules.fire_times import Timing
 
 SECOND = 1_000_000
 MINUTE, HOUR, DAY = 60 * SECOND, 3_600 * SECOND, 86_400 * SECOND

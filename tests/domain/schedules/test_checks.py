@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from hanbeon.domain.schedules.checks import check_timing
-from hanbeon.domain.schedules.timing import LONGEST_JITTER_US, Fold, Gap, Timing
+from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, ClockFold, ClockGap, Timing
 from hanbeon.errors import InvalidInput
 from tests.domain.schedules.instants import DAY, HOUR, MINUTE, at
 
@@ -20,7 +20,7 @@ ONCE = Timing(run_at=NOW + HOUR, timezone=SEOUL)
         DAILY,
         ONCE,
         msgspec.structs.replace(DAILY, starts_at=NOW - DAY, ends_at=NOW + DAY, jitter_us=LONGEST_JITTER_US),
-        msgspec.structs.replace(DAILY, gap=Gap.SKIP, fold=Fold.BOTH),
+        msgspec.structs.replace(DAILY, gap=ClockGap.SKIP, fold=ClockFold.BOTH),
         msgspec.structs.replace(ONCE, run_at=NOW + 1, jitter_us=MINUTE),
         Timing(cron="0 9 30 1,3-12 * | 0 9 L 2 *", timezone="America/New_York"),
         Timing(cron="* * * * * *", timezone="UTC", starts_at=NOW + 1000 * DAY, ends_at=NOW + 1000 * DAY),
@@ -42,8 +42,8 @@ def test_a_timing_that_fits_is_let_through(timing: Timing) -> None:
         (msgspec.structs.replace(ONCE, run_at=NOW), "run_at", "for example 2026-01-05T14:00:00+09:00"),
         (msgspec.structs.replace(ONCE, run_at=2**62), "run_at", "1870 to 9999"),
         (msgspec.structs.replace(ONCE, starts_at=NOW + DAY), "run_at", "not between starts_at and ends_at"),
-        (msgspec.structs.replace(ONCE, gap=Gap.SKIP), "gap", "belongs to cron"),
-        (msgspec.structs.replace(ONCE, fold=Fold.BOTH), "fold", "belongs to cron"),
+        (msgspec.structs.replace(ONCE, gap=ClockGap.SKIP), "gap", "belongs to cron"),
+        (msgspec.structs.replace(ONCE, fold=ClockFold.BOTH), "fold", "belongs to cron"),
         (msgspec.structs.replace(DAILY, starts_at=-(2**62)), "starts_at", "1870 to 9999"),
         (msgspec.structs.replace(DAILY, starts_at=NOW + DAY, ends_at=NOW), "ends_at", "is before starts_at"),
         (msgspec.structs.replace(DAILY, ends_at=NOW - 1), "ends_at", "does not fire any more until"),

@@ -4,12 +4,12 @@ import pytest
 
 from hanbeon.domain.schedules.decide import decide, take_turn
 from hanbeon.domain.schedules.definition import Definition
-from hanbeon.domain.schedules.misfire import Misfire, Outcome, Overlap, Plan, Planned
-from hanbeon.domain.schedules.timing import Timing
+from hanbeon.domain.schedules.fire_times import Timing
+from hanbeon.domain.schedules.misfire import Misfire, MisfireOutcome, Overlap, Plan, PlannedFire
 
 LATE_BEFORE = 100
-PLAN = Plan([Planned(at, Outcome.DUE) for at in (101, 102, 103)], 103, None)
-MISSED = Plan([Planned(at, Outcome.DUE) for at in (1, 2, 103)], 103, None)
+PLAN = Plan([PlannedFire(at, MisfireOutcome.DUE) for at in (101, 102, 103)], 103, None)
+MISSED = Plan([PlannedFire(at, MisfireOutcome.DUE) for at in (1, 2, 103)], 103, None)
 
 
 def says(overlap: Overlap, misfire: Misfire = Misfire.COALESCE) -> Definition:

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hanbeon.domain.schedules.misfire import COUNTED, ON_TIME, RECORDED, Misfire, Outcome, Plan, plan
-from hanbeon.domain.schedules.timing import Timing
+from hanbeon.domain.schedules.fire_times import Timing
+from hanbeon.domain.schedules.misfire import COUNTED, ON_TIME, RECORDED, Misfire, MisfireOutcome, Plan, plan
 from tests.domain.schedules.instants import DAY, HOUR, MINUTE, SECOND, at
 
 SEOUL = "Asia/Seoul"
 NINE = at("2026-01-05 09:00", SEOUL)
 GRACE = 30 * SECOND
-DUE, COALESCED, MISSED = Outcome.DUE, Outcome.COALESCED, Outcome.MISSED
+DUE, COALESCED, MISSED = MisfireOutcome.DUE, MisfireOutcome.COALESCED, MisfireOutcome.MISSED
 
 
 def every_ten_minutes(misfire: Misfire, *, last: int = NINE, now: int, limit: int = 100) -> Plan:
     return plan(Timing(cron="*/10 * * * *", timezone=SEOUL), last, now, misfire, limit, GRACE)
 
 
-def minutes(made: Plan) -> list[tuple[int, Outcome]]:
+def minutes(made: Plan) -> list[tuple[int, MisfireOutcome]]:
     return [((fire.at - NINE) // MINUTE, fire.outcome) for fire in made.fires]
 
 
@@ -36,7 +36,7 @@ def minutes(made: Plan) -> list[tuple[int, Outcome]]:
         (Misfire.ALL, [(10, DUE), (20, DUE), (30, DUE), (40, DUE), (50, DUE), (60, DUE)]),
     ],
 )
-def test_an_outage_of_an_hour(misfire: Misfire, expected: list[tuple[int, Outcome]]) -> None:
+def test_an_outage_of_an_hour(misfire: Misfire, expected: list[tuple[int, MisfireOutcome]]) -> None:
     made = every_ten_minutes(misfire, now=NINE + 65 * MINUTE)
     assert minutes(made) == expected
     assert made.last == NINE + 60 * MINUTE
@@ -54,7 +54,7 @@ def test_an_outage_of_an_hour(misfire: Misfire, expected: list[tuple[int, Outcom
 )
 @pytest.mark.parametrize("late", [0, 1, GRACE])
 def test_what_is_within_the_grace_is_on_time_whatever_was_missed_before(
-    misfire: Misfire, expected: list[tuple[int, Outcome]], late: int
+    misfire: Misfire, expected: list[tuple[int, MisfireOutcome]], late: int
 ) -> None:
     assert minutes(every_ten_minutes(misfire, now=NINE + 30 * MINUTE + late)) == expected
 
@@ -62,7 +62,7 @@ def test_what_is_within_the_grace_is_on_time_whatever_was_missed_before(
 @pytest.mark.parametrize(("misfire", "outcome"), [(Misfire.COALESCE, DUE), (Misfire.SKIP, MISSED), (Misfire.ALL, DUE)])
 @pytest.mark.parametrize("timing", [Timing(run_at=NINE, timezone=SEOUL), Timing(cron="0 9 * * *", timezone=SEOUL)])
 def test_the_last_instant_of_grace_is_on_time_and_the_next_is_late(
-    timing: Timing, misfire: Misfire, outcome: Outcome
+    timing: Timing, misfire: Misfire, outcome: MisfireOutcome
 ) -> None:
     on_time = plan(timing, NINE - HOUR, NINE + GRACE, misfire, 100, GRACE)
     assert [fire.outcome for fire in on_time.fires] == [DUE]

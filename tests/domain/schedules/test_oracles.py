@@ -12,7 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from hanbeon.domain.schedules.cron import parse
-from hanbeon.domain.schedules.timing import Fold, Gap, NoteKind, Timing
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap, NoteKind, Timing
 from hanbeon.errors import InvalidInput
 from tests.domain.schedules.clocks import expected_fires, jumps, wall
 from tests.domain.schedules.expressions import ZONES, Drawn, expressions
@@ -36,12 +36,12 @@ def around_a_jump(draw: st.DrawFn) -> tuple[str, int]:
 @given(
     expressions(busy=True),
     around_a_jump(),
-    st.sampled_from([None, *Gap]),
-    st.sampled_from([None, *Fold]),
+    st.sampled_from([None, *ClockGap]),
+    st.sampled_from([None, *ClockFold]),
     st.integers(0, MINUTE - 1),
 )
 def test_nothing_is_left_out_and_nothing_added_around_a_jump(
-    drawn: Drawn, place: tuple[str, int], gap: Gap | None, fold: Fold | None, past: int
+    drawn: Drawn, place: tuple[str, int], gap: ClockGap | None, fold: ClockFold | None, past: int
 ) -> None:
     """From any instant around a jump, under each policy, the fires are those that a look at each minute finds."""
     zone, start = place
@@ -52,8 +52,8 @@ def test_nothing_is_left_out_and_nothing_added_around_a_jump(
         zone,
         start - 8 * HOUR,
         start + 8 * HOUR,
-        gap or (Gap.FIRE if expression.fixed else Gap.SKIP),
-        fold or (Fold.FIRST if expression.fixed else Fold.BOTH),
+        gap or (ClockGap.FIRE if expression.fixed else ClockGap.SKIP),
+        fold or (ClockFold.FIRST if expression.fixed else ClockFold.BOTH),
     )
     expected = [instant for instant in minutes if start + past < instant <= start + 5 * HOUR]
     found = []

@@ -5,8 +5,8 @@ from itertools import takewhile
 
 import pytest
 
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
-from hanbeon.domain.schedules.timing import Timing
 from hanbeon.errors import InvalidInput
 from tests.domain.schedules.instants import at, first, iso
 

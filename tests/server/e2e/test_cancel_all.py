@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from tests.cli.hanbeon import hanbeon
-from tests.executors.bench import alive
-from tests.server.e2e.houses import ServerProcess, until
+from tests.executors.workbench import alive
+from tests.server.e2e.server_process import ServerProcess, until
 
 _JOBS, _RUNNING, _GRACE = 5_000, 3, 1.0
 _ALLOWED = _GRACE + 2

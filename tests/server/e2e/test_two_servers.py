@@ -17,10 +17,10 @@ from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from tests.cli.hanbeon import hanbeon
 from tests.processes.sampler import Sampler
 from tests.server.client import Client, Said
-from tests.server.e2e.houses import ServerProcess, until
 from tests.server.e2e.recounter import Recounter
+from tests.server.e2e.server_process import ServerProcess, until
 from tests.server.e2e.sessions import Workshop
-from tests.surfaces.offices.outgoing.mail import Mailbox, smtp_thread
+from tests.surfaces.offices.delivery.mail import Mailbox, smtp_thread
 
 pytestmark = pytest.mark.slow
 

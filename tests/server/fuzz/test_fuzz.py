@@ -52,7 +52,7 @@ def test_whatever_is_asked_the_answers_are_those_of_the_description(sqlite_url: 
     assert not _never_done(description, metrics)
     ran = [line for line in metrics.splitlines() if 'state="succeeded"' in line and not line.endswith(" 0.0")]
     assert len(ran) > 1, "hardly a job has run, so that most of the API was never reached"
-    assert "request_broke" not in log.read_text()
+    assert "request_failed" not in log.read_text()
 
 
 def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import UnknownDependency
-from hanbeon.store.operations.settle import Report, settle
+from hanbeon.store.operations.complete import CompletionReport, complete
 from tests.store.world import World, changed, new_job
 
 PENDING, READY, SUCCEEDED = State.PENDING, State.READY, State.SUCCEEDED
@@ -43,7 +43,7 @@ async def test_both_halves_settled_in_one_batch_free_what_waits_for_both(world: 
     whole = new_job(depends_on=tuple(job.id for job in halves))
     await world.enqueue(*halves, whole)
     held = await world.claim(10)
-    await world.store.settle([Report(job.seq, job.fence, Returned()) for job in held])
+    await world.store.settle([CompletionReport(job.seq, job.fence, Returned()) for job in held])
     assert await world.state(whole.id) is READY
     assert (await world.reasons(whole.id)).count("promoted") == 1
 
@@ -238,8 +238,8 @@ async def test_promoters_are_told_of_a_job_that_is_free_before_its_time(world: W
     first = await world.make()
     await world.make(depends_on=(first,), delay_us=60_000_000)
     held = await world.claim_this(first)
-    report = Report(held.seq, held.fence, Returned(), instance=held.instance)
-    _, hints = await world.store.database.transact(lambda tx: settle(tx, world.store.book, [report]))
+    report = CompletionReport(held.seq, held.fence, Returned(), instance=held.instance)
+    _, hints = await world.store.database.transact(lambda tx: complete(tx, world.store.book, [report]))
     assert "later" in hints
 
 

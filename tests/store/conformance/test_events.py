@@ -4,7 +4,7 @@ import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.outcome import Returned
-from hanbeon.store.operations.settle import Report
+from hanbeon.store.operations.complete import CompletionReport
 from tests.store.world import World, new_job
 
 
@@ -50,7 +50,7 @@ async def test_what_changes_nothing_tells_nothing(world: World) -> None:
     held = await world.claim_this(await world.make())
     rows = await world.rows()
     assert await world.claim(10) == []
-    await world.store.settle([Report(held.seq, held.fence + 1, Returned())])
+    await world.store.settle([CompletionReport(held.seq, held.fence + 1, Returned())])
     await world.store.settle([])
     await world.store.promote(10)
     await world.store.recover(10)

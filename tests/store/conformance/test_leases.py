@@ -8,8 +8,8 @@ import pytest
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE, HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.settle import Report
 from tests.store.world import LEASE, LEASE_US, World, lease_of, new_job
 
 RETRYING = RetryPolicy(max_retries=3, base_us=0)
@@ -26,7 +26,7 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
         for instance in (None, live.instance):
-            assert await world.store.settle([Report(*lease, Returned("stale"), instance=instance)]) == []
+            assert await world.store.settle([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
@@ -79,9 +79,14 @@ async def test_reports_of_an_old_and_a_new_attempt_may_travel_together(world: Wo
         stale = await world.claim_this(job_id)
         await world.settle(stale, HandedBack())
         live = await world.claim_this(job_id)
-        reports = [Report(stale.seq, stale.fence, Raised("stale")), Report(live.seq, live.fence, Returned("live"))]
+        reports = [
+            CompletionReport(stale.seq, stale.fence, Raised("stale")),
+            CompletionReport(live.seq, live.fence, Returned("live")),
+        ]
         reports = [msgspec.structs.replace(report, instance=live.instance if short else None) for report in reports]
-        settled = await world.store.settle([*reports[::order], Report(live.seq, live.fence, Raised("double"))])
+        settled = await world.store.settle(
+            [*reports[::order], CompletionReport(live.seq, live.fence, Raised("double"))]
+        )
         assert [(each.fence, each.state) for each in settled] == [(live.fence, State.SUCCEEDED)]
         assert (await world.job(job_id)).result == "live"
 
@@ -97,8 +102,8 @@ async def test_a_batch_of_reports_is_applied_each_by_its_own_lease(world: World)
         HandedBack(),
         PutOff(1_000_000),
     ]
-    reports = [Report(job.seq, job.fence, outcome) for job, outcome in zip(held, outcomes, strict=True)]
-    reports[0] = Report(held[0].seq, 99, Returned("1"))
+    reports = [CompletionReport(job.seq, job.fence, outcome) for job, outcome in zip(held, outcomes, strict=True)]
+    reports[0] = CompletionReport(held[0].seq, 99, Returned("1"))
     settled = await world.store.settle(reports)
     assert {each.seq for each in settled} == {job.seq for job in held[1:]}
     assert await world.states(ids) == [
@@ -276,8 +281,8 @@ async def test_odd_messages_hold_nobody_up(world: World) -> None:
     odd, fine = await world.make(), await world.make()
     held = await world.claim(10)
     reports = [
-        Report(held[0].seq, held[0].fence, Raised("NUL \x00 and half a pair \udcff")),
-        Report(held[1].seq, held[1].fence, Returned('"한번"')),
+        CompletionReport(held[0].seq, held[0].fence, Raised("NUL \x00 and half a pair \udcff")),
+        CompletionReport(held[1].seq, held[1].fence, Returned('"한번"')),
     ]
     assert len(await world.store.settle(reports)) == 2
     assert (await world.job(odd)).error_message == "NUL � and half a pair ?"

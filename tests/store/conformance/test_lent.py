@@ -8,8 +8,8 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.errors import DatabaseUnavailable, DependencyCycle, UniqueKeyTaken
-from hanbeon.store.lent import LentTransaction
-from hanbeon.store.operations.settle import Report
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.user_transaction import UserTransaction
 from tests.store.world import LEASE, World, lease_of, new_id, new_job
 
 
@@ -22,15 +22,15 @@ async def effects(world: World) -> AsyncIterator[World]:
     await world.script("DROP TABLE hanbeon.test_effect")
 
 
-async def _write(world: World, lent: LentTransaction, job_id: str) -> None:
+async def _write(world: World, lent: UserTransaction, job_id: str) -> None:
     table = "hanbeon.test_effect" if world.on_postgres else "hanbeon_test_effect"
     await lent.execute(f"INSERT INTO {table} (job) VALUES ({'$1' if world.on_postgres else '?'})", job_id)
     rows = await lent.fetch(f"SELECT job FROM {table}")
     assert [row["job"] for row in rows] == [job_id]
 
 
-def _report(held: Claimed) -> Report:
-    return Report(held.seq, held.fence, Returned('"done"'))
+def _report(held: Claimed) -> CompletionReport:
+    return CompletionReport(held.seq, held.fence, Returned('"done"'))
 
 
 async def test_writes_are_there_when_the_success_is(effects: World) -> None:
@@ -55,13 +55,13 @@ async def test_writes_and_children_are_gone_when_the_success_is_refused(effects:
     held = await effects.claim_this(job_id)
     report = _report(held)
     if why == "stale":
-        report = Report(held.seq, held.fence + 1, Returned())
+        report = CompletionReport(held.seq, held.fence + 1, Returned())
     elif why == "expired":
         await effects.clock.advance(LEASE)
     elif why == "cancelled":
         await effects.store.cancel(job_id)
     else:
-        report = Report(held.seq, held.fence, Raised("boom"))
+        report = CompletionReport(held.seq, held.fence, Raised("boom"))
     rows = await effects.rows()
     lent = await effects.store.lend()
     await _write(effects, lent, job_id)

@@ -5,7 +5,7 @@ import pytest
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.outcome import HandedBack
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.settle import Report
+from hanbeon.store.operations.complete import CompletionReport
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 
 
@@ -167,4 +167,4 @@ async def test_a_queue_of_more_lanes_than_one_look_takes_still_runs_all_of_them(
             cursor, looks = answer.cursor, looks + 1
             seen += answer.jobs
         assert len({job.id for job in seen}) == 60
-        await world.store.settle([Report(job.seq, job.fence, HandedBack()) for job in seen])
+        await world.store.settle([CompletionReport(job.seq, job.fence, HandedBack()) for job in seen])

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, Place
+from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 
 
-async def claim(world: World, want: int, behind: Place | None = None) -> ClaimAnswer:
+async def claim(world: World, want: int, behind: LanePosition | None = None) -> ClaimAnswer:
     return await world.store.claim(ClaimRequest(INSTANCE, ["t"], want, LEASE_US, 0, behind))
 
 

@@ -11,8 +11,8 @@ from hanbeon.domain.outcome import HandedBack, PutOff, Raised, Returned, TimedOu
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.tally import SLOT_US
 from hanbeon.errors import NotFound
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
-from hanbeon.store.operations.settle import Report
 from tests.store.world import LEASE, World, lease_of, new_job
 
 HOUR_US = 3600 * MICROS
@@ -56,7 +56,7 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     await world.clock.advance(2)
     await check(world.settle(held))  # The quick way, where there is one.
     held = await check(claim(delayed))
-    await check(store.settle([Report(held.seq, held.fence, Returned())]))
+    await check(store.settle([CompletionReport(held.seq, held.fence, Returned())]))
 
     many = await check(world.make(policy=AGAIN, priority=-1))
     for outcome in (Raised("again"), TimedOut(), HandedBack(), PutOff(0)):
@@ -93,7 +93,9 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     freed = await check(world.make(depends_on=(done,)))
     await check(world.finish(done))
     assert await world.state(freed) is State.READY
-    await check(store.settle_with_children(Report(*lease_of(await check(claim(freed))), Returned()), [new_job()]))
+    await check(
+        store.settle_with_children(CompletionReport(*lease_of(await check(claim(freed))), Returned()), [new_job()])
+    )
     await check(store.change_queue("default", {"max_concurrent": 3}, paused=True))
 
     told = {event.type for event in await world.events()}
@@ -192,7 +194,7 @@ async def test_instances_together_fold_no_oftener_than_one(world: World) -> None
 
 
 async def test_who_finds_much_that_is_not_folded_has_it_folded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.port._MUCH_UNFOLDED", 2)
+    monkeypatch.setattr("hanbeon.store.store._MUCH_UNFOLDED", 2)
     for _ in range(3):
         await world.make()
     assert (await world.store.counts())[State.READY] == 3

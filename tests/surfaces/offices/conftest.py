@@ -3,7 +3,7 @@
 import pytest
 
 from hanbeon.testing import TestKit
-from tests.surfaces.offices.desk import Desk, add_tasks
+from tests.surfaces.offices.office_kit import Desk, add_tasks
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.errors import Changed, Conflict, NotFound
 from hanbeon.service.verify import verify
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.read import JobFilter
-from hanbeon.store.operations.settle import Report
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.queries import JobFilter
 from hanbeon.surfaces.offices.service import Offices
-from tests.surfaces.offices.desk import add_tasks
+from tests.surfaces.offices.office_kit import add_tasks
 
 LEASE_US = 600 * MICROS
 
@@ -45,7 +45,7 @@ async def _claim(offices: Offices, want: int = 10) -> list[Any]:
 
 
 async def _end(offices: Offices, jobs: list[Any]) -> None:
-    await offices._store.settle([Report(job.seq, job.fence, Returned("null")) for job in jobs])
+    await offices._store.settle([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
 
 
 async def test_a_new_limit_is_in_force_at_the_next_claim_of_another_instance(app: App) -> None:

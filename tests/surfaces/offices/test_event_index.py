@@ -4,8 +4,8 @@ import pytest
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.offices import queue_of_office
-from tests.service.doctoring import run_sql
-from tests.surfaces.offices.desk import Desk
+from tests.service.raw_sql import run_sql
+from tests.surfaces.offices.office_kit import Desk
 
 _INDEX = "SELECT queue_id FROM hanbeon.office_batch"
 

@@ -6,9 +6,9 @@ import pytest
 
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices import events as module
-from hanbeon.surfaces.offices.shapes import SchedulerEvent
+from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.vocabulary import EventType
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 
 async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from hanbeon.domain.job import NO_HANDLER
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 
 @pytest.fixture

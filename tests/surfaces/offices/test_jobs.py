@@ -7,8 +7,8 @@ import pytest
 import uuid_utils
 
 from hanbeon.errors import DependencyCycle, IdAlreadyUsed, InvalidInput, UnknownDependency
-from hanbeon.surfaces.offices.shapes import Edge
-from tests.surfaces.offices.desk import Desk
+from hanbeon.surfaces.offices.schemas import Edge
+from tests.surfaces.offices.office_kit import Desk
 
 CONTRACT = """
 id key office_id task_id role title status priority urgent depends_on blocked_by retry_count timeout_ms progress result

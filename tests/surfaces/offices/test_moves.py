@@ -6,7 +6,7 @@ import pytest
 
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.surfaces.offices.service import Offices
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 MANY = 3_000
 

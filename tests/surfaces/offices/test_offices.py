@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import Changed, Conflict, InvalidInput, JobNotFound, OfficeNotFound, UnknownTask
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 HOSTILE = ["", "x", "' OR 1=1 --", "\x00", "가" * 5_000, "00000000-0000-0000-0000-00000000000", "\ud800", "{}"]
 MISSING = "00000000-0000-7000-8000-000000000000"

@@ -12,7 +12,7 @@ from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, TaskDefinitionError,
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 MINUTE_US = 60_000_000
 

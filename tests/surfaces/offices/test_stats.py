@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 
 async def _recounted(desk: Desk) -> dict[str, int]:

@@ -4,7 +4,7 @@ import pytest
 
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.errors import DependencyCycle
-from tests.surfaces.offices.desk import Desk
+from tests.surfaces.offices.office_kit import Desk
 
 MINUTE = 60
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hanbeon.testing import TestKit
-from tests.surfaces.schedules.timetable import Timetable, add_tasks
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
 
 @pytest.fixture

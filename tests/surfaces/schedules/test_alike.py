@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.domain.events import Event
-from hanbeon.domain.schedules.timing import jitter_of
+from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.service.verify import render, verify
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations.fires import Firing, fire_due
 from hanbeon.store.tx import Tx
-from tests.surfaces.schedules.timetable import Timetable
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 JITTER_US = 600_000_000
 TASKS = ("report", "hold", "fail")

@@ -7,7 +7,7 @@ import pytest
 from hanbeon import App, SyncApp, daily, monthly, weekly
 from hanbeon.errors import ExecutionUnfinished, InvalidInput, ScheduleNameTaken, ScheduleNotFound, UnknownTask
 from hanbeon.testing import TestKit
-from tests.surfaces.schedules.timetable import Timetable, add_tasks
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
 KST = dt.timezone(dt.timedelta(hours=9))
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from hanbeon.domain.schedules.timing import jitter_of
+from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.store.operations.schedules import schedules
 from hanbeon.store.operations.totals import totals
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.schedules import shapes
-from tests.surfaces.schedules.timetable import Timetable
+from hanbeon.surfaces.schedules import schemas
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 
-async def _reasons(timetable: Timetable, schedule: shapes.Schedule) -> dict[str | None, int]:
+async def _reasons(timetable: Timetable, schedule: schemas.Schedule) -> dict[str | None, int]:
     found: dict[str | None, int] = {}
     for fire in (await timetable.schedules.fires(schedule.id, limit=1_000)).items:
         found[fire.reason] = found.get(fire.reason, 0) + 1 + fire.more

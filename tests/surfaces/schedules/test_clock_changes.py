@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from tests.surfaces.schedules.timetable import Timetable
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 # The zone, the expression, where to begin, and the three fires that follow, in UTC.
 YEAR_2027 = [

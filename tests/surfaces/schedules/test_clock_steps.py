@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from hanbeon.surfaces.schedules import shapes
-from tests.surfaces.schedules.timetable import Timetable
+from hanbeon.surfaces.schedules import schemas
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 STEPS = (-7_200, -3_600, -90, -61, -5, -1, 1, 5, 61, 90, 3_600, 7_200)
 
@@ -38,7 +38,7 @@ async def test_a_clock_that_is_set_back_and_forth_repeats_nothing(
     assert len(made) == len(set(made)) > 0
 
 
-async def _went_on(timetable: Timetable, schedule: shapes.Schedule, before: list[str]) -> list[str]:
+async def _went_on(timetable: Timetable, schedule: schemas.Schedule, before: list[str]) -> list[str]:
     """The history: what was told is told again, and all that is new lies behind it."""
     page = await timetable.schedules.fires(schedule.id, limit=1_000)
     told = [fire.fire_at for fire in reversed(page.items)]

@@ -5,9 +5,9 @@ import pytest
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import ExecutionUnfinished
 from hanbeon.store.operations.tasks import register_tasks
-from hanbeon.tasks.running import settings_of
+from hanbeon.tasks.task_settings import settings_of
 from hanbeon.testing import TestKit
-from tests.surfaces.schedules.timetable import Timetable
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 DAY = 86_400
 

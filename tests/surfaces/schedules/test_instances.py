@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from hanbeon import App
-from hanbeon.engine.fires import Trigger
+from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.errors import ExecutionUnfinished
 from hanbeon.service.verify import render, verify
 from hanbeon.store.operations.tasks import find_tasks, lock_tasks
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.service import Schedules
+from tests.databases.locks import somebody_waits
 from tests.guarantees import guarantee
-from tests.servers.locks import somebody_waits
 
 
 def _with_tasks(app: App) -> App:
@@ -49,7 +49,7 @@ async def test_instances_that_look_at_once_decide_each_fire_once(apps: list[App]
 
     async with asyncio.timeout(60):
         while await decided() < 3:
-            await asyncio.gather(*(Trigger(app.store, app.settings).run_once() for app in apps))
+            await asyncio.gather(*(SchedulePoller(app.store, app.settings).run_once() for app in apps))
     fires = [fire for each in made[:2] for fire in (await schedules.fires(each.id)).items]
     listed = [await schedules.executions(schedule_id=each.id, limit=1_000) for each in made[:2]]
     report = await verify(apps[0].store)
@@ -60,7 +60,7 @@ async def test_instances_that_look_at_once_decide_each_fire_once(apps: list[App]
 
 
 async def test_of_many_runs_by_hand_at_once_one_is_accepted(apps: list[App]) -> None:
-    async def run(app: App) -> shapes.Execution | None:
+    async def run(app: App) -> schemas.Execution | None:
         try:
             return await Schedules(app).run("report")
         except ExecutionUnfinished:

@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hanbeon import App
-from hanbeon.engine import fires as engine
+from hanbeon.engine import schedule_poller as engine
 from hanbeon.testing import TestKit
-from tests.surfaces.schedules.timetable import Timetable, add_tasks
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 
 HOUR = 3_600
 NEW_YORK = ZoneInfo("America/New_York")

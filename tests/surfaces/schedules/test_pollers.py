@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from hanbeon.engine.fires import Trigger
+from hanbeon.engine.schedule_poller import SchedulePoller
 from tests.guarantees import guarantee
-from tests.surfaces.schedules.timetable import Timetable
+from tests.surfaces.schedules.schedule_kit import Timetable
 
 INSTANCES, SCHEDULES = 4, 60
 
@@ -17,9 +17,9 @@ async def test_instances_share_what_is_due(timetable: Timetable, rounds: int) ->
     made = [await timetable.make(overlap="allow", args={"day": str(n)}) for n in range(SCHEDULES)]
     async with AsyncExitStack() as stack:
         twins = [await stack.enter_async_context(timetable.kit.app.twin()) for _ in range(INSTANCES)]
-        triggers = [Trigger(twin.store, twin.settings) for twin in twins]
+        triggers = [SchedulePoller(twin.store, twin.settings) for twin in twins]
 
-        async def see_to_it(trigger: Trigger) -> None:
+        async def see_to_it(trigger: SchedulePoller) -> None:
             # Until the next one is a minute off: a look that found all locked by others is no end.
             while await trigger.run_once() < 1:  # noqa: ASYNC110 - it is others who are to come on
                 await asyncio.sleep(0)

@@ -9,11 +9,11 @@ import pytest
 from hanbeon import App, Context
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.vocabulary import ExecutionStatus, JobStatus
 from hanbeon.testing import TestKit
-from tests.surfaces.offices.desk import SESSIONS, Desk, add_tasks
+from tests.surfaces.offices.office_kit import SESSIONS, Desk, add_tasks
 from tests.surfaces.views.page import check_types_of_values
 from tests.surfaces.views.reader import Reader, at_rest
 
@@ -58,7 +58,7 @@ async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool =
         for row in sorted(await reader.view("job_executions"), key=lambda row: int(row["attempt"])):
             assert row["id"] == row["session_id"] == session_id(row["job_id"], row["attempt"])
             assert row["created_at"] == row["started_at"]
-            execution = {name: row[name] for name in shapes.JobExecution.__struct_fields__}
+            execution = {name: row[name] for name in schemas.JobExecution.__struct_fields__}
             jobs[row["job_id"]]["executions"].append(execution)
         return jobs
 
@@ -160,7 +160,7 @@ async def test_what_is_past_its_deadline_and_being_stopped_has_timed_out(app: Ap
         gates.hold.set()
 
 
-async def _statuses(offices: Offices, *jobs: shapes.Job) -> list[str]:
+async def _statuses(offices: Offices, *jobs: schemas.Job) -> list[str]:
     return [(await offices.job(job.office_id, job.id)).status.value for job in jobs]
 
 

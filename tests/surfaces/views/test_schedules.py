@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from hanbeon.surfaces.schedules.declared import DeclaredSchedules, declared_schedule
+from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.vocabulary import CANCELLED, ExecutionStatus
 from hanbeon.testing import TestKit
-from tests.surfaces.schedules.timetable import Timetable, add_tasks
+from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 from tests.surfaces.views.page import check_types_of_values
 from tests.surfaces.views.reader import Reader, at_rest
 

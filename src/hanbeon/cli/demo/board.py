@@ -16,7 +16,7 @@ from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 RATE_SECONDS = 40
 
 
-class Line(NamedTuple):
+class BoardLine(NamedTuple):
     """An event with the words that name its job."""
 
     event: Event
@@ -36,7 +36,7 @@ class Board:
         self._done_at: deque[float] = deque(maxlen=2_000)
         self.release = 0
         self.jobs: list[JobRecord] = []
-        self.lines: deque[Line] = deque(maxlen=200)
+        self.lines: deque[BoardLine] = deque(maxlen=200)
         self.counted: Counter[Reason] = Counter()
         self.timeouts = 0
 
@@ -51,12 +51,12 @@ class Board:
         await self._read_jobs()
         self._titles = {job.id: _title(job) for job in self.jobs}
 
-    async def look(self) -> list[Line]:
+    async def look(self) -> list[BoardLine]:
         """Read what is new: the events of our jobs since the last look, and how each job stands."""
-        new: list[Line] = []
+        new: list[BoardLine] = []
         while events := await self._pipeline.app.events_after(self._after):
             self._after = events[-1].id
-            new += [Line(event, *self._titles[event.job_id]) for event in events if event.job_id in self._titles]
+            new += [BoardLine(event, *self._titles[event.job_id]) for event in events if event.job_id in self._titles]
         for line in new:
             self._count(line.event)
         self.lines.extend(new)

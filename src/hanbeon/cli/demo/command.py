@@ -27,8 +27,8 @@ def demo(
     from rich.console import Console
 
     from hanbeon.cli.demo.show import show_live, show_once
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
-    from hanbeon.cli.running import run
 
     # The view tells what the engine's log would; what is left is what should not happen.
     log_to_stderr(logging.ERROR)

@@ -6,14 +6,14 @@ import datetime as dt
 
 from rich.text import Text
 
-from hanbeon.cli.demo.board import Board, Line
+from hanbeon.cli.demo.board import Board, BoardLine
 from hanbeon.cli.output import STATE_STYLES
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
 _REASON_STYLES = {Reason.RETRIED: "bold red", Reason.OVERDUE: "bold red"}
 
 
-def event_line(line: Line, zone: dt.tzinfo) -> Text:
+def event_line(line: BoardLine, zone: dt.tzinfo) -> Text:
     """When, its number, why the job moved, whose it is, what it is, and what else is known."""
     event = line.event
     at = dt.datetime.fromtimestamp(event.at / 1_000_000, zone).strftime("%H:%M:%S.%f")[:-3]
@@ -29,7 +29,7 @@ def event_line(line: Line, zone: dt.tzinfo) -> Text:
     )
 
 
-def _details(line: Line) -> str:
+def _details(line: BoardLine) -> str:
     details = line.event.details
     words = [f"attempt {line.event.attempt}"] if line.event.attempt else []
     if "failure_type" in details:

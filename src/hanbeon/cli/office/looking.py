@@ -10,17 +10,17 @@ from hanbeon.cli.office.options import Cursor, Item, Limit, Office, Role, Status
 from hanbeon.cli.options import Database, Json, JsonLines
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.offices import shapes
+    from hanbeon.surfaces.offices import schemas
 
 
 def list_(database: Database = None, cursor: Cursor = None, limit: Limit = 100, json: Json = False) -> None:
     """List offices, a page at a time."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import offices_of
     from hanbeon.cli.office.showing import words
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
 
-    async def work() -> shapes.OfficePage:
+    async def work() -> schemas.OfficePage:
         async with offices_of(database) as offices:
             return await offices.list(cursor=cursor, limit=limit)
 
@@ -35,12 +35,12 @@ def list_(database: Database = None, cursor: Cursor = None, limit: Limit = 100, 
 
 def show(office: Office, database: Database = None, json: Json = False) -> None:
     """Show an office: its config, its sessions, whom it tells, and how many jobs are where."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import config_facts, stats_facts, words
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.running import run
 
-    async def work() -> tuple[shapes.Office, shapes.JobQueueStats]:
+    async def work() -> tuple[schemas.Office, schemas.JobQueueStats]:
         async with offices_of(database) as offices:
             found = await find(offices, office)
             return found, await offices.stats(found.id)
@@ -67,12 +67,12 @@ def show(office: Office, database: Database = None, json: Json = False) -> None:
 
 def show_config(office: Office, database: Database = None, json: Json = False) -> None:
     """Show how an office runs its jobs. Times are milliseconds."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import config_facts
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.running import run
 
-    async def work() -> shapes.Office:
+    async def work() -> schemas.Office:
         async with offices_of(database) as offices:
             return await find(offices, office)
 
@@ -85,12 +85,12 @@ def show_config(office: Office, database: Database = None, json: Json = False) -
 
 def stats(office: Office, database: Database = None, json: Json = False) -> None:
     """Show how many jobs of an office are where, exactly, and how long a done one took on average, in milliseconds."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import stats_facts
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.running import run
 
-    async def work() -> shapes.JobQueueStats:
+    async def work() -> schemas.JobQueueStats:
         async with offices_of(database) as offices:
             return await offices.stats((await find(offices, office)).id)
 
@@ -112,12 +112,12 @@ def jobs(
     json: Json = False,
 ) -> None:
     """List the jobs of an office in the order in which they were made."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import job_row
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
 
-    async def work() -> shapes.JobPage:
+    async def work() -> schemas.JobPage:
         async with offices_of(database) as offices:
             found = await find(offices, office)
             return await offices.jobs(
@@ -141,14 +141,14 @@ def events(
     json: JsonLines = False,
 ) -> None:
     """Print what happened in an office, in the order of commits."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import event_line
     from hanbeon.cli.output import console, print_json_line
-    from hanbeon.cli.running import run
 
     out = console()
 
-    def tell(event: shapes.SchedulerEvent) -> None:
+    def tell(event: schemas.SchedulerEvent) -> None:
         if json:
             print_json_line(event)
         else:

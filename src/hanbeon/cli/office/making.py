@@ -10,7 +10,7 @@ from hanbeon.cli.office.options import Office
 from hanbeon.cli.options import AppName, Database, Json
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.offices import shapes
+    from hanbeon.surfaces.offices import schemas
 
 _PAIR = "name=value"
 
@@ -40,9 +40,9 @@ def create(
     Its sessions are tasks of --app or hanbeon.toml, or of a worker that is alive. Settings are written as for `config
     set`.
     """
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import offices_with_tasks
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
     told: dict[str, Any] = {"name": name}
     if session:
@@ -52,7 +52,7 @@ def create(
     if notify:
         told["notifications"] = notify
 
-    async def work() -> shapes.Office:
+    async def work() -> schemas.Office:
         async with offices_with_tasks(app, database, made=True) as offices:
             return await offices.create(told)
 
@@ -84,9 +84,9 @@ def change(
 
     Sessions that are not named stay. Jobs that wait without a handler get the one that the sessions name now.
     """
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_with_tasks
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
     from hanbeon.errors import InvalidInput
 
     told: dict[str, Any] = {} if name is None else {"name": name}
@@ -97,7 +97,7 @@ def change(
     if not told:
         raise InvalidInput("say what to change: --name, --session or --notify")
 
-    async def work() -> shapes.Office:
+    async def work() -> schemas.Office:
         async with offices_with_tasks(app, database, made=False) as offices:
             return await offices.change((await find(offices, office)).id, told)
 
@@ -121,13 +121,13 @@ def add(
     json: Json = False,
 ) -> None:
     """Make a batch of jobs in an office, all of them or none, and print their ids in the same order."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_with_tasks
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
     batch = _batch(file)
 
-    async def work() -> list[shapes.Job]:
+    async def work() -> list[schemas.Job]:
         async with offices_with_tasks(app, database, made=False) as offices:
             return await offices.create_jobs((await find(offices, office)).id, batch)
 
@@ -153,14 +153,14 @@ def set_config(
     json: Json = False,
 ) -> None:
     """Change the config of an office; what is not named stays. In force at the next claim of every worker."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.office.showing import config_facts
     from hanbeon.cli.output import print_facts, print_json
-    from hanbeon.cli.running import run
 
     changes = _settings(settings)
 
-    async def work() -> shapes.VersionedConfig:
+    async def work() -> schemas.VersionedConfig:
         async with offices_of(database) as offices:
             return await offices.change_config((await find(offices, office)).id, changes)
 

@@ -10,16 +10,16 @@ from hanbeon.cli.office.options import Item, Office, Role, Statuses
 from hanbeon.cli.options import Database, Json, Yes
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.offices import shapes
+    from hanbeon.surfaces.offices import schemas
 
 
 def process(office: Office, database: Database = None, json: Json = False) -> None:
     """Make due jobs of an office ready now, and wake all workers."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
-    async def work() -> shapes.Processed:
+    async def work() -> schemas.Processed:
         async with offices_of(database) as offices:
             return await offices.process((await find(offices, office)).id)
 
@@ -43,25 +43,25 @@ def cancel_all(
 
     What waits is cancelled at once; what runs is told to stop, and is cancelled when it has.
     """
-    from hanbeon.cli.asking import ask
+    from hanbeon.cli.confirm import confirm
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
     given = {"statuses": status or None, "role": role, "task_id": task_id}
     chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
 
-    async def look() -> shapes.Office:
+    async def look() -> schemas.Office:
         async with offices_of(database) as offices:
             return await find(offices, office)
 
-    async def work(office_id: str) -> shapes.CancelledAll:
+    async def work(office_id: str) -> schemas.CancelledAll:
         async with offices_of(database) as offices:
             return await offices.cancel_all(office_id, chosen)
 
     found = run(look())
     which = "every unfinished job that matches" if chosen else "every unfinished job"
-    ask(f"Cancel {which} in office {found.name!r}?", yes=yes)
+    confirm(f"Cancel {which} in office {found.name!r}?", yes=yes)
     ids = run(work(found.id)).cancelled
     if json:
         print_json({"cancelled": ids})
@@ -79,12 +79,12 @@ def delete(
     json: Json = False,
 ) -> None:
     """Delete an office. Its finished jobs stay until their retention is over, but not within reach of an office."""
-    from hanbeon.cli.asking import ask
+    from hanbeon.cli.confirm import confirm
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.office.opening import find, offices_of
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
 
-    async def look() -> shapes.Office:
+    async def look() -> schemas.Office:
         async with offices_of(database) as offices:
             return await find(offices, office)
 
@@ -93,7 +93,7 @@ def delete(
             await offices.delete(office_id, cancel=cancel)
 
     found = run(look())
-    ask(f"Delete office {found.name!r}?", yes=yes)
+    confirm(f"Delete office {found.name!r}?", yes=yes)
     run(work(found.id))
     if json:
         print_json({"deleted": found.id})

@@ -6,19 +6,19 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from hanbeon.app import App
-from hanbeon.cli.loading import app_or_none_of_tasks
-from hanbeon.cli.opening import looking, refuse_missing_file
+from hanbeon.cli.app_loader import app_or_none_of_tasks
+from hanbeon.cli.open_app import open_app, refuse_missing_file
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
+from hanbeon.surfaces.offices.schemas import Office, Webhook
 from hanbeon.surfaces.offices.service import Offices
-from hanbeon.surfaces.offices.shapes import Office, Webhook
 from hanbeon.tasks.options import did_you_mean
 
 
 @contextlib.asynccontextmanager
 async def offices_of(database: str | None) -> AsyncIterator[Offices]:
     """The offices of a database that is there."""
-    async with looking(database) as app:
+    async with open_app(database) as app:
         yield Offices(app)
 
 

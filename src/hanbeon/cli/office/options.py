@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.cli.completing import office_names
+from hanbeon.cli.completion import office_names
 from hanbeon.surfaces.offices.vocabulary import JobStatus
 
 Office = Annotated[

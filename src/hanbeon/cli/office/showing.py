@@ -9,7 +9,7 @@ from rich.text import Text
 
 from hanbeon.cli.output import STATE_STYLES, plain
 from hanbeon.domain.phases import STATES
-from hanbeon.surfaces.offices import shapes
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.vocabulary import PHASE, EventType, JobStatus
 
@@ -25,17 +25,17 @@ def config_facts(config: JobSchedulerConfig) -> list[tuple[str, str]]:
     return [(name, words(it) if isinstance(it, dict) else str(it)) for name, it in values.items()]
 
 
-def stats_facts(stats: shapes.JobQueueStats) -> list[tuple[str, str]]:
+def stats_facts(stats: schemas.JobQueueStats) -> list[tuple[str, str]]:
     return [(name, str(it)) for name, it in msgspec.structs.asdict(stats).items() if name != "office_id"]
 
 
-def job_row(job: shapes.Job) -> list[Any]:
+def job_row(job: schemas.Job) -> list[Any]:
     note = f"{job.failure_type}: {job.error_message}" if job.failure_type else job.title or job.key or ""
     tries = str(job.retry_count)
     return [job.id, _styled(job.status), job.role or "", job.task_id or "", tries, job.created_at, note]
 
 
-def event_line(event: shapes.SchedulerEvent) -> Text:
+def event_line(event: schemas.SchedulerEvent) -> Text:
     details = plain(msgspec.json.encode(event.details).decode()) if event.details else ""
     return Text.assemble(
         (f"{event.id:>7} {event.timestamp}", "dim"),

@@ -10,7 +10,7 @@ from hanbeon.cli.office.options import Office
 from hanbeon.cli.options import Database, Json
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.offices import shapes
+    from hanbeon.surfaces.offices import schemas
 
 
 def try_webhook(
@@ -26,15 +26,15 @@ def try_webhook(
 
     A worker sends it. How it went changes nothing of the webhook's state.
     """
-    from hanbeon.cli.following import refuse_unless_succeeded
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.job_follower import refuse_unless_succeeded
     from hanbeon.cli.office.opening import find, find_webhook
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.running import run
     from hanbeon.surfaces.offices.service import Offices
 
-    async def work() -> tuple[shapes.Webhook, shapes.Delivery]:
-        async with looking(database) as app:
+    async def work() -> tuple[schemas.Webhook, schemas.Delivery]:
+        async with open_app(database) as app:
             offices = Offices(app)
             found = await find(offices, office)
             hook = find_webhook(found, webhook)

@@ -11,7 +11,7 @@ from hanbeon.cli.schedule.options import Cursor, Limit, Outcome, Schedule
 
 if TYPE_CHECKING:
     from hanbeon.app import App
-    from hanbeon.surfaces.schedules import shapes
+    from hanbeon.surfaces.schedules import schemas
 
 _NEXT, _LAST = 3, 5
 
@@ -31,13 +31,13 @@ def list_(
     Those that code or a file declares are marked, with the fields that were changed since, and if no live worker
     declares them any more.
     """
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
     from hanbeon.cli.schedule.showing import SCHEDULE_HEADINGS, schedule_row
 
-    async def work() -> tuple[shapes.SchedulePage, list[str] | None, str]:
-        async with looking(database) as app:
+    async def work() -> tuple[schemas.SchedulePage, list[str] | None, str]:
+        async with open_app(database) as app:
             page = await app.schedules.list(task=task, paused=paused, cursor=cursor, limit=limit)
             return page, await _declared(app), app.settings.timezone
 
@@ -53,15 +53,15 @@ def list_(
 
 def show(schedule: Schedule, database: Database = None, json: Json = False) -> None:
     """Show everything about a schedule: what it says, its next fires, and what became of the last ones."""
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_facts, print_json, print_table
-    from hanbeon.cli.running import run
     from hanbeon.cli.schedule.opening import find
     from hanbeon.cli.schedule.previewing import print_fires
     from hanbeon.cli.schedule.showing import FIRE_HEADINGS, fire_row, schedule_facts
 
-    async def work() -> tuple[shapes.Schedule, list[shapes.PreviewedFire], shapes.FirePage, list[str] | None]:
-        async with looking(database) as app:
+    async def work() -> tuple[schemas.Schedule, list[schemas.PreviewedFire], schemas.FirePage, list[str] | None]:
+        async with open_app(database) as app:
             found = await find(app, schedule)
             coming = await app.schedules.preview(found, n=_NEXT)
             return found, coming, await app.schedules.fires(found, limit=_LAST), await _declared(app)
@@ -88,14 +88,14 @@ def fires(
     json: Json = False,
 ) -> None:
     """Show what became of a schedule's fires, the newest first: created, skipped and why, missed, coalesced."""
-    from hanbeon.cli.opening import looking
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.running import run
     from hanbeon.cli.schedule.opening import find
     from hanbeon.cli.schedule.showing import FIRE_HEADINGS, fire_row
 
-    async def work() -> shapes.FirePage:
-        async with looking(database) as app:
+    async def work() -> schemas.FirePage:
+        async with open_app(database) as app:
             found = await find(app, schedule)
             return await app.schedules.fires(found, outcome=outcome, cursor=cursor, limit=limit)
 

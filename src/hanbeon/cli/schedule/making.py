@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.completing import task_names
+from hanbeon.cli.completion import task_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json
 from hanbeon.cli.schedule.options import (
     Cron,
@@ -25,7 +25,7 @@ from hanbeon.cli.schedule.options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.schedules import shapes
+    from hanbeon.surfaces.schedules import schemas
 
 
 def _fields() -> list[str]:
@@ -61,7 +61,7 @@ def create(
     With --app or hanbeon.toml the arguments are checked against the task's signature. Without, the task must be one
     that a worker of the database has registered.
     """
-    from hanbeon.cli.running import run
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.schedule.opening import with_tasks
 
     fields = _given(
@@ -81,7 +81,7 @@ def create(
         arguments=arguments,
     )
 
-    async def work() -> shapes.Schedule:
+    async def work() -> schemas.Schedule:
         async with with_tasks(app, database) as (there, _):
             return await there.schedules.create(task, **fields)
 
@@ -127,7 +127,7 @@ def change(
     json: Json = False,
 ) -> None:
     """Change what is given of a schedule, and nothing else. In force at once, on every worker."""
-    from hanbeon.cli.running import run
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.schedule.opening import find, with_tasks
     from hanbeon.errors import InvalidInput
 
@@ -150,7 +150,7 @@ def change(
     if not changes:
         raise InvalidInput("say what to change: arguments, --cron, --timezone, …, or --unset", field="schedule")
 
-    async def work() -> shapes.Schedule:
+    async def work() -> schemas.Schedule:
         async with with_tasks(app, database) as (there, _):
             return await there.schedules.change(await find(there, schedule), expected=version, **changes)
 
@@ -165,7 +165,7 @@ def _given(*, arguments: list[str] | None, **options: Any) -> dict[str, Any]:
     return fields if not arguments else {**fields, "args": parse_arguments(arguments)}
 
 
-def _next(schedule: shapes.Schedule) -> str:
+def _next(schedule: schemas.Schedule) -> str:
     from hanbeon.cli.schedule.showing import title, to_seconds
 
     if schedule.paused:
@@ -174,7 +174,7 @@ def _next(schedule: shapes.Schedule) -> str:
     return f"{title(schedule)}: fires next at {when}" if when else f"{title(schedule)}: fires no more"
 
 
-def _say(schedule: shapes.Schedule, line: str, *, json: bool) -> None:
+def _say(schedule: schemas.Schedule, line: str, *, json: bool) -> None:
     from hanbeon.cli.output import plain, print_json
 
     if json:

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from hanbeon.app import App
-from hanbeon.cli.loading import maybe_app
-from hanbeon.cli.opening import looking
+from hanbeon.cli.app_loader import maybe_app
+from hanbeon.cli.open_app import open_app
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
-from hanbeon.surfaces.schedules.shapes import Schedule
+from hanbeon.surfaces.schedules.schemas import Schedule
 from hanbeon.tasks.options import did_you_mean
 
 _HINTED_AT = 1_000
@@ -21,7 +21,7 @@ async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[
     """The App of an option or of a file, so that arguments are checked; else one without tasks. And which it is."""
     app = maybe_app(target, database)
     if app is None:
-        async with looking(database) as there:
+        async with open_app(database) as there:
             yield there, False
     else:
         async with app:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from hanbeon.cli.completing import schedule_names
+from hanbeon.cli.completion import schedule_names
 
 
 def _overlaps() -> list[str]:
@@ -22,15 +22,15 @@ def _misfires() -> list[str]:
 
 
 def _gaps() -> list[str]:
-    from hanbeon.domain.schedules.timing import Gap
+    from hanbeon.domain.schedules.fire_times import ClockGap
 
-    return list(Gap)
+    return list(ClockGap)
 
 
 def _folds() -> list[str]:
-    from hanbeon.domain.schedules.timing import Fold
+    from hanbeon.domain.schedules.fire_times import ClockFold
 
-    return list(Fold)
+    return list(ClockFold)
 
 
 def _outcomes() -> list[str]:

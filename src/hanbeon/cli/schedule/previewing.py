@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.completing import schedule_names
+from hanbeon.cli.completion import schedule_names
 from hanbeon.cli.options import Database, Json
 from hanbeon.cli.schedule.options import DstFold, DstGap, Timezone
 
 if TYPE_CHECKING:
-    from hanbeon.surfaces.schedules import shapes
+    from hanbeon.surfaces.schedules import schemas
 
 # What only an expression begins with, so that one with a slip in it is not looked for among the names.
 _EXPRESSION = re.compile(r"@|[\d*?][\d*?/,-]*\s")
@@ -62,27 +62,27 @@ def preview(
         print_fires(found)
 
 
-def _of_expression(told: dict[str, Any]) -> list[shapes.PreviewedFire]:
-    from hanbeon.cli.configuring import settings_here
+def _of_expression(told: dict[str, Any]) -> list[schemas.PreviewedFire]:
+    from hanbeon.cli.config_option import settings_here
     from hanbeon.clock import SystemClock
-    from hanbeon.surfaces.schedules.previewing import asked
+    from hanbeon.surfaces.schedules.preview import preview_request
 
-    return asked(told, settings_here().zone).answer(SystemClock().now_us()).fires
+    return preview_request(told, settings_here().zone).answer(SystemClock().now_us()).fires
 
 
-def _of_schedule(database: str | None, typed: str, n: int) -> list[shapes.PreviewedFire]:
-    from hanbeon.cli.opening import looking
-    from hanbeon.cli.running import run
+def _of_schedule(database: str | None, typed: str, n: int) -> list[schemas.PreviewedFire]:
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.schedule.opening import find
 
-    async def work() -> list[shapes.PreviewedFire]:
-        async with looking(database) as app:
+    async def work() -> list[schemas.PreviewedFire]:
+        async with open_app(database) as app:
             return await app.schedules.preview(await find(app, typed), n=n)
 
     return run(work())
 
 
-def print_fires(fires: Sequence[shapes.PreviewedFire]) -> None:
+def print_fires(fires: Sequence[schemas.PreviewedFire]) -> None:
     from hanbeon.cli.output import print_table
     from hanbeon.cli.schedule.showing import to_seconds
 

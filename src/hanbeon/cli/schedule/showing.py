@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hanbeon.cli.output import STATE_STYLES, Cell
 from hanbeon.domain.phases import STATES
-from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import STATUS, ExecutionStatus
 
 _FRACTION = re.compile(r"\.\d+")
@@ -28,11 +28,11 @@ def to_seconds(moment: str | None) -> str:
     return "" if moment is None else _FRACTION.sub("", moment)
 
 
-def title(schedule: shapes.Schedule) -> str:
+def title(schedule: schemas.Schedule) -> str:
     return schedule.name or schedule.id
 
 
-def notes(schedule: shapes.Schedule, live: Collection[str] | None) -> list[str]:
+def notes(schedule: schemas.Schedule, live: Collection[str] | None) -> list[str]:
     """What is worth knowing of it. `live` are the names that live workers declare; None if there is no such worker."""
     said = ["paused"] if schedule.paused else []
     if schedule.next_fire_at is None and not schedule.paused:
@@ -48,7 +48,7 @@ def notes(schedule: shapes.Schedule, live: Collection[str] | None) -> list[str]:
     return said
 
 
-def schedule_row(schedule: shapes.Schedule, zone: str, live: Collection[str] | None) -> list[Cell]:
+def schedule_row(schedule: schemas.Schedule, zone: str, live: Collection[str] | None) -> list[Cell]:
     when = schedule.cron or to_seconds(schedule.run_at)
     if schedule.cron and schedule.timezone != zone:
         when += f" {schedule.timezone}"
@@ -56,7 +56,7 @@ def schedule_row(schedule: shapes.Schedule, zone: str, live: Collection[str] | N
     return [title(schedule), schedule.task_id, when, *fires, "; ".join(notes(schedule, live))]
 
 
-def schedule_facts(schedule: shapes.Schedule, live: Collection[str] | None) -> list[tuple[str, str | None]]:
+def schedule_facts(schedule: schemas.Schedule, live: Collection[str] | None) -> list[tuple[str, str | None]]:
     """Everything that it says, what says nothing left out."""
     shown: list[tuple[str, str | None]] = []
     for name, value in msgspec.structs.asdict(schedule).items():
@@ -66,7 +66,7 @@ def schedule_facts(schedule: shapes.Schedule, live: Collection[str] | None) -> l
     return [*shown, ("waiting", ", ".join(schedule.waiting)), ("notes", "; ".join(notes(schedule, live)))]
 
 
-def fire_row(fire: shapes.Fire) -> list[Cell]:
+def fire_row(fire: schemas.Fire) -> list[Cell]:
     reason = fire.reason.value if fire.reason is not None else ""
     if fire.more:
         reason += f" (and {fire.more} before it)"
@@ -79,7 +79,7 @@ def fire_row(fire: shapes.Fire) -> list[Cell]:
     ]
 
 
-def execution_row(execution: shapes.Execution) -> list[Any]:
+def execution_row(execution: schemas.Execution) -> list[Any]:
     note = f"{execution.error_code}: {execution.error_message or ''}".rstrip(": ") if execution.error_code else ""
     return [
         execution.execution_id,

@@ -20,8 +20,8 @@ def top(
     json: Json = False,
 ) -> None:
     """Watch a database: queues, slots, running jobs with their progress and age, throughput. q or Ctrl-C ends it."""
+    from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import console
-    from hanbeon.cli.running import run
     from hanbeon.cli.top.show import print_frame, show_live
     from hanbeon.clock import seconds_of
     from hanbeon.errors import InvalidInput

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from hanbeon.cli.formatting import brief, clock_time
 from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
 from hanbeon.cli.progress import percent
 from hanbeon.cli.queues import limits_text
-from hanbeon.cli.spans import brief, clock_time
 from hanbeon.cli.top.look import Look
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord

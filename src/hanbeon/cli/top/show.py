@@ -11,9 +11,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from hanbeon.cli.opening import looking
+from hanbeon.cli.json_output import instance_shape, job_shape, queue_shape
+from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import print_json
-from hanbeon.cli.shapes import instance_shape, job_shape, queue_shape
 from hanbeon.cli.top.frame import frame
 from hanbeon.cli.top.look import Rates, look
 from hanbeon.errors import Unavailable
@@ -21,7 +21,7 @@ from hanbeon.errors import Unavailable
 
 async def print_frame(out: Console, database: str | None, *, json: bool) -> None:
     """What there is now."""
-    async with looking(database) as app:
+    async with open_app(database) as app:
         seen = await look(app)
     if json:
         print_json(
@@ -40,7 +40,7 @@ async def print_frame(out: Console, database: str | None, *, json: bool) -> None
 async def show_live(out: Console, database: str | None, every: float) -> None:
     """A frame after the other, until q. While the database does not answer, the last one stays and says so."""
     rates = Rates()
-    async with looking(database) as app:
+    async with open_app(database) as app:
         with _keys() as leave, Live(console=out, screen=True, auto_refresh=False) as live:
             lines = [Text("looking …")]
             while not leave.is_set():

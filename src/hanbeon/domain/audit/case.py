@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.audit.finding import Code, Finding, Severity
+from hanbeon.domain.audit.findings import Code, Finding, Severity
 from hanbeon.domain.audit.history import Bounds, Trace
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, State
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.audit.case import STUCK_AFTER_US
-from hanbeon.domain.audit.finding import Code, Finding, Severity
+from hanbeon.domain.audit.findings import Code, Finding, Severity
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.schedules.misfire import COUNTED, RECORDED, Misfire, plan
-from hanbeon.domain.schedules.timing import Timing
 
 MOST = 1_000
 """So many of a schedule's latest times are looked at."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.audit.finding import Code, Finding
-from hanbeon.domain.audit.sweep import Change
+from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.audit.sweep import SlotChange
 from hanbeon.domain.events import QUEUE_CHANGED, Event
 from hanbeon.domain.lifecycle import LIFECYCLE, TERMINAL, Reason, State, is_legal
 
@@ -38,7 +38,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
         return self.whole or (self.oldest_at is not None and at > self.oldest_at)
 
 
-class Batch(msgspec.Struct, frozen=True, kw_only=True):
+class AuditedBatch(msgspec.Struct, frozen=True, kw_only=True):
     """Events written together; numbered from `first_id` on, or not yet numbered. No events: unreadable."""
 
     seq: int
@@ -64,13 +64,13 @@ class History:
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
         self.traces: dict[str, Trace] = {}
-        self.changes: dict[str, list[Change]] = {}
+        self.changes: dict[str, list[SlotChange]] = {}
         self.findings: list[Finding] = []
         self.events = 0
         self._next_id = bounds.first_id
         self._at = 0
 
-    def follow(self, batch: Batch) -> None:
+    def follow(self, batch: AuditedBatch) -> None:
         """Take the next batch: the numbered ones by number, then the others as they lie."""
         if batch.first_id is not None:
             self._check_numbers(batch, batch.first_id)
@@ -94,7 +94,7 @@ class History:
                 Code.DOUBLED_EVENT, f"the counter stands at {counter}, so {counter + 1} to {last} will be given again"
             )
 
-    def _check_numbers(self, batch: Batch, first_id: int) -> None:
+    def _check_numbers(self, batch: AuditedBatch, first_id: int) -> None:
         expected = self._next_id if self._next_id is not None else first_id
         if first_id > expected and not self._ragged():
             message = f"the events {expected} to {first_id - 1} are missing before {_name(batch)}"
@@ -109,7 +109,7 @@ class History:
         bounds = self.bounds
         return not bounds.whole and bounds.oldest_at is not None and self._at <= bounds.oldest_at + _RAGGED_US
 
-    def _check_count(self, batch: Batch, found: int) -> None:
+    def _check_count(self, batch: AuditedBatch, found: int) -> None:
         if found != batch.count:
             self._find(
                 Code.EVENT_GAP if found < batch.count else Code.DOUBLED_EVENT,
@@ -171,7 +171,7 @@ class History:
 
     def _note_change(self, event: Event, number: int) -> None:
         try:
-            change = msgspec.convert({"at": event.at, **event.details}, Change)
+            change = msgspec.convert({"at": event.at, **event.details}, SlotChange)
         except (msgspec.ValidationError, TypeError):
             self._find(Code.EVENT_GAP, f"the change of queue {event.queue!r} cannot be read", event, number)
             return
@@ -201,9 +201,9 @@ class History:
         )
 
 
-def _name(batch: Batch) -> str:
+def _name(batch: AuditedBatch) -> str:
     return f"event batch #{batch.seq}"
 
 
-def _row(batch: Batch) -> dict[str, Any]:
+def _row(batch: AuditedBatch) -> dict[str, Any]:
     return {"seq": batch.seq, "at": batch.at, "count": batch.count, "first_id": batch.first_id}

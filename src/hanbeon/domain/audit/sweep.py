@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.audit.finding import Code, Finding
+from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits, Usage
 
 GRACE_US = 1_000_000
@@ -19,7 +19,7 @@ STILL_RUNNING = 2**63 - 1
 _ROWS_SHOWN = 20
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class SlotChange(msgspec.Struct, frozen=True, kw_only=True):
     """A queue's limits and pause from an instant on."""
 
     at: int
@@ -27,7 +27,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     paused: bool = False
 
 
-class Setting(NamedTuple):
+class LimitSetting(NamedTuple):
     """A change, and from when on starts can be held against it."""
 
     limits: QueueLimits
@@ -42,10 +42,10 @@ class Timeline:
     may start a job just after it: starts within a second of the first limit, or of the pause, are not held against it.
     """
 
-    def __init__(self, changes: Sequence[Change], *, whole: bool) -> None:
+    def __init__(self, changes: Sequence[SlotChange], *, whole: bool) -> None:
         """`whole`: before the first of these changes there was no limit; otherwise nobody knows."""
         self._instants: list[int] = []
-        self._settings: list[Setting | None] = [Setting(QueueLimits(), 0, None) if whole else None]
+        self._settings: list[LimitSetting | None] = [LimitSetting(QueueLimits(), 0, None) if whole else None]
         for change in sorted(changes, key=lambda change: change.at):
             self._instants.append(change.at)
             self._settings.append(_following(self._settings[-1], change))
@@ -55,20 +55,20 @@ class Timeline:
         """Whether anything was ever forbidden."""
         return any(each is not None and (each.limits.limited or each.paused_from) for each in self._settings)
 
-    def at(self, instant: int) -> list[Setting | None]:
+    def at(self, instant: int) -> list[LimitSetting | None]:
         """What was in force at an instant: more than one if it changed in that very microsecond."""
         first, last = bisect_left(self._instants, instant), bisect_right(self._instants, instant)
         return self._settings[first : last + 1]
 
 
-def _following(before: Setting | None, change: Change) -> Setting:
+def _following(before: LimitSetting | None, change: SlotChange) -> LimitSetting:
     limited = before is not None and before.limits.limited
     limits_from = before.limits_from if before is not None and limited else change.at + GRACE_US
     paused_from: int | None = None
     if change.paused:
         paused_from = before.paused_from if before is not None else None
         paused_from = change.at + GRACE_US if paused_from is None else paused_from
-    return Setting(change.limits, limits_from, paused_from)
+    return LimitSetting(change.limits, limits_from, paused_from)
 
 
 class Intervals:
@@ -158,11 +158,11 @@ def sweep(queue: str, timeline: Timeline, intervals: Intervals) -> Iterator[Find
         heapq.heappush(running, (intervals.end(index), index))
 
 
-def _full(setting: Setting | None, start: int, usage: Usage, role: str, key: str) -> bool:
+def _full(setting: LimitSetting | None, start: int, usage: Usage, role: str, key: str) -> bool:
     return setting is not None and start >= setting.limits_from and not usage.room(setting.limits, role, key)
 
 
-def _paused(setting: Setting | None, start: int) -> bool:
+def _paused(setting: LimitSetting | None, start: int) -> bool:
     return setting is not None and setting.paused_from is not None and start > setting.paused_from
 
 

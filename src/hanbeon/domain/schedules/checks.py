@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.domain.schedules.cron import parse
-from hanbeon.domain.schedules.timing import FIRST_INSTANT_US, LONGEST_JITTER_US, Timing
+from hanbeon.domain.schedules.fire_times import FIRST_INSTANT_US, LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.zones import MICROS, shown
 from hanbeon.errors import InvalidInput
 from hanbeon.zones import zone_of

@@ -9,7 +9,7 @@ import msgspec
 
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.history import FireOutcome, FireReason
-from hanbeon.domain.schedules.misfire import Misfire, Outcome, Overlap, Plan, Planned
+from hanbeon.domain.schedules.misfire import Misfire, MisfireOutcome, Overlap, Plan, PlannedFire
 
 
 class Fired(NamedTuple):
@@ -43,7 +43,7 @@ def decide(plan: Plan, definition: Definition, *, busy: bool, waiting: Sequence[
     # With what is on time behind them: a fire that comes in the middle of it all would be the only one to be lost.
     catching_up = definition.misfire is Misfire.ALL and any(each.at < late_before for each in plan.fires)
     for each in plan.fires:
-        if each.outcome is not Outcome.DUE:
+        if each.outcome is not MisfireOutcome.DUE:
             fired.append(_passed(each, definition))
         elif definition.overlap is Overlap.ALLOW or (not busy and not waits):
             fired.append(Fired(each.at, FireOutcome.CREATED))
@@ -73,12 +73,12 @@ def passed_over(plan: Plan, definition: Definition) -> list[Fired]:
     dropped = plan.dropped
     if dropped is None:
         return []
-    line = _passed(Planned(dropped.first, dropped.outcome), definition)
+    line = _passed(PlannedFire(dropped.first, dropped.outcome), definition)
     return [line._replace(more=dropped.count - 1)]
 
 
-def _passed(each: Planned, definition: Definition) -> Fired:
-    if each.outcome is Outcome.COALESCED:
+def _passed(each: PlannedFire, definition: Definition) -> Fired:
+    if each.outcome is MisfireOutcome.COALESCED:
         return Fired(each.at, FireOutcome.COALESCED, FireReason.CAUGHT_UP)
     reason = FireReason.LATE if definition.misfire is Misfire.SKIP else FireReason.LIMIT
     return Fired(each.at, FireOutcome.MISSED, reason)

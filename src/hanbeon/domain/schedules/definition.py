@@ -8,9 +8,9 @@ import msgspec
 
 from hanbeon.domain.job import DEFAULT_QUEUE
 from hanbeon.domain.retry import RetryPolicy
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
-from hanbeon.domain.schedules.timing import Timing
 
 CATCH_UP_MOST = 100
 """How many missed fires are caught up with, unless the schedule says otherwise."""

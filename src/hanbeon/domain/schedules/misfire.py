@@ -11,7 +11,7 @@ from bisect import bisect_left
 
 import msgspec
 
-from hanbeon.domain.schedules.timing import Timing
+from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.zones import MICROS
 
 RECORDED = 100
@@ -38,7 +38,7 @@ class Overlap(enum.StrEnum):
     QUEUE_ONE = "queue_one"
 
 
-class Outcome(enum.StrEnum):
+class MisfireOutcome(enum.StrEnum):
     """What a fire comes to: an execution, part of a later fire's execution, or nothing."""
 
     DUE = "due"
@@ -46,11 +46,11 @@ class Outcome(enum.StrEnum):
     MISSED = "missed"
 
 
-class Planned(msgspec.Struct, frozen=True):
+class PlannedFire(msgspec.Struct, frozen=True):
     """One fire of a plan, and what becomes of it."""
 
     at: int
-    outcome: Outcome
+    outcome: MisfireOutcome
 
 
 class Dropped(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class Dropped(msgspec.Struct, frozen=True):
     before: int
     count: int
     exact: bool
-    outcome: Outcome
+    outcome: MisfireOutcome
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class Plan(msgspec.Struct, frozen=True):
     `last` is what the next plan begins behind. `next_fire_at` is past when there was too much for one plan.
     """
 
-    fires: list[Planned]
+    fires: list[PlannedFire]
     last: int
     next_fire_at: int | None
     dropped: Dropped | None = None
@@ -86,7 +86,7 @@ def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grac
     """
     on_time_from = now - max(0, grace_us)
     most_run = {Misfire.COALESCE: 1, Misfire.SKIP: 0, Misfire.ALL: max(0, limit)}[misfire]
-    idle = Outcome.COALESCED if misfire is Misfire.COALESCE else Outcome.MISSED
+    idle = MisfireOutcome.COALESCED if misfire is Misfire.COALESCE else MisfireOutcome.MISSED
     most_listed = most_run + RECORDED
 
     walk = _walk(timing, last, now, COUNTED)
@@ -104,12 +104,12 @@ def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grac
     if on_time and misfire is Misfire.COALESCE:
         most_run = 0  # The next one is there already, and stands for them.
     run_from = len(late) - most_run
-    fires = [Planned(at, Outcome.DUE if place >= run_from else idle) for place, at in enumerate(late)]
-    fires += [Planned(at, Outcome.DUE) for at in on_time]
+    fires = [PlannedFire(at, MisfireOutcome.DUE if place >= run_from else idle) for place, at in enumerate(late)]
+    fires += [PlannedFire(at, MisfireOutcome.DUE) for at in on_time]
     return Plan(fires, fires[-1].at if fires else last, walk.following, _dropped(unlisted, late, idle))
 
 
-def _dropped(unlisted: list[int], late: list[int], outcome: Outcome) -> Dropped | None:
+def _dropped(unlisted: list[int], late: list[int], outcome: MisfireOutcome) -> Dropped | None:
     if not unlisted:
         return None
     return Dropped(unlisted[0], late[0], min(len(unlisted), COUNTED), len(unlisted) <= COUNTED, outcome)

@@ -11,8 +11,8 @@ import msgspec
 
 from hanbeon.domain.job import Claimed
 from hanbeon.tasks.command import Command
-from hanbeon.tasks.facts import job_facts
 from hanbeon.tasks.template import ARGS, JOB, as_text
+from hanbeon.tasks.template_vars import template_vars
 
 # The kernel takes 128 KiB for one variable. What is longer is on stdin all the same.
 _LONGEST = 96 * 1024
@@ -21,7 +21,7 @@ SAID_DESCRIPTOR = 3
 
 
 def command_line(command: Command, job: Claimed, arguments: Mapping[str, Any]) -> list[str]:
-    values = {ARGS: arguments, JOB: job_facts(job)}
+    values = {ARGS: arguments, JOB: template_vars(job)}
     return [part.fill(values) for part in command.argv]
 
 
@@ -34,7 +34,9 @@ def environment(command: Command, job: Claimed, arguments: Mapping[str, Any]) ->
     """What the task lets through of the worker's, what it sets, and what there is to know of the job."""
     found = {name: os.environ[name] for name in command.pass_env if name in os.environ}
     found |= command.env
-    of_job = {f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in job_facts(job).items()}
+    of_job = {
+        f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in template_vars(job).items()
+    }
     of_job |= {f"HANBEON_ARG_{_NO_NAME.sub('_', name).upper()}": value for name, value in arguments.items()}
     of_job |= {"HANBEON_ARGS": as_json(arguments), "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": SAID_DESCRIPTOR}
     for name, value in of_job.items():

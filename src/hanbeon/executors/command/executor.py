@@ -10,9 +10,9 @@ from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.executors.command.run import Run
-from hanbeon.executors.guard import Guardian
-from hanbeon.executors.port import Call, Done, Work, never
-from hanbeon.executors.timing import timing
+from hanbeon.executors.executor import Call, Done, Work, never
+from hanbeon.executors.supervisor_client import SupervisorClient
+from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.task import COMMAND
@@ -25,9 +25,9 @@ class CommandExecutor:
     lends_transactions = False
     start_seconds = 60.0
 
-    def __init__(self, settings: Settings, clock: Clock, guardian: Guardian) -> None:
-        self._clock, self._guardian = clock, guardian
-        self._timing = timing(settings)
+    def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:
+        self._clock, self._guardian = clock, supervisor
+        self._timing = time_limits(settings)
         self._runs: set[Run] = set()
         self._timer: asyncio.TimerHandle | None = None
         self.stop_seconds = self._timing.stop

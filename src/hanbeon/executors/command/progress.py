@@ -9,7 +9,7 @@ from typing import Any
 
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.logs import get_logger
-from hanbeon.tasks.context import Desk
+from hanbeon.tasks.context import AttemptBackend
 
 _log = get_logger("hanbeon.tasks")
 _EVERY_SECONDS = 0.25
@@ -18,8 +18,8 @@ _NOTHING: Any = object()
 
 
 class ProgressWriter:
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, backend: AttemptBackend) -> None:
+        self._desk = backend
         self._latest: Any = _NOTHING
         self._writing: asyncio.Task[None] | None = None
         self._ending = asyncio.Event()

@@ -14,10 +14,10 @@ from hanbeon.domain.retry import FailureType
 from hanbeon.executors.command.environment import SAID_DESCRIPTOR, as_json, command_line, environment
 from hanbeon.executors.command.pipe import Pipe
 from hanbeon.executors.command.progress import ProgressWriter
-from hanbeon.executors.command.said import Said, Sieve
-from hanbeon.executors.guard import Guardian
-from hanbeon.executors.port import MESSAGE_LIMIT, Call, Done, StopCause, returned
+from hanbeon.executors.command.protocol import ProtocolFilter, ProtocolReader
+from hanbeon.executors.executor import MESSAGE_LIMIT, Call, Done, StopCause, returned
 from hanbeon.executors.sessions import End
+from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.tasks.command import JSON, SAID, STDOUT, TEXT, Command
 
 _KEPT_OF_STDERR = 4_096
@@ -34,18 +34,18 @@ class Owner(Protocol):
 class Run:
     """Over when nothing of it runs any more; then, and not before, `done` is called."""
 
-    def __init__(self, guardian: Guardian, owner: Owner, call: Call, grace: float, done: Done) -> None:
+    def __init__(self, supervisor: SupervisorClient, owner: Owner, call: Call, grace: float, done: Done) -> None:
         self._owner, self._call, self._grace, self._done = owner, call, grace, done
         self._command = command = cast(Command, call.task.spec)
         self._stopped = False
-        self._progress = ProgressWriter(call.desk)
-        self._said = Said(call.max_result_bytes + _AROUND_A_RESULT, self._progress.put)
+        self._progress = ProgressWriter(call.backend)
+        self._said = ProtocolReader(call.max_result_bytes + _AROUND_A_RESULT, self._progress.put)
         self._stderr = b""
         self._stdout: bytearray | None = None if command.result == SAID else bytearray()
-        self._sieve: Sieve | None = None
+        self._sieve: ProtocolFilter | None = None
         hear_stdout: Callable[[bytes], None] = self._printed
         if command.protocol == STDOUT:
-            self._sieve = Sieve(call.max_result_bytes + _AROUND_A_RESULT, self._said.take, self._printed)
+            self._sieve = ProtocolFilter(call.max_result_bytes + _AROUND_A_RESULT, self._said.take, self._printed)
             hear_stdout = self._sieve.feed
         self._pipes: dict[int, Pipe] = {}
         given: dict[int, int] = {}
@@ -55,9 +55,9 @@ class Run:
                 given[number] = self._pipes[number].theirs
             if command.stdin:
                 given[0] = _readable(as_json(call.arguments))
-            self._session = guardian.start(
-                command_line(command, call.desk.job, call.arguments),
-                env=environment(command, call.desk.job, call.arguments),
+            self._session = supervisor.start(
+                command_line(command, call.backend.job, call.arguments),
+                env=environment(command, call.backend.job, call.arguments),
                 descriptors=given,
                 cwd=command.cwd,
                 limits={} if call.task.memory is None else {"DATA": call.task.memory},
@@ -79,20 +79,20 @@ class Run:
 
     def keep_alive(self) -> None:
         """Tell the keeper until when the lease allows it to run; it stops it by itself if we cannot."""
-        self._session.lives(self._call.desk.give_up_at - self._owner.now(), self._grace)
+        self._session.lives(self._call.backend.give_up_at - self._owner.now(), self._grace)
 
     # What it does
 
     def _started(self) -> None:
-        self._call.desk.body_began(self._owner.now())
+        self._call.backend.body_began(self._owner.now())
 
     def _printed(self, data: bytes) -> None:
-        self._call.desk.log(LogStream.STDOUT, data)
+        self._call.backend.log(LogStream.STDOUT, data)
         if self._stdout is not None and len(self._stdout) <= self._call.max_result_bytes:
             self._stdout += data
 
     def _complained(self, data: bytes) -> None:
-        self._call.desk.log(LogStream.STDERR, data)
+        self._call.backend.log(LogStream.STDERR, data)
         self._stderr = (self._stderr + data)[-_KEPT_OF_STDERR:]
 
     # What its end means

@@ -17,8 +17,8 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.domain.retry import MAX_DELAY_US, FailureType
 from hanbeon.errors import TaskError
-from hanbeon.executors.port import result_of
-from hanbeon.outbound.client import Answer
+from hanbeon.executors.executor import result_of
+from hanbeon.outbound.client import HttpResponse
 from hanbeon.tasks.http_call import HttpCall
 
 # What is read of a body that nobody keeps: it shows what went wrong, and frees the connection for the next request.
@@ -47,7 +47,13 @@ _JSON = re.compile(r"\s*application/(\S+\+)?json\s*(;|$)", re.IGNORECASE)
 
 
 async def understand(
-    call: HttpCall, answer: Answer, max_bytes: int, *, secrets: Collection[str], now_us: int, log: Callable[[str], None]
+    call: HttpCall,
+    answer: HttpResponse,
+    max_bytes: int,
+    *,
+    secrets: Collection[str],
+    now_us: int,
+    log: Callable[[str], None],
 ) -> Outcome:
     """Success with the body as its result, or a failure that says what the server said, and more of it in the log."""
     meaning = call.meaning(answer.status)
@@ -74,7 +80,7 @@ def status_line(status: int) -> str:
     return str(status)
 
 
-def retry_after_us(answer: Answer, now_us: int) -> int:
+def retry_after_us(answer: HttpResponse, now_us: int) -> int:
     """How long the server asks to be left alone: seconds, or a date, which is read on the server's own clock."""
     told = answer.header("retry-after").strip()
     if told.isascii() and told.isdecimal():
@@ -114,7 +120,7 @@ def _text(body: bytes, content_type: str) -> str:
     return body.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
 
 
-async def _said(answer: Answer, secrets: Collection[str]) -> str:
+async def _said(answer: HttpResponse, secrets: Collection[str]) -> str:
     """The beginning of the body, without the task's secrets, which some servers repeat."""
     body = await _glance(answer)
     if answer.header("content-encoding") not in ("", "identity"):
@@ -131,7 +137,7 @@ def _excerpt(text: str) -> str:
     return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
 
 
-async def _glance(answer: Answer) -> bytes:
+async def _glance(answer: HttpResponse) -> bytes:
     """The beginning of a body that decides nothing: if it does not come, the status stands all the same."""
     body = b""
     with contextlib.suppress(TimeoutError, TaskError):

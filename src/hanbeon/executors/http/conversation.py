@@ -10,24 +10,26 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import PermanentError
+from hanbeon.executors.executor import Call
 from hanbeon.executors.http.answer import status_line, understand
 from hanbeon.executors.http.request import REDIRECTS, prepare, redirected
-from hanbeon.executors.port import Call
-from hanbeon.outbound.client import Client
+from hanbeon.outbound.client import OutboundClient
 from hanbeon.settings import Settings
 from hanbeon.tasks.context import log_lines
 from hanbeon.tasks.http_call import HttpCall
 
 
-async def converse(client: Client, call: Call, settings: Settings, clock: Clock, environ: Mapping[str, str]) -> Outcome:
+async def converse(
+    client: OutboundClient, call: Call, settings: Settings, clock: Clock, environ: Mapping[str, str]
+) -> Outcome:
     """How the attempt ended. Every address on the way is checked as the first one is."""
     told = cast(HttpCall, call.task.spec)
-    request, own, secrets = prepare(told, call.desk.job, call.arguments, environ)
+    request, own, secrets = prepare(told, call.backend.job, call.arguments, environ)
     allow_private = told.allow_private or settings.outbound_allow_private
     left = told.redirects
 
     def log(text: str) -> None:
-        call.desk.log(LogStream.ENGINE, log_lines(text))
+        call.backend.log(LogStream.ENGINE, log_lines(text))
 
     while True:
         async with client.send(request, connect_seconds=told.connect_timeout, allow_private=allow_private) as answer:

@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.errors import InvalidInput, TaskError
-from hanbeon.executors.port import Call, Done, StopCause, failed, raised
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import HTTP
 
 if TYPE_CHECKING:
-    from hanbeon.outbound.client import Client
+    from hanbeon.outbound.client import OutboundClient
 
 _log = get_logger("hanbeon.tasks")
 # For looking names up. Not those of the loop, which others wait for: a name server may be silent for half a minute.
 _THREADS = 8
 
-MakeClient = Callable[[ThreadPoolExecutor, int], "Client"]
+MakeClient = Callable[[ThreadPoolExecutor, int], "OutboundClient"]
 
 
-def new_client(threads: ThreadPoolExecutor, keep: int) -> Client:
+def new_client(threads: ThreadPoolExecutor, keep: int) -> OutboundClient:
     """Imported when the first call is made: most workers make none, and should not carry the libraries for it."""
     import hanbeon.executors.http.conversation  # noqa: F401 - here, in a thread, so that it does not hold the loop up
-    from hanbeon.outbound.client import Client
-    from hanbeon.outbound.resolving import SystemResolver
+    from hanbeon.outbound.client import OutboundClient
+    from hanbeon.outbound.resolver import SystemResolver
 
-    return Client(SystemResolver(threads), keep=keep)
+    return OutboundClient(SystemResolver(threads), keep=keep)
 
 
 class HttpExecutor:
@@ -47,13 +47,13 @@ class HttpExecutor:
         self.settings, self.clock = settings, clock
         self._make_client = make_client
         self._threads = ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="hanbeon-http")
-        self._client: asyncio.Future[Client] | None = None
+        self._client: asyncio.Future[OutboundClient] | None = None
         self._running: set[HttpWork] = set()
 
     def start(self, call: Call, done: Done) -> HttpWork:
         return HttpWork(call, self, done, self._running)
 
-    async def client(self) -> Client:
+    async def client(self) -> OutboundClient:
         """The one that all calls share. Made in a thread, since that takes a while."""
         if self._client is None or (self._client.done() and self._client.exception() is not None):
             loop = asyncio.get_running_loop()
@@ -79,7 +79,7 @@ class HttpWork:
     def __init__(self, call: Call, executor: HttpExecutor, done: Done, running: set[HttpWork]) -> None:
         self._call, self._done, self._running = call, done, running
         self._stopped = False
-        self.task = asyncio.get_running_loop().create_task(_body(call, executor), name=call.desk.job.id)
+        self.task = asyncio.get_running_loop().create_task(_body(call, executor), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
         running.add(self)
 
@@ -106,6 +106,6 @@ async def _body(call: Call, executor: HttpExecutor) -> Outcome:
     except Exception as error:
         return failed(call, error)
     if isinstance(outcome, Raised):
-        job = call.desk.job
+        job = call.backend.job
         _log.warning("http_call_failed", job=job.id, task=job.task, attempt=job.fence, message=outcome.message)
     return outcome

@@ -13,12 +13,12 @@ import msgspec
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput, PermanentError
-from hanbeon.outbound.client import Request
+from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.origin import HTTPS, split_url
-from hanbeon.tasks.facts import job_facts
 from hanbeon.tasks.http_call import BODY, QUERY, HttpCall
 from hanbeon.tasks.http_headers import fill_headers
 from hanbeon.tasks.template import ARGS, JOB
+from hanbeon.tasks.template_vars import template_vars
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _KEEPING_ALL = frozenset({307, 308})
@@ -30,7 +30,7 @@ _LOCATION_PLAIN = "/?:@!$&'()*+,;=%[]~#"
 class Prepared(NamedTuple):
     """A request, the names of the headers that are the task's own, and the secrets in them."""
 
-    request: Request
+    request: HttpRequest
     own: frozenset[str]
     secrets: frozenset[str]
 
@@ -39,7 +39,7 @@ def prepare(call: HttpCall, job: Claimed, arguments: Mapping[str, Any], environ:
     """The first request of an attempt."""
     used = set(call.url.arguments)
     further = {name: value for name, value in arguments.items() if name not in used} if call.send == QUERY else {}
-    facts = job_facts(job)
+    facts = template_vars(job)
     target = call.url.fill({ARGS: arguments, JOB: facts}, further)
     own, secrets = fill_headers(call.headers, environ)
     body = msgspec.json.encode(arguments) if call.send == BODY else None
@@ -59,10 +59,10 @@ def prepare(call: HttpCall, job: Claimed, arguments: Mapping[str, Any], environ:
         "Hanbeon-Fence": str(job.fence),
         "Hanbeon-Session-Id": str(facts["session_id"]),
     }
-    return Prepared(Request(call.method, call.url.origin, target, headers, body), frozenset(taken), secrets)
+    return Prepared(HttpRequest(call.method, call.url.origin, target, headers, body), frozenset(taken), secrets)
 
 
-def redirected(request: Request, status: int, location: str, own: Collection[str]) -> Request:
+def redirected(request: HttpRequest, status: int, location: str, own: Collection[str]) -> HttpRequest:
     """The same to another address. Headers of the task stay behind where the origin changes: they may be secrets.
 
     Refused: what would lose its body on the way, and what would go on without encryption.
@@ -86,7 +86,7 @@ def redirected(request: Request, status: int, location: str, own: Collection[str
     if origin != request.origin:
         headers = {name: value for name, value in headers.items() if name.lower() not in own}
     path = target if target.startswith("/") else f"/{target}"
-    return Request(method, origin, path, headers, body)
+    return HttpRequest(method, origin, path, headers, body)
 
 
 def _refused(message: str) -> PermanentError:

@@ -19,21 +19,21 @@ import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.guardian.wire import SMALL, read_frame
-from hanbeon.executors.port import MESSAGE_LIMIT, raised, result_of
-from hanbeon.executors.process.context import Line, ProcessContext, Remote
-from hanbeon.executors.process.finding import find
+from hanbeon.executors.executor import MESSAGE_LIMIT, raised, result_of
+from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend
+from hanbeon.executors.process.function_ref import load_function
 from hanbeon.executors.process.messages import (
     CHANNEL,
     TRACEBACK_LIMIT,
-    Began,
     Ended,
-    Run,
+    RunJob,
     Setup,
+    Started,
     for_worker,
     limit,
 )
-from hanbeon.tasks import loading
+from hanbeon.executors.supervisor.wire import SMALL, read_frame
+from hanbeon.tasks import import_guard
 from hanbeon.tasks.context import Context, SyncContext
 from hanbeon.tasks.signature import TaskSignature
 
@@ -55,7 +55,7 @@ class Child:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._known: dict[tuple[str, str], _Body] = {}
-        self._line: Line | None = None
+        self._line: Link | None = None
         self._doing = Doing.WAITING
 
     def run(self) -> None:
@@ -67,10 +67,10 @@ class Child:
         setup = for_worker(first)
         assert isinstance(setup, Setup)
         sys.path[:], sys.argv[:] = setup.path, setup.argv
-        self._line = line = Line(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
+        self._line = line = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
         while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
             order = for_worker(frame)
-            assert isinstance(order, Run)
+            assert isinstance(order, RunJob)
             self._prepare(setup)
             ended = self._run(order, line)
             line.say(ended)
@@ -97,8 +97,8 @@ class Child:
         if self._doing is Doing.LOADING:
             os._exit(0)
 
-    def _run(self, order: Run, line: Line) -> Ended:
-        remote = Remote(order.job, line)
+    def _run(self, order: RunJob, line: Link) -> Ended:
+        remote = RemoteBackend(order.job, line)
         known = (order.module, order.function) in self._known
         try:
             body = self._load(order)
@@ -110,7 +110,7 @@ class Child:
         context = [ProcessContext(remote)] if body.signature.context_type else []
         self._doing = Doing.WORK
         if not known:
-            line.say(Began())
+            line.say(Started())
         try:
             value = body.function(*context, **body.signature.unpack(order.job.args))
             return self._ended(result_of(order.job.task, value, order.max_result_bytes))
@@ -119,11 +119,11 @@ class Child:
         finally:
             remote.is_over = True
 
-    def _load(self, order: Run) -> _Body:
+    def _load(self, order: RunJob) -> _Body:
         known = self._known.get((order.module, order.function))
         if known is None:
-            with loading.in_worker_process():
-                function = find(order.module, order.function, order.main)
+            with import_guard.in_worker_process():
+                function = load_function(order.module, order.function, order.main)
             known = _Body(function, TaskSignature(order.job.task, function, (Context, SyncContext)))
             self._known[order.module, order.function] = known
         return known

@@ -13,18 +13,18 @@ from zoneinfo import ZoneInfo
 from hanbeon import errors
 from hanbeon.domain.job import Claimed, check_size
 from hanbeon.errors import HanbeonError, LeaseLost, PayloadTooLarge
-from hanbeon.executors.guardian.wire import read_frame
 from hanbeon.executors.process.messages import (
     SAID_LIMIT,
-    Answer,
     Child,
     FromWorker,
+    Printed,
     Progress,
-    Said,
+    Reply,
     encode,
     for_worker,
     limit,
 )
+from hanbeon.executors.supervisor.wire import read_frame
 from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
@@ -35,7 +35,7 @@ _ERRORS = {
 }
 
 
-class Line:
+class Link:
     """The connection to the engine, from any thread of the body."""
 
     def __init__(self, connection: socket.socket, zone: ZoneInfo, max_payload_bytes: int) -> None:
@@ -55,7 +55,7 @@ class Line:
             if is_wanted():
                 self._connection.sendall(encode(message))
 
-    def ask(self, message: FromWorker) -> Answer:
+    def ask(self, message: FromWorker) -> Reply:
         data = encode(message)
         if len(data) > limit(self.max_payload_bytes):
             raise PayloadTooLarge(f"{len(data):,} bytes are too much at once; pass a reference to the data instead")
@@ -65,7 +65,7 @@ class Line:
         if frame is None:
             os._exit(1)  # The engine is gone, and its guardian is about to end this process too.
         answer = for_worker(frame)
-        assert isinstance(answer, Answer)
+        assert isinstance(answer, Reply)
         return answer
 
     @contextlib.contextmanager
@@ -79,10 +79,10 @@ class Line:
             self._lock.release()
 
 
-class Remote:
+class RemoteBackend:
     """Stands behind the context in a worker process."""
 
-    def __init__(self, job: Claimed, line: Line) -> None:
+    def __init__(self, job: Claimed, line: Link) -> None:
         self.job, self.line = job, line
         self.is_over = False
         self._pid = os.getpid()
@@ -101,7 +101,7 @@ class Remote:
             return  # Without waiting for a turn: a fork may have taken along a lock that nobody there will release.
         with contextlib.suppress(OSError):  # The engine is gone, and its guardian is about to end this process too.
             for start in range(0, len(data), SAID_LIMIT):
-                self.line.say_if(self._may_speak, Said(data[start : start + SAID_LIMIT]))
+                self.line.say_if(self._may_speak, Printed(data[start : start + SAID_LIMIT]))
 
     def _may_speak(self) -> bool:
         return not self.is_over and os.getpid() == self._pid
@@ -118,7 +118,7 @@ class Remote:
 class ProcessContext(SyncContext):
     """A SyncContext far from the engine."""
 
-    def __init__(self, remote: Remote) -> None:
+    def __init__(self, remote: RemoteBackend) -> None:
         self._desk = remote  # type: ignore[assignment]
         self._remote = remote
 
@@ -140,7 +140,7 @@ class ProcessContext(SyncContext):
         return child.id
 
 
-def _raise(answer: Answer, job: Claimed) -> NoReturn:
+def _raise(answer: Reply, job: Claimed) -> NoReturn:
     kind = _ERRORS.get(answer.code or "", HanbeonError)
     if kind is LeaseLost:
         raise LeaseLost(job.id, job.fence)

@@ -7,13 +7,13 @@ import os
 import sys
 
 from hanbeon.clock import Clock
-from hanbeon.executors.guard import Guardian
-from hanbeon.executors.port import Call, Done, StopCause, Work, failed, never
-from hanbeon.executors.process.finding import main_program
-from hanbeon.executors.process.messages import Run, Setup, encode
-from hanbeon.executors.process.pool import Pool, Waiting, not_started
+from hanbeon.executors.executor import Call, Done, StopCause, Work, failed, never
+from hanbeon.executors.process.function_ref import main_program
+from hanbeon.executors.process.messages import RunJob, Setup, encode
+from hanbeon.executors.process.pool import PendingStart, ProcessPool, not_started
 from hanbeon.executors.process.worker import WorkerProcess
-from hanbeon.executors.timing import timing
+from hanbeon.executors.supervisor_client import SupervisorClient
+from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import PROCESS
 
@@ -25,12 +25,12 @@ class ProcessExecutor:
     lends_transactions = False
     start_seconds = 60.0
 
-    def __init__(self, settings: Settings, clock: Clock, guardian: Guardian) -> None:
-        self._settings, self._clock, self._guardian = settings, clock, guardian
-        self._timing = timing(settings)
+    def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:
+        self._settings, self._clock, self._guardian = settings, clock, supervisor
+        self._timing = time_limits(settings)
         self.stop_seconds = self._timing.stop
         warm = settings.processes or len(os.sched_getaffinity(0))
-        self._pool = Pool(self._make, clock.monotonic, warm=warm, jobs=settings.jobs_per_process)
+        self._pool = ProcessPool(self._make, clock.monotonic, warm=warm, jobs=settings.jobs_per_process)
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, call: Call, done: Done) -> Work:
@@ -88,7 +88,7 @@ class ProcessExecutor:
 class ProcessWork:
     __slots__ = ("_job", "_pool")
 
-    def __init__(self, pool: Pool, job: Waiting) -> None:
+    def __init__(self, pool: ProcessPool, job: PendingStart) -> None:
         self._pool, self._job = pool, job
 
     def stop(self, cause: StopCause) -> None:
@@ -101,4 +101,4 @@ class ProcessWork:
 def _order(call: Call) -> bytes:
     function = call.task.function
     module, main = function.__module__, main_program(function.__module__)
-    return encode(Run(call.desk.job, module, function.__qualname__, main, call.max_result_bytes))
+    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes))

@@ -6,7 +6,7 @@ import msgspec
 
 from hanbeon.domain.job import Claimed, NewJob
 from hanbeon.domain.outcome import PutOff, Raised, Returned
-from hanbeon.executors.guardian.wire import framed
+from hanbeon.executors.supervisor.wire import framed
 
 CHANNEL = 3
 """The descriptor through which a worker process is told its jobs."""
@@ -25,7 +25,7 @@ class Setup(msgspec.Struct, tag=True):
     max_payload_bytes: int
 
 
-class Run(msgspec.Struct, tag=True):
+class RunJob(msgspec.Struct, tag=True):
     """One job. `main` is the program that the module `__main__` is, where the function is in that."""
 
     job: Claimed
@@ -35,14 +35,14 @@ class Run(msgspec.Struct, tag=True):
     max_result_bytes: int
 
 
-class Answer(msgspec.Struct, tag=True):
+class Reply(msgspec.Struct, tag=True):
     """To a Progress or a Child: the code of an error, or None."""
 
     code: str | None = None
     message: str = ""
 
 
-class Began(msgspec.Struct, tag=True):
+class Started(msgspec.Struct, tag=True):
     """The function is loaded, which it was not before: the body begins now."""
 
 
@@ -54,7 +54,7 @@ class Child(msgspec.Struct, tag=True):
     job: NewJob
 
 
-class Said(msgspec.Struct, tag=True):
+class Printed(msgspec.Struct, tag=True):
     """Lines for the job's log. Nobody answers."""
 
     lines: bytes
@@ -69,8 +69,8 @@ class Ended(msgspec.Struct, tag=True):
     alone: bool = False
 
 
-ToWorker = Setup | Run | Answer
-FromWorker = Began | Progress | Child | Said | Ended
+ToWorker = Setup | RunJob | Reply
+FromWorker = Started | Progress | Child | Printed | Ended
 _to_worker: msgspec.msgpack.Decoder[ToWorker] = msgspec.msgpack.Decoder(ToWorker)
 _from_worker: msgspec.msgpack.Decoder[FromWorker] = msgspec.msgpack.Decoder(FromWorker)
 

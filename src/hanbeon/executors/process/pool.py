@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.port import Call, Done
+from hanbeon.executors.executor import Call, Done
 from hanbeon.executors.process.worker import WorkerProcess
 
 # A process more than is kept is not ended at once: the next batch of jobs may want it.
@@ -24,7 +24,7 @@ def not_started(error: OSError) -> Raised:
     return Raised(f"no worker process can be started: {error}", FailureType.SESSION_ERROR)
 
 
-class Waiting:
+class PendingStart:
     """A job and, once it has one, its process."""
 
     __slots__ = ("call", "done", "order", "process")
@@ -34,7 +34,7 @@ class Waiting:
         self.process: WorkerProcess | None = None
 
 
-class Pool:
+class ProcessPool:
     """`make` starts a process with a limit of memory; `warm` is how many are kept, and used before there are more."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Pool:
         self._make, self._now, self._warm, self._jobs = make, now, warm, jobs
         self.all: set[WorkerProcess] = set()
         self._idle: list[WorkerProcess] = []
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[PendingStart] = deque()
         self._moved_at: dict[int | None, float] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -52,9 +52,9 @@ class Pool:
     def is_busy(self) -> bool:
         return len(self.all) > len(self._idle) or len(self._idle) > self._warm
 
-    def run(self, call: Call, order: bytes, done: Done) -> Waiting:
+    def run(self, call: Call, order: bytes, done: Done) -> PendingStart:
         """Start it in a process, or let it wait for one. OSError if there is none and can be none."""
-        job = Waiting(call, order, done)
+        job = PendingStart(call, order, done)
         process = self._idle_one(call.task.memory) or self._another(call.task.memory)
         if process is not None:
             self._begin(job, process)
@@ -63,7 +63,7 @@ class Pool:
             self._look_again()
         return job
 
-    def forget(self, job: Waiting) -> bool:
+    def forget(self, job: PendingStart) -> bool:
         """Whether it had not begun, and will not."""
         if job.process is None and job in self._waiting:
             self._waiting.remove(job)
@@ -104,7 +104,7 @@ class Pool:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _begin(self, job: Waiting, process: WorkerProcess) -> None:
+    def _begin(self, job: PendingStart, process: WorkerProcess) -> None:
         job.process = process
         process.run(job.call, job.order, job.done)
 

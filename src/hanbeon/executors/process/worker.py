@@ -15,12 +15,12 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError
-from hanbeon.executors.channel import Channel
-from hanbeon.executors.guard import ROOT, Guardian
-from hanbeon.executors.port import Call, Done
+from hanbeon.executors.channel import FrameChannel
+from hanbeon.executors.executor import Call, Done
 from hanbeon.executors.process import messages
-from hanbeon.executors.process.messages import Answer, Began, Child, Ended, FromWorker, Progress, Said, Setup
+from hanbeon.executors.process.messages import Child, Ended, FromWorker, Printed, Progress, Reply, Setup, Started
 from hanbeon.executors.sessions import End
+from hanbeon.executors.supervisor_client import ROOT, SupervisorClient
 from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.tasks")
@@ -60,7 +60,9 @@ class _Job:
 class WorkerProcess:
     """Runs one job at a time. That is over when nothing of it runs any more: the process alone again, or all dead."""
 
-    def __init__(self, guardian: Guardian, owner: Owner, setup: Setup, memory: int | None, grace: float) -> None:
+    def __init__(
+        self, supervisor: SupervisorClient, owner: Owner, setup: Setup, memory: int | None, grace: float
+    ) -> None:
         self._owner, self._grace = owner, grace
         self.memory = memory
         self.jobs = 0
@@ -73,8 +75,8 @@ class WorkerProcess:
         self._complaint: str | None = None
         ours, theirs = socket.socketpair()
         limit = messages.limit(setup.max_payload_bytes)
-        self._channel = Channel(ours, limit=limit, heard=self._heard, closed=self._cut_off)
-        self._session = guardian.start(
+        self._channel = FrameChannel(ours, limit=limit, heard=self._heard, closed=self._cut_off)
+        self._session = supervisor.start(
             [sys.executable, *_flags(), "-P", "-c", _PROGRAM, ROOT],
             env=os.environ,
             descriptors={messages.CHANNEL: theirs.detach()},
@@ -96,19 +98,19 @@ class WorkerProcess:
         """Start the body; `done` is called when it has ended and nothing of it runs."""
         self._job = _Job(call, done)
         self.jobs += 1
-        now, until, told = self._owner.now(), call.desk.give_up_at, self._lives_until
+        now, until, told = self._owner.now(), call.backend.give_up_at, self._lives_until
         # What the keeper was told for the job before often holds for this one, and the next tick is soon.
         if told is None or not now + (until - now) / 2 <= told <= until:
             self.keep_alive()
         self._channel.send(order)
         if _function(call) in self._loaded:
             # Not at once: the engine must have heard first that the work starts.
-            asyncio.get_running_loop().call_soon(call.desk.body_began, now)
+            asyncio.get_running_loop().call_soon(call.backend.body_began, now)
 
     def keep_alive(self) -> None:
         """Tell the keeper until when the lease of the job allows it to run; it stops it by itself if we cannot."""
         if self._job is not None:
-            self._lives_until = self._job.call.desk.give_up_at
+            self._lives_until = self._job.call.backend.give_up_at
             self._session.lives(self._lives_until - self._owner.now(), self._grace)
 
     def stop_job(self, call: Call) -> None:
@@ -139,12 +141,12 @@ class WorkerProcess:
 
     def _take(self, job: _Job, message: FromWorker) -> None:
         match message:
-            case Began():
+            case Started():
                 self.is_starting = False
                 self._loaded.add(_function(job.call))
-                job.call.desk.body_began(self._owner.now())
-            case Said(lines):
-                job.call.desk.log(LogStream.TASK, lines)
+                job.call.backend.body_began(self._owner.now())
+            case Printed(lines):
+                job.call.backend.log(LogStream.TASK, lines)
             case Progress() | Child():
                 if job.asking is not None and not job.asking.done():
                     return self._breach("did not wait for an answer")
@@ -160,24 +162,24 @@ class WorkerProcess:
         return None
 
     async def _answer(self, job: _Job, message: Progress | Child) -> None:
-        answer = Answer()
+        answer = Reply()
         try:
             if isinstance(message, Child):
-                job.call.desk.add_child(message.job)
+                job.call.backend.add_child(message.job)
             else:
-                await job.call.desk.write_progress(msgspec.json.decode(message.value))
+                await job.call.backend.write_progress(msgspec.json.decode(message.value))
         except HanbeonError as error:
-            answer = Answer(error.code, str(error))
+            answer = Reply(error.code, str(error))
         except Exception as error:
             # Whatever it is, the body waits for an answer.
-            _log.exception("request_failed", job=job.call.desk.job.id)
-            answer = Answer(HanbeonError.code, f"{type(error).__name__}: {error}")
+            _log.exception("request_failed", job=job.call.backend.job.id)
+            answer = Reply(HanbeonError.code, f"{type(error).__name__}: {error}")
         self._channel.send(messages.encode(answer))
 
     def _told_end(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
         job.outcome = outcome
         if traceback is not None:
-            of = job.call.desk.job
+            of = job.call.backend.job
             error = _Elsewhere(traceback)
             _log.warning("task_raised", job=of.id, task=of.task, attempt=of.fence, exc_info=error)
 
@@ -194,7 +196,7 @@ class WorkerProcess:
             job.done(job.outcome)
         else:
             # What a body leaves running is still its work: no other job beside it, and the slot not free before.
-            _log.warning("task_left_processes", job=job.call.desk.job.id, task=job.call.task.name)
+            _log.warning("task_left_processes", job=job.call.backend.job.id, task=job.call.task.name)
             self._kill()
 
     def _breach(self, complaint: str) -> None:

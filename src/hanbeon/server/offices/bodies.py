@@ -10,11 +10,11 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.job import NAME_LIMIT, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDependencyFailure
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.retry import Backoff
-from hanbeon.surfaces.offices.asked import BATCH_MOST, TITLE_BYTES
 from hanbeon.surfaces.offices.config import LIMIT_MAX, LONGEST_MS
-from hanbeon.surfaces.offices.shapes import Job
+from hanbeon.surfaces.offices.job_plan import BATCH_MOST, TITLE_BYTES
+from hanbeon.surfaces.offices.schemas import Job
 from hanbeon.surfaces.offices.vocabulary import EventType
-from hanbeon.surfaces.reading import CURSOR_DIGITS, PAGE_MOST
+from hanbeon.surfaces.validation import CURSOR_DIGITS, PAGE_MOST
 
 # The database keeps no NUL.
 _STORABLE = r"^[^\x00]*$"

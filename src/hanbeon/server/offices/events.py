@@ -11,30 +11,30 @@ from hanbeon.domain.access import Need
 from hanbeon.domain.job import check_whole
 from hanbeon.errors import InvalidInput, OfficeNotFound
 from hanbeon.events.follower import Follower
-from hanbeon.server.ask import Ask
-from hanbeon.server.live.sse import EventStream
+from hanbeon.server.context import ServerContext
 from hanbeon.server.offices import bodies
-from hanbeon.server.offices.desk import OFFICE
-from hanbeon.server.operation import Channel, Operation
-from hanbeon.server.state import House
+from hanbeon.server.offices.routes import OFFICE
+from hanbeon.server.operation import Operation, WebSocketOperation
+from hanbeon.server.push.sse import EventStream
+from hanbeon.server.request import ApiRequest
 from hanbeon.surfaces.offices.service import Offices
 
 
-def channel(house: House, offices: Offices) -> Channel:
-    async def follow(ask: Ask) -> AbstractContextManager[Follower]:
+def channel(context: ServerContext, offices: Offices) -> WebSocketOperation:
+    async def follow(ask: ApiRequest) -> AbstractContextManager[Follower]:
         after = _after(ask)
         check_whole("after", after, 0)
-        return await offices.following(house.broadcast, ask.path("id"), after)
+        return await offices.following(context.broadcast, ask.path("id"), after)
 
-    return Channel(
+    return WebSocketOperation(
         *("/ws/offices/{id}/events", Need.READ, follow, "Follow what happens; go on behind `after`."),
         query={"after": bodies.EventId},
     )
 
 
-def operations(house: House, follow: Channel) -> list[Operation]:
-    async def events(ask: Ask) -> Response:
-        return EventStream(house, follow, ask, await follow.open(ask))
+def operations(context: ServerContext, follow: WebSocketOperation) -> list[Operation]:
+    async def events(ask: ApiRequest) -> Response:
+        return EventStream(context, follow, ask, await follow.open(ask))
 
     return [
         Operation(
@@ -46,7 +46,7 @@ def operations(house: House, follow: Channel) -> list[Operation]:
     ]
 
 
-def _after(ask: Ask) -> Any:
+def _after(ask: ApiRequest) -> Any:
     """Where to go on. A browser that reconnects tells by a header what it saw last."""
     seen = ask.request.headers.get("last-event-id")
     if seen is None:

@@ -6,11 +6,11 @@ from typing import Any
 
 from hanbeon.domain.access import Need
 from hanbeon.errors import Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WrongState
-from hanbeon.server.ask import Ask
 from hanbeon.server.offices import bodies
-from hanbeon.server.offices.desk import OFFICE
+from hanbeon.server.offices.routes import OFFICE
 from hanbeon.server.operation import Operation, Reply
-from hanbeon.surfaces.offices import shapes
+from hanbeon.server.request import ApiRequest
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.vocabulary import JobStatus
 
@@ -20,36 +20,36 @@ _ABSENT = (OfficeNotFound, JobNotFound)
 
 
 def operations(offices: Offices) -> list[Operation]:
-    async def create(ask: Ask) -> Reply:
+    async def create(ask: ApiRequest) -> Reply:
         told = with_ids(ask, await ask.body())
         return Reply(bodies.JobsMade(jobs=await offices.create_jobs(ask.path("id"), told)), 201)
 
-    async def list_all(ask: Ask) -> Reply:
+    async def list_all(ask: ApiRequest) -> Reply:
         return Reply(await offices.jobs(ask.path("id"), **ask.query))
 
-    async def get(ask: Ask) -> Reply:
+    async def get(ask: ApiRequest) -> Reply:
         return Reply(await offices.job(*_job(ask)))
 
-    async def log(ask: Ask) -> Reply:
+    async def log(ask: ApiRequest) -> Reply:
         return Reply(await offices.log(*_job(ask), **ask.query))
 
-    async def explain(ask: Ask) -> Reply:
+    async def explain(ask: ApiRequest) -> Reply:
         return Reply(await offices.explain(*_job(ask)))
 
-    async def retry(ask: Ask) -> Reply:
+    async def retry(ask: ApiRequest) -> Reply:
         return Reply(await offices.retry(*_job(ask)))
 
-    async def cancel(ask: Ask) -> Reply:
+    async def cancel(ask: ApiRequest) -> Reply:
         answer = await offices.cancel(*_job(ask))
         return Reply(answer.job, 202 if answer.stopping else 200)
 
-    async def cancel_all(ask: Ask) -> Reply:
+    async def cancel_all(ask: ApiRequest) -> Reply:
         return Reply(await offices.cancel_all(ask.path("id"), await ask.body({})))
 
-    async def reprioritise(ask: Ask) -> Reply:
+    async def reprioritise(ask: ApiRequest) -> Reply:
         return Reply(await offices.reprioritise(*_job(ask), await ask.body()))
 
-    async def graph(ask: Ask) -> Reply:
+    async def graph(ask: ApiRequest) -> Reply:
         return Reply(await offices.graph(ask.path("id"), **ask.query))
 
     return [
@@ -70,7 +70,7 @@ def operations(offices: Offices) -> list[Operation]:
                 "cursor": bodies.Cursor,
                 "limit": bodies.PageSize,
             },
-            shapes={200: shapes.JobPage},
+            shapes={200: schemas.JobPage},
             refuses=(OfficeNotFound,),
         ),
         # Before the paths with an id in this place.
@@ -79,50 +79,50 @@ def operations(offices: Offices) -> list[Operation]:
             body=bodies.CancelAll,
             may_be_empty=True,
             refuses=(OfficeNotFound,),
-            shapes={200: shapes.CancelledAll},
+            shapes={200: schemas.CancelledAll},
         ),
         Operation(
             *("GET", JOB, Need.READ, get, "Show a job with its executions."),
-            shapes={200: shapes.JobDetail},
+            shapes={200: schemas.JobDetail},
             refuses=_ABSENT,
         ),
         Operation(
             *("GET", f"{JOB}/log", Need.READ, log, "What it printed, also while it runs; go on behind `after`."),
             query={"attempt": bodies.Attempt, "after": bodies.LogPlace, "limit": bodies.LogLines},
-            shapes={200: shapes.Log},
+            shapes={200: schemas.Log},
             refuses=_ABSENT,
         ),
         Operation(
             *("GET", f"{JOB}/explain", Need.READ, explain, "Why it is not running."),
-            shapes={200: shapes.Explanation},
+            shapes={200: schemas.Explanation},
             refuses=_ABSENT,
         ),
         Operation(
             *("POST", f"{JOB}/retry", Need.WRITE, retry, "Try a failed or cancelled job again."),
-            shapes={200: shapes.Job},
+            shapes={200: schemas.Job},
             refuses=(*_ABSENT, WrongState, Conflict),
         ),
         Operation(
             *("POST", f"{JOB}/cancel", Need.WRITE, cancel, "Cancel it: 200 when that is done, 202 while it stops."),
-            shapes={200: shapes.Job, 202: shapes.Job},
+            shapes={200: schemas.Job, 202: schemas.Job},
             refuses=(*_ABSENT, WrongState),
         ),
         Operation(
             *("PATCH", f"{JOB}/priority", Need.WRITE, reprioritise, "Move it within its office."),
             body=bodies.Priority,
-            shapes={200: shapes.Job},
+            shapes={200: schemas.Job},
             refuses=(*_ABSENT, WrongState),
         ),
         Operation(
             *("GET", f"{OFFICE}/graph", Need.READ, graph, "Jobs and what they wait for, a page at a time."),
             query={"task_id": bodies.NameOrEmpty, "cursor": bodies.Cursor, "limit": bodies.PageSize},
-            shapes={200: shapes.Graph},
+            shapes={200: schemas.Graph},
             refuses=(OfficeNotFound,),
         ),
     ]
 
 
-def with_ids(ask: Ask, told: Any) -> Any:
+def with_ids(ask: ApiRequest, told: Any) -> Any:
     """The batch, with ids that the same request has again, where it may come again.
 
     Where a server died between making jobs and keeping its answer, the same request then finds them instead of making
@@ -137,5 +137,5 @@ def with_ids(ask: Ask, told: Any) -> Any:
     return {**told, "jobs": jobs}
 
 
-def _job(ask: Ask) -> tuple[str, str]:
+def _job(ask: ApiRequest) -> tuple[str, str]:
     return ask.path("id"), ask.path("jobId")

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
-from hanbeon.domain.schedules.timing import Fold, Gap
 from hanbeon.server.offices.bodies import Name
 from hanbeon.surfaces.schedules.body import LIMIT_MOST
-from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST
+from hanbeon.surfaces.schedules.preview import PREVIEW_MOST
 
 Moment = Annotated[str, Meta(max_length=40, examples=["2027-01-31T09:00:00+09:00"])]
 Cron = Annotated[str, Meta(min_length=1, examples=["0 9 * * MON-FRI"])]
@@ -27,8 +27,8 @@ class Times(msgspec.Struct, kw_only=True):
     jitter: float | str | None = None
     starts_at: Moment | None = None
     ends_at: Moment | None = None
-    dst_gap: Gap | None = None
-    dst_fold: Fold | None = None
+    dst_gap: ClockGap | None = None
+    dst_fold: ClockFold | None = None
 
 
 class ScheduleChange(Times, kw_only=True, forbid_unknown_fields=True):

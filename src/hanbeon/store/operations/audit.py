@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts
-from hanbeon.domain.audit.history import Batch, Bounds, Trace
-from hanbeon.domain.audit.sweep import Change
+from hanbeon.domain.audit.history import AuditedBatch, Bounds, Trace
+from hanbeon.domain.audit.sweep import SlotChange
 from hanbeon.domain.events import Event
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.tx import Tx
@@ -28,7 +28,7 @@ async def bounds(tx: Tx) -> Bounds:
     return Bounds(now=row["now"], oldest_at=row["oldest_at"], first_id=row["first_id"], last_id=row["last_id"])
 
 
-async def batches(tx: Tx) -> AsyncIterator[list[Batch]]:
+async def batches(tx: Tx) -> AsyncIterator[list[AuditedBatch]]:
     """Every batch of events, a page at a time: by number, then those that wait for theirs, as they will get them."""
     place = (0, 0)
     while rows := await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE):
@@ -59,10 +59,10 @@ async def cases(tx: Tx, after: int, traces: dict[str, Trace]) -> list[Case]:
     ]
 
 
-async def current_changes(tx: Tx) -> dict[str, Change]:
+async def current_changes(tx: Tx) -> dict[str, SlotChange]:
     """What each queue's row says, and since when."""
     return {
-        row["name"]: Change(at=row["changed_at"], limits=_limits.decode(row["limits"]), paused=bool(row["paused"]))
+        row["name"]: SlotChange(at=row["changed_at"], limits=_limits.decode(row["limits"]), paused=bool(row["paused"]))
         for row in await tx.fetch("audit_queues")
     }
 
@@ -90,12 +90,12 @@ def _by_job(rows: Sequence[Any], column: str) -> dict[int, list[Any]]:
     return {job: list(group) for job, group in groupby(rows, key=lambda row: row[column])}
 
 
-def _batch(row: Any) -> Batch:
+def _batch(row: Any) -> AuditedBatch:
     try:
         events = _bodies.decode(row["body"])
     except msgspec.DecodeError:
         events = None
-    return Batch(seq=row["seq"], at=row["at"], count=row["count"], first_id=row["first_id"], events=events)
+    return AuditedBatch(seq=row["seq"], at=row["at"], count=row["count"], first_id=row["first_id"], events=events)
 
 
 def _facts(kind: type[F], row: Any) -> F:

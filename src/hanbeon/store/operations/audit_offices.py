@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hanbeon.domain.audit.history import Batch
+from hanbeon.domain.audit.history import AuditedBatch
 from hanbeon.domain.offices import office_of_queue
 from hanbeon.store.tx import Tx, to_json
 
 
-async def unindexed(tx: Tx, batches: Sequence[Batch]) -> list[dict[str, Any]]:
+async def unindexed(tx: Tx, batches: Sequence[AuditedBatch]) -> list[dict[str, Any]]:
     """Which of these should have been in an office's index, by what their events say, and are not."""
     telling = [
         {"queue": queue, "first_id": batch.first_id, "at": batch.at}

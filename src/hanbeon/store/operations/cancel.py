@@ -10,9 +10,9 @@ import msgspec
 from hanbeon.domain.job import check_priority, is_id
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
-from hanbeon.store.operations.depend import fail_dependents, promote_these
-from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.operations.tell import tell
+from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.emit import emit
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -42,7 +42,7 @@ async def lock_one(tx: Tx, job_id: str) -> Any:
     return rows[0]
 
 
-async def cancel(tx: Tx, book: LaneBook, job_id: str) -> State:
+async def cancel(tx: Tx, book: LaneCache, job_id: str) -> State:
     """Cancelled at once, or asked to stop; the state it is in now. Cancelled before is fine, other ends are not."""
     row = await lock_one(tx, job_id)
     state = State(row["state"])
@@ -68,13 +68,13 @@ async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list
     return [row["seq"] for row in found]
 
 
-async def cancel_these(tx: Tx, book: LaneBook, seqs: Sequence[int], states: Sequence[State]) -> list[str]:
+async def cancel_these(tx: Tx, book: LaneCache, seqs: Sequence[int], states: Sequence[State]) -> list[str]:
     """Cancel those of the given jobs that are in one of the states still; their ids in creation order."""
     rows = await tx.fetch("lock_jobs", to_json(seqs))
     return await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in states])
 
 
-async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str, *, lasting: bool = False) -> bool:
+async def replace(tx: Tx, book: LaneCache, holder_id: str, by: str, *, lasting: bool = False) -> bool:
     """Make room for another job with the same unique key; False if the holder runs already."""
     try:
         row = await lock_one(tx, holder_id)
@@ -92,7 +92,7 @@ async def replace(tx: Tx, book: LaneBook, holder_id: str, by: str, *, lasting: b
     return True
 
 
-async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
+async def requeue(tx: Tx, book: LaneCache, job_id: str) -> State:
     """Try a failed or cancelled job again, with all its retries; the state it is in now."""
     # What it waits for is locked first, as whoever completes that does it: in the other order they would deadlock.
     waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
@@ -103,7 +103,7 @@ async def requeue(tx: Tx, book: LaneBook, job_id: str) -> State:
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
-    await tell(tx, book, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
+    await emit(tx, book, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
     return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
 
 
@@ -119,7 +119,7 @@ async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
             raise UniqueKeyTaken(row["unique_key"], str(holders[0]["id"]), holders[0]["state"])
 
 
-async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None, urgent: bool | None) -> None:
+async def reprioritise(tx: Tx, book: LaneCache, job_id: str, priority: int | None, urgent: bool | None) -> None:
     """Change where an unfinished job stands in its queue."""
     if priority is not None:
         check_priority(priority)
@@ -128,7 +128,7 @@ async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None
     if not changed:
         raise WrongState(job_id, row["state"], "reprioritised", sources_of(Reason.REPRIORITISED))
     now = changed[0]
-    await tell(
+    await emit(
         tx,
         book,
         changed,
@@ -140,7 +140,7 @@ async def reprioritise(tx: Tx, book: LaneBook, job_id: str, priority: int | None
     )
 
 
-async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[str]:
+async def _cancel_locked(tx: Tx, book: LaneCache, rows: Sequence[Any]) -> list[str]:
     """Cancel what waits, ask what runs to stop. The rows are locked, so their states hold."""
     waiting = [row for row in rows if row["state"] in (State.PENDING, State.READY)]
     running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
@@ -148,17 +148,17 @@ async def _cancel_locked(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> list[st
         await _cancel_waiting(tx, book, waiting, Reason.CANCELLED)
     if running:
         asked = await tx.fetch("request_stop", to_json(running))
-        await tell(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
+        await emit(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
         if asked:
             tx.wake("stop")
     return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
 
 
 async def _cancel_waiting(
-    tx: Tx, book: LaneBook, locked: Sequence[Any], reason: Reason, replaced_by: str | None = None
+    tx: Tx, book: LaneCache, locked: Sequence[Any], reason: Reason, replaced_by: str | None = None
 ) -> None:
     rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]), replaced_by)
-    await tell(tx, book, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
+    await emit(tx, book, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
     await fail_dependents(tx, book, [row["seq"] for row in rows])
 
 

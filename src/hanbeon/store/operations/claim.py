@@ -12,7 +12,7 @@ from hanbeon.domain.events import teller
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
-from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import claimed, free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
 
@@ -23,7 +23,7 @@ _OPEN = QueueLimits()
 _CLOSED = QueueLimits(max_concurrent=-1)
 
 
-class Place(NamedTuple):
+class LanePosition(NamedTuple):
     """A job's place in its lane. All that is ready there stands behind it, or came since."""
 
     lane: int
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     seq: int
 
     @classmethod
-    def before_all(cls, lane: int) -> Place:
+    def before_all(cls, lane: int) -> LanePosition:
         return cls(lane, -(2**63), 0)
 
 
@@ -47,7 +47,7 @@ class ClaimRequest(NamedTuple):
     want: int
     lease_us: int
     cursor: int = 0
-    behind: Place | None = None
+    behind: LanePosition | None = None
 
 
 class ClaimAnswer(NamedTuple):
@@ -58,11 +58,11 @@ class ClaimAnswer(NamedTuple):
 
     jobs: list[Claimed]
     cursor: int
-    place: Place | None = None
+    place: LanePosition | None = None
     more: bool = False
 
 
-async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
+async def claim(tx: Tx, book: LaneCache, request: ClaimRequest) -> ClaimAnswer:
     """One look: take at most `want` jobs of the next queues.
 
     Limits hold because a limited queue's row is locked before its runners are counted.
@@ -81,7 +81,7 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     lanes = {lane: row for lane, row in lanes.items() if queue_of(lane) in turns}
 
     if len(lanes) == 1 and turns[0] not in limits:
-        rows = await _claim_lane(tx, Place.before_all(next(iter(lanes))), request)
+        rows = await _claim_lane(tx, LanePosition.before_all(next(iter(lanes))), request)
         return await _answer(
             tx, book, rows, request, _behind(turns, request, seen), alone=not seen and not request.cursor
         )
@@ -94,12 +94,12 @@ async def claim(tx: Tx, book: LaneBook, request: ClaimRequest) -> ClaimAnswer:
     return ClaimAnswer(jobs, _behind(turns, request, seen))
 
 
-async def claim_these(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
+async def claim_these(tx: Tx, book: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     """Those of these jobs that are ready, whatever their queues' order, limits and pauses say: for test kits."""
     return await _take(tx, book, seqs, request)
 
 
-async def _claim_lane(tx: Tx, behind: Place, request: ClaimRequest) -> list[Any]:
+async def _claim_lane(tx: Tx, behind: LanePosition, request: ClaimRequest) -> list[Any]:
     rows = await tx.fetch(
         "claim_lane", behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq
     )
@@ -107,10 +107,10 @@ async def _claim_lane(tx: Tx, behind: Place, request: ClaimRequest) -> list[Any]
 
 
 async def _answer(
-    tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
+    tx: Tx, book: LaneCache, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
 ) -> ClaimAnswer:
     jobs = await _claimed(tx, book, rows, request)
-    place = Place(rows[-1]["lane"], *_order(rows[-1])) if rows and alone else None
+    place = LanePosition(rows[-1]["lane"], *_order(rows[-1])) if rows and alone else None
     return ClaimAnswer(jobs, cursor, place, more=place is not None and len(rows) == request.want)
 
 
@@ -218,13 +218,13 @@ async def _pick(
     return admit(candidates, {queue: limits.get(queue, _OPEN) for queue in turns}, usage, turns, want)
 
 
-async def _take(tx: Tx, book: LaneBook, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
+async def _take(tx: Tx, book: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     rows = await tx.fetch("claim", to_json(seqs), request.instance, request.lease_us)
     order = {seq: position for position, seq in enumerate(seqs)}
     return await _claimed(tx, book, sorted(rows, key=lambda row: order[row["seq"]]), request)
 
 
-async def _claimed(tx: Tx, book: LaneBook, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
+async def _claimed(tx: Tx, book: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
     """The rows as jobs, in the same order, and told."""
     await book.learn(tx, [row["lane"] for row in rows])
     jobs = []

@@ -22,10 +22,10 @@ from hanbeon.errors import (
     UnknownDependency,
 )
 from hanbeon.store.operations.cancel import replace
-from hanbeon.store.operations.depend import fail_dependents, promote_these
+from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
-from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.operations.read import jobs_by_id
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -80,7 +80,7 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
             raise DependencyCycle(cycle)
 
 
-async def enqueue(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], *, lasting: bool = False) -> list[Enqueued]:
+async def enqueue(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], *, lasting: bool = False) -> list[Enqueued]:
     """Create the jobs in array order. Lanes must be known to `book`; the batch must have passed `check_batch`.
 
     `lasting`: the transaction may go on for long and others run beside it, so it takes no lock that a completion could
@@ -150,7 +150,7 @@ def goes_alone(jobs: Sequence[NewJob]) -> bool:
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
 
 
-def alone(job: NewJob, book: LaneBook) -> tuple[Any, ...]:
+def alone(job: NewJob, book: LaneCache) -> tuple[Any, ...]:
     """What that statement, `enqueue_one`, needs to know."""
     before, between, after, delta = _told_of_one(job.queue, job.task)
     return (
@@ -191,7 +191,7 @@ async def _look_at(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:
     return {str(row["id"]): row for row in await tx.fetch(name, to_json(ids))} if ids else {}
 
 
-async def _dependencies_outside(tx: Tx, book: LaneBook, jobs: Sequence[NewJob], lasting: bool) -> dict[str, Any]:
+async def _dependencies_outside(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], lasting: bool) -> dict[str, Any]:
     """The dependencies that are not of this batch; all must exist in the dependent's queue."""
     if not any(job.depends_on for job in jobs):
         return {}
@@ -240,7 +240,7 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
         )
 
 
-def _row(order: int, job: NewJob, book: LaneBook, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
+def _row(order: int, job: NewJob, book: LaneCache, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
     unmet = 0
     if job.depends_on:
         unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
@@ -271,7 +271,7 @@ def _may_end_unseen(job: NewJob, found: dict[str, Any]) -> bool:
 
 
 async def _resolve(
-    tx: Tx, book: LaneBook, refused: list[NewJob], digests: dict[str, str], lasting: bool
+    tx: Tx, book: LaneCache, refused: list[NewJob], digests: dict[str, str], lasting: bool
 ) -> dict[str, Enqueued]:
     """Answer for jobs the unique indexes kept out; those not answered are to be inserted again."""
     rows = await tx.fetch(

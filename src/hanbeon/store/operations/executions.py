@@ -13,7 +13,7 @@ from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
-from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
 from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, to_json
@@ -32,7 +32,7 @@ class ExecutionRecord(msgspec.Struct, frozen=True, kw_only=True):
     instance: str | None
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Which executions to list; what is left out matches all."""
 
     task: str | None = None
@@ -41,7 +41,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     schedule_id: str | None = None
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An execution to be made."""
 
     id: str
@@ -87,7 +87,7 @@ class _Row(msgspec.Struct, omit_defaults=True, gc=False):
     requested_by: str | None = None
 
 
-async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
+async def run_now(tx: Tx, book: LaneCache, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
     """A manual run; refused while an execution of the task is unfinished. The lanes that it made."""
     found = await find_tasks(tx, [task])
     if not found:
@@ -96,7 +96,9 @@ async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: st
     running = await unfinished_executions(tx, [known.id])
     if running and running[known.id] != execution_id:
         raise ExecutionUnfinished(known.name, running[known.id])
-    wanted = Wanted(id=execution_id, task=known, type=ExecutionType.MANUAL, args=args, alone=True, requested_by=by)
+    wanted = ExecutionRequest(
+        id=execution_id, task=known, type=ExecutionType.MANUAL, args=args, alone=True, requested_by=by
+    )
     made, lanes = await make(tx, book, [wanted])
     if not made:
         # Trying an old execution again takes no lock on the task, so one may have come back since we looked.
@@ -106,7 +108,7 @@ async def run_now(tx: Tx, book: LaneBook, task: str, args: str, execution_id: st
     return lanes
 
 
-async def make(tx: Tx, book: LaneBook, wanted: Sequence[Wanted]) -> tuple[set[str], LaneNumbers]:
+async def make(tx: Tx, book: LaneCache, wanted: Sequence[ExecutionRequest]) -> tuple[set[str], LaneNumbers]:
     """Make executions of tasks that are locked; the ids of those made, and the lanes made for them."""
     jobs = [each.job() for each in wanted]
     check_batch(jobs)
@@ -119,12 +121,12 @@ async def make(tx: Tx, book: LaneBook, wanted: Sequence[Wanted]) -> tuple[set[st
     return {answer.id for answer in answers if answer.created}, lanes
 
 
-def _row(wanted: Wanted, made: Enqueued) -> _Row:
+def _row(wanted: ExecutionRequest, made: Enqueued) -> _Row:
     at = made.created_at if wanted.fire_at is None else wanted.fire_at
     return _Row(made.seq, wanted.task.id, wanted.type, at, wanted.schedule_id, wanted.requested_by)
 
 
-async def executions(tx: Tx, filter: Filter, before: int | None, limit: int) -> list[ExecutionRecord]:
+async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit: int) -> list[ExecutionRecord]:
     """The newest first; go on before the `seq` of the last one's job."""
     task_id = None
     if filter.task is not None:
@@ -135,7 +137,7 @@ async def executions(tx: Tx, filter: Filter, before: int | None, limit: int) -> 
     return await _records(tx, await _page(tx, filter, task_id, _LAST if before is None else before, limit))
 
 
-async def _page(tx: Tx, filter: Filter, task_id: int | None, before: int, limit: int) -> list[int]:
+async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: int, limit: int) -> list[int]:
     """Found by what there is least of: each way has an index, and what is left of the filter is asked of each row."""
     states, type, schedule = filter.states, filter.type, filter.schedule_id
     if states is not None and State.SUCCEEDED not in states:

@@ -11,12 +11,12 @@ import msgspec
 
 from hanbeon.domain.schedules.decide import Decision, Fired, decide, take_turn
 from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Overlap, Plan, plan
-from hanbeon.domain.schedules.timing import jitter_of
-from hanbeon.store.operations.executions import Wanted, make
+from hanbeon.store.operations.executions import ExecutionRequest, make
 from hanbeon.store.operations.history import FireLine, write_fires
-from hanbeon.store.operations.lanes import LaneBook, LaneNumbers
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_executions
 from hanbeon.store.tx import Tx, to_json
 
@@ -86,7 +86,7 @@ async def next_moment(tx: Tx) -> Moment:
     return Moment(row["wait_us"], bool(row["waiting"]))
 
 
-async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: int) -> Firing:
+async def fire_due(tx: Tx, book: LaneCache, new_id: NewId, grace_us: int, limit: int) -> Firing:
     """See to the next schedules that are due and that nobody else is at."""
     rows = await tx.fetch("due_schedules", limit)
     # One instant for all, none later than their locks. What is due together was mostly decided together before, too:
@@ -109,7 +109,7 @@ async def fire_due(tx: Tx, book: LaneBook, new_id: NewId, grace_us: int, limit: 
     return await _fire(tx, book, new_id, rows, decided, limit)
 
 
-async def fire_waiting(tx: Tx, book: LaneBook, new_id: NewId, limit: int, after: str | None = None) -> Firing:
+async def fire_waiting(tx: Tx, book: LaneCache, new_id: NewId, limit: int, after: str | None = None) -> Firing:
     """Let fires have their turn that waited until their task was free, of the next schedules behind an id.
 
     Whoever asks goes on behind the last one: many whose tasks stay busy must not keep the others from their turn.
@@ -139,7 +139,7 @@ def _without_put_off(schedule_id: str, definition: Definition, considered_to: in
 
 async def _fire(
     tx: Tx,
-    book: LaneBook,
+    book: LaneCache,
     new_id: NewId,
     rows: Sequence[Any],
     decided: Callable[[Any, Definition, bool], tuple[Plan | None, Decision]],
@@ -199,8 +199,8 @@ async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
         await tx.fetch("set_waiting", to_json(turns))
 
 
-def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Wanted:
-    return Wanted(
+def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> ExecutionRequest:
+    return ExecutionRequest(
         id=execution_id,
         task=task,
         type=ExecutionType.SCHEDULE,

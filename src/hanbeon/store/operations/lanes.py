@@ -16,7 +16,7 @@ from hanbeon.store.tx import Tx, to_json
 LaneNumbers = list[tuple[LaneName, int]]
 
 
-class LaneBook:
+class LaneCache:
     """An instance's memory of lanes. Only what was read after a commit goes in."""
 
     def __init__(self) -> None:
@@ -29,9 +29,9 @@ class LaneBook:
         self._numbers[name] = number
         self._names[number & LANE_MASK] = name
 
-    def with_lanes(self, lanes: Iterable[tuple[LaneName, int]]) -> LaneBook:
+    def with_lanes(self, lanes: Iterable[tuple[LaneName, int]]) -> LaneCache:
         """A copy that knows more: for lanes made in a transaction that has not committed yet."""
-        other = LaneBook()
+        other = LaneCache()
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
         for name, number in lanes:
             other.note(name, number)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.operations.tell import tell
+from hanbeon.store.operations.emit import emit
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -47,10 +47,10 @@ async def write_progress(tx: Tx, lease: Lease, progress: str) -> bool:
     return bool(await tx.fetch("progress", *lease, progress))
 
 
-async def note_overdue(tx: Tx, book: LaneBook, lease: Lease) -> bool:
+async def note_overdue(tx: Tx, book: LaneCache, lease: Lease) -> bool:
     """Tell that the deadline passed and the work is being stopped."""
     rows = await tx.fetch("overdue", *lease)
-    await tell(tx, book, rows, Reason.OVERDUE, State.RUNNING, of_attempts=True)
+    await emit(tx, book, rows, Reason.OVERDUE, State.RUNNING, of_attempts=True)
     return bool(rows)
 
 

@@ -26,7 +26,7 @@ async def write_logs(tx: Tx, writes: Sequence[LogWrite]) -> set[Lease]:
 
     The jobs stay locked until it has committed, so that none can end, be claimed again or be pruned beside it.
     """
-    held = await tx.fetch("hold", to_json(sorted({write.lease.seq for write in writes})))
+    held = await tx.fetch("lock_running", to_json(sorted({write.lease.seq for write in writes})))
     live = {Lease(row["seq"], row["fence"]) for row in held}
     kept = [write for write in writes if write.lease in live]
     for lease, offer in kept:

@@ -12,10 +12,10 @@ from hanbeon.domain.job import NO_HANDLER, LaneName, is_id
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
-from hanbeon.store.operations.depend import promote_these
-from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
-from hanbeon.store.operations.left import leave_queues, take_up_queue
+from hanbeon.store.operations.dependencies import promote_these
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
 from hanbeon.store.operations.listeners import drop_listeners, listeners_of
+from hanbeon.store.operations.orphaned_queues import leave_queues, take_up_queue
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
@@ -107,7 +107,7 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 
 
-async def promote_queue(tx: Tx, book: LaneBook, queue: str, limit: int) -> int:
+async def promote_queue(tx: Tx, book: LaneCache, queue: str, limit: int) -> int:
     """pending → ready for jobs of one queue whose time has come; how many."""
     lanes = lanes_of_queue(await queue_id(tx, queue))
     due = [row["seq"] for row in await tx.fetch("due_of_queue", *lanes, limit)]
@@ -115,7 +115,7 @@ async def promote_queue(tx: Tx, book: LaneBook, queue: str, limit: int) -> int:
 
 
 async def hand_over(
-    tx: Tx, book: LaneBook, queue: str, handling: Callable[[str, str | None], Handling | None]
+    tx: Tx, book: LaneCache, queue: str, handling: Callable[[str, str | None], Handling | None]
 ) -> LaneNumbers:
     """Give jobs that wait without a handler the one that `handling(role, meta)` says; the lanes made for that.
 

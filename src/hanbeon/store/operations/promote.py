@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.depend import fail_dependents, promote_these
-from hanbeon.store.operations.lanes import LaneBook
+from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
 
-async def promote(tx: Tx, book: LaneBook, limit: int) -> int:
+async def promote(tx: Tx, book: LaneCache, limit: int) -> int:
     """Promote the next due jobs, and those that are found to wait for nothing when counted again; how many moved on."""
     counted = await recount(tx, book, limit)
     due = [row["seq"] for row in await tx.fetch("due", limit)]
     return counted + (await promote_these(tx, book, due) if due else 0)
 
 
-async def recount(tx: Tx, book: LaneBook, limit: int) -> int:
+async def recount(tx: Tx, book: LaneCache, limit: int) -> int:
     """Put right what jobs from a caller's transaction wait for, and let them go on or fail; how many.
 
     Whoever completed a dependency before that transaction committed could not see the job behind it, so it may wait for

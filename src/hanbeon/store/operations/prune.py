@@ -11,8 +11,8 @@ import msgspec
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
-from hanbeon.store.operations.lanes import LaneBook
-from hanbeon.store.operations.left import count_left_queues, drop_left_queues
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.tallies import telling_of_offices
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
@@ -39,7 +39,7 @@ async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
     return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues)
 
 
-async def prune(tx: Tx, book: LaneBook, older_than_us: int, limit: int) -> int:
+async def prune(tx: Tx, book: LaneCache, older_than_us: int, limit: int) -> int:
     """Delete up to `limit` finished jobs with all that is theirs, as many event batches and fires; how many rows.
 
     A job that an unfinished one depends on is kept.
@@ -95,7 +95,7 @@ async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:
     return jobs, chunks
 
 
-async def _tell(tx: Tx, book: LaneBook, rows: Sequence[Any]) -> None:
+async def _tell(tx: Tx, book: LaneCache, rows: Sequence[Any]) -> None:
     """One event for each queue: how many went of each state, and how long those that had succeeded ran."""
     await book.learn(tx, [row["lane"] for row in rows])
     queues: dict[str, list[Any]] = {}

@@ -10,7 +10,7 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.offices import office_of_queue
 from hanbeon.store.operations.enqueue import check_batch, enqueue
 from hanbeon.store.operations.events import events_after
-from hanbeon.store.operations.lanes import LaneBook, LaneNumbers, add_lanes
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.tx import Tx
 
@@ -43,7 +43,7 @@ async def relay_state(tx: Tx) -> RelayState:
     return RelayState(listening, listening and (row["unnumbered"] is not None or row["last_id"] > last))
 
 
-async def relay(tx: Tx, book: LaneBook, make: MakeJobs, at_once: int) -> Relayed:
+async def relay(tx: Tx, book: LaneCache, make: MakeJobs, at_once: int) -> Relayed:
     """Make the messages of the next events, up to `at_once` events, and note how far that is: both or neither.
 
     The row that says how far is locked from here to the commit. While another holds it there is nothing to do.

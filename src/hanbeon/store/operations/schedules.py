@@ -9,12 +9,12 @@ import msgspec
 
 from hanbeon.domain.job import is_id
 from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.fire_times import jitter_of
 from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, plan
-from hanbeon.domain.schedules.timing import jitter_of
 from hanbeon.errors import Changed, ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.store.operations.history import FireLine, write_fires
-from hanbeon.store.operations.read import now_us
+from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 
 _definition = msgspec.json.Decoder(Definition)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hanbeon.surfaces.reading import inside, table, text
+from hanbeon.surfaces.validation import inside, table, text
 
 DEFAULT_SESSION = "default"
 CREATED_WITH = ("name", "config", "sessions", "notifications", "webhooks")

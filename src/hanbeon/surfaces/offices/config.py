@@ -10,7 +10,7 @@ import msgspec
 from hanbeon.domain.job import LONGEST_US, RETRIES_MAX
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.reading import inside, table, text, whole
+from hanbeon.surfaces.validation import inside, table, text, whole
 from hanbeon.tasks.options import one_of
 
 _MINUTE_MS = 60_000

@@ -15,10 +15,10 @@ from hanbeon.domain.phases import Phase
 from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Words
 from hanbeon.events.feed import Feed
-from hanbeon.events.follower import Told
+from hanbeon.events.follower import Delivered
 from hanbeon.store.operations.offices import OFFICE_DELETED
-from hanbeon.surfaces.offices.shapes import EventPage, SchedulerEvent
-from hanbeon.surfaces.offices.views import iso_ms
+from hanbeon.surfaces.offices.schemas import EventPage, SchedulerEvent
+from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
 
 _TYPES = {reason.value: kind for reason, kind in EVENT.items()}
@@ -44,11 +44,11 @@ def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | N
 def words(office_id: str, zone: tzinfo) -> Words:
     """What those are told who follow an office; refused from the moment on at which it is deleted."""
 
-    def told(event: Event) -> Told | None:
+    def told(event: Event) -> Delivered | None:
         if event.type == OFFICE_DELETED and event.queue == queue_of_office(office_id):
             raise OfficeNotFound(office_id)
         found = translated(event, office_id, zone)
-        return None if found is None else Told(found.id, found.type.value, msgspec.json.encode(found))
+        return None if found is None else Delivered(found.id, found.type.value, msgspec.json.encode(found))
 
     return told
 

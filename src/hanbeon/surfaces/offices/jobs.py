@@ -14,24 +14,24 @@ from hanbeon.domain.log import LogPlace, check_log_range
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
-from hanbeon.store.operations import offices, read
+from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import shapes, views
-from hanbeon.surfaces.offices.asked import plan, read_specs
-from hanbeon.surfaces.offices.desk import Desk, job_of
-from hanbeon.surfaces.offices.making import make_jobs
+from hanbeon.surfaces.offices import schemas, serializers
+from hanbeon.surfaces.offices.base import OfficeService, job_of
+from hanbeon.surfaces.offices.job_creation import make_jobs
+from hanbeon.surfaces.offices.job_plan import plan, read_specs
 from hanbeon.surfaces.offices.vocabulary import JobStatus, in_engine_words, status_of_state
-from hanbeon.surfaces.reading import page_size, place, table, text, whole
+from hanbeon.surfaces.validation import page_size, place, table, text, whole
 
 _ALL: Mapping[str, Any] = {}
 
 
-class OfficeJobs(Desk):
+class OfficeJobs(OfficeService):
     """What a transport asks about jobs. A job of another office is not found here."""
 
-    async def create_jobs(self, office_id: str, told: Any) -> list[shapes.Job]:
+    async def create_jobs(self, office_id: str, told: Any) -> list[schemas.Job]:
         """Make the jobs of `{jobs: […]}`, all or none; they answer in the same order."""
         office = await self._record(office_id)
         given = table(told, "a batch", ("jobs",))
@@ -40,7 +40,7 @@ class OfficeJobs(Desk):
         planned = plan(read_specs(given["jobs"]))
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
         made = await make_jobs(self._store, office, planned, handlers, self._app.settings.max_payload_bytes)
-        view = views.Views(office_id, made.now, self._zone)
+        view = serializers.Serializer(office_id, made.now, self._zone)
         return [view.job(job, made.dependencies.get(job.id, ())) for job in made.jobs]
 
     async def jobs(
@@ -52,39 +52,39 @@ class OfficeJobs(Desk):
         task_id: str | None = None,
         cursor: str | None = None,
         limit: int = 100,
-    ) -> shapes.JobPage:
+    ) -> schemas.JobPage:
         """Jobs in creation order; go on with the page's `next_cursor`."""
         filter = _filter(office_id, status, role, task_id)
         after, size = place(cursor), page_size(limit)
 
-        async def page(tx: Tx) -> shapes.JobPage:
+        async def page(tx: Tx) -> schemas.JobPage:
             await offices.office_by_id(tx, office_id)
-            found = await read.queue_page(tx, filter, after, size + 1)
+            found = await queries.queue_page(tx, filter, after, size + 1)
             shown = await self._viewed(tx, office_id, found[:size])
-            return shapes.JobPage(items=shown, next_cursor=_next(found, size))
+            return schemas.JobPage(items=shown, next_cursor=_next(found, size))
 
         return await self._store.database.read(page)
 
-    async def job(self, office_id: str, job_id: str) -> shapes.JobDetail:
+    async def job(self, office_id: str, job_id: str) -> schemas.JobDetail:
         """One job, with its executions."""
 
-        async def detail(tx: Tx) -> shapes.JobDetail:
+        async def detail(tx: Tx) -> schemas.JobDetail:
             job = await job_of(tx, office_id, job_id)
-            view = views.Views(office_id, await read.now_us(tx), self._zone)
-            return view.detail(job, await read.dependencies_of(tx, job_id), await read.attempts_of(tx, job_id))
+            view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
+            return view.detail(job, await queries.dependencies_of(tx, job_id), await queries.attempts_of(tx, job_id))
 
         return await self._store.database.read(detail)
 
-    async def cancel(self, office_id: str, job_id: str) -> shapes.CancelAnswer:
+    async def cancel(self, office_id: str, job_id: str) -> schemas.CancelAnswer:
         """Cancel a job: at once, or as soon as its work has stopped. Once done or failed it is refused."""
         await self._checked(office_id, job_id)
         with _in_office_words("cancelled", sorted(UNFINISHED)):
             state = await self._store.cancel(job_id)
         (job,) = await self._views(office_id, [job_id])
         # Its work may have stopped since it was asked to.
-        return shapes.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
+        return schemas.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
 
-    async def cancel_all(self, office_id: str, told: Any = _ALL) -> shapes.CancelledAll:
+    async def cancel_all(self, office_id: str, told: Any = _ALL) -> schemas.CancelledAll:
         """Cancel every unfinished job that matches `{task_id?, statuses?, role?}`; the ids accepted."""
         given = table(told, "cancel-all", ("task_id", "statuses", "role"))
         await self._record(office_id)
@@ -99,9 +99,9 @@ class OfficeJobs(Desk):
                 raise InvalidInput("use a list of statuses", field="statuses")
             states, overdue = in_engine_words(statuses, "statuses", UNFINISHED)
             chosen = msgspec.structs.replace(chosen, states=states, overdue=overdue)
-        return shapes.CancelledAll(cancelled=await self._store.cancel_where(chosen))
+        return schemas.CancelledAll(cancelled=await self._store.cancel_where(chosen))
 
-    async def retry(self, office_id: str, job_id: str) -> shapes.Job:
+    async def retry(self, office_id: str, job_id: str) -> schemas.Job:
         """Try a failed or cancelled job again, with all its retries; attempt numbers go on."""
         handlers = await self._handlers(())
         made: LaneNumbers = []
@@ -118,7 +118,7 @@ class OfficeJobs(Desk):
         (job,) = await self._views(office_id, [job_id])
         return job
 
-    async def reprioritise(self, office_id: str, job_id: str, told: Any) -> shapes.Job:
+    async def reprioritise(self, office_id: str, job_id: str, told: Any) -> schemas.Job:
         """Move an unfinished job: `{priority?, urgent?}`, lower before higher, and urgent before all others."""
         await self._checked(office_id, job_id)
         given = table(told, "a priority", ("priority", "urgent"))
@@ -136,41 +136,41 @@ class OfficeJobs(Desk):
 
     async def log(
         self, office_id: str, job_id: str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
-    ) -> shapes.Log:
+    ) -> schemas.Log:
         """What a job printed, also while it runs; go on with the page's `after`."""
         await self._checked(office_id, job_id)
         check_log_range(attempt, limit)
         at = LogPlace() if after is None else LogPlace.parse(after)
-        return views.log_view(await self._store.log(job_id, attempt, at, limit), self._zone)
+        return serializers.log_view(await self._store.log(job_id, attempt, at, limit), self._zone)
 
-    async def explain(self, office_id: str, job_id: str) -> shapes.Explanation:
+    async def explain(self, office_id: str, job_id: str) -> schemas.Explanation:
         """Why it is not running, with every reason there is now; or why it failed."""
         await self._checked(office_id, job_id)
         found = await explain_job(self._store, job_id, self._alive_within_us)
-        return views.explanation_view(found, office_id, self._zone)
+        return serializers.explanation_view(found, office_id, self._zone)
 
     async def graph(
         self, office_id: str, *, task_id: str | None = None, cursor: str | None = None, limit: int = 1_000
-    ) -> shapes.Graph:
+    ) -> schemas.Graph:
         """Jobs in creation order as nodes, with their dependencies as edges; a page of them at a time."""
         filter = _filter(office_id, None, None, task_id)
         after, size = place(cursor), page_size(limit)
 
-        async def page(tx: Tx) -> shapes.Graph:
+        async def page(tx: Tx) -> schemas.Graph:
             await offices.office_by_id(tx, office_id)
-            found = await read.queue_page(tx, filter, after, size + 1)
-            view = views.Views(office_id, await read.now_us(tx), self._zone)
-            edges = views.edges(await read.dependencies_of_all(tx, found[:size]))
+            found = await queries.queue_page(tx, filter, after, size + 1)
+            view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
+            edges = serializers.edges(await queries.dependencies_of_all(tx, found[:size]))
             nodes = [view.node(job) for job in found[:size]]
-            return shapes.Graph(nodes=nodes, edges=edges, next_cursor=_next(found, size))
+            return schemas.Graph(nodes=nodes, edges=edges, next_cursor=_next(found, size))
 
         return await self._store.database.read(page)
 
 
 def _filter(
     office_id: str, status: Sequence[str] | str | None, role: str | None, task_id: str | None
-) -> read.JobFilter:
-    chosen = read.JobFilter(
+) -> queries.JobFilter:
+    chosen = queries.JobFilter(
         queue=queue_of_office(office_id), role=_text(role, "role"), work_item=_text(task_id, "task_id")
     )
     if status is None:

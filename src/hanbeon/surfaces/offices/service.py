@@ -22,15 +22,15 @@ from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import body, shapes
+from hanbeon.surfaces.offices import body, schemas
+from hanbeon.surfaces.offices.base import OfficeApp
 from hanbeon.surfaces.offices.config import in_force, merged
-from hanbeon.surfaces.offices.desk import Owner
 from hanbeon.surfaces.offices.events import read_page, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.resolve import Handlers
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
-from hanbeon.surfaces.reading import page_size, table, text, whole
+from hanbeon.surfaces.validation import page_size, table, text, whole
 
 _ROUNDS = 5
 _PROMOTED_AT_ONCE = 1_000
@@ -40,13 +40,13 @@ _LAST_EVENT = 2**63 - 1
 class Offices(OfficeJobs, OfficeWebhooks):
     """The offices of one App. `worker`: one of this process, if it has one, for cycles that are to happen now."""
 
-    def __init__(self, app: Owner, worker: Worker | None = None) -> None:
+    def __init__(self, app: OfficeApp, worker: Worker | None = None) -> None:
         super().__init__(app)
         self.worker = worker
 
     # Offices
 
-    async def create(self, told: Any, *, office_id: str | None = None) -> shapes.Office:
+    async def create(self, told: Any, *, office_id: str | None = None) -> schemas.Office:
         """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`; or find the one with that id."""
         given = table(told, "an office", body.CREATED_WITH)
         if "name" not in given:
@@ -58,7 +58,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         limits = in_force(config).limits
         await self._prepare_listeners(given)
 
-        async def add(tx: Tx) -> shapes.Office:
+        async def add(tx: Tx) -> schemas.Office:
             made = await offices.add_office(tx, office, limits)
             if made is not None:
                 await self._put_listeners(tx, office.id, given)
@@ -66,26 +66,26 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
         return await self._store.transact(add)
 
-    async def list(self, *, cursor: str | None = None, limit: int = 100) -> shapes.OfficePage:
+    async def list(self, *, cursor: str | None = None, limit: int = 100) -> schemas.OfficePage:
         """A page of all offices; go on with its `next_cursor`."""
         if cursor is not None and not is_id(cursor):
             raise InvalidInput("it is no cursor; pass on the next_cursor of a page", field="cursor")
         size = page_size(limit)
 
-        async def page(tx: Tx) -> shapes.OfficePage:
+        async def page(tx: Tx) -> schemas.OfficePage:
             found = await offices.offices(tx, cursor, size + 1)
             after = found[size - 1].id if len(found) > size else None
-            return shapes.OfficePage(items=await self._shown(tx, found[:size]), next_cursor=after)
+            return schemas.OfficePage(items=await self._shown(tx, found[:size]), next_cursor=after)
 
         return await self._store.database.read(page)
 
-    async def get(self, office_id: str) -> shapes.Office:
-        async def look(tx: Tx) -> shapes.Office:
+    async def get(self, office_id: str) -> schemas.Office:
+        async def look(tx: Tx) -> schemas.Office:
             return (await self._shown(tx, [await offices.office_by_id(tx, office_id)]))[0]
 
         return await self._store.database.read(look)
 
-    async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> shapes.Office:
+    async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> schemas.Office:
         """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
 
         Jobs that wait without a handler get the one that the sessions name now. `expected` is the version last seen.
@@ -96,7 +96,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         await self._prepare_listeners(given)
         gone: list[ListenerRecord] = []
 
-        async def change(tx: Tx) -> shapes.Office:
+        async def change(tx: Tx) -> schemas.Office:
             office = await offices.lock_office(tx, office_id, expected)
             after = await offices.change_office(tx, _with(office, given, handlers))
             gone[:] = await self._put_listeners(tx, office_id, given)
@@ -128,10 +128,10 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
     # The scheduler of an office
 
-    async def config(self, office_id: str) -> shapes.VersionedConfig:
+    async def config(self, office_id: str) -> schemas.VersionedConfig:
         return _config(await self._record(office_id))
 
-    async def change_config(self, office_id: str, told: Any, *, expected: int | None = None) -> shapes.VersionedConfig:
+    async def change_config(self, office_id: str, told: Any, *, expected: int | None = None) -> schemas.VersionedConfig:
         """Merge changes into the config. New limits are in force at the next claim, on every instance."""
 
         async def change(tx: Tx) -> OfficeRecord:
@@ -141,16 +141,16 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
         return _config(await self._store.transact(change))
 
-    async def stats(self, office_id: str) -> shapes.JobQueueStats:
+    async def stats(self, office_id: str) -> schemas.JobQueueStats:
         """How many jobs are where, exact at this moment; as cheap with ten million jobs as with ten."""
         office = await self._record(office_id)
         stock = await self._store.stock(office.queue)
         done = stock.count(State.SUCCEEDED)
         counts = {status_of_state(state).value: stock.count(state) for state in State}
         mean = round(stock.ran / done / 1_000, 3) if done else 0
-        return shapes.JobQueueStats(office_id=office.id, avg_completion_time=mean, **counts)
+        return schemas.JobQueueStats(office_id=office.id, avg_completion_time=mean, **counts)
 
-    async def process(self, office_id: str) -> shapes.Processed:
+    async def process(self, office_id: str) -> schemas.Processed:
         """One scheduling cycle now, here if there is a worker; otherwise all workers are woken."""
         office = await self._record(office_id)
         store = self._store
@@ -161,14 +161,14 @@ class Offices(OfficeJobs, OfficeWebhooks):
         if self.worker is not None:
             started = await self.worker.start_now(office.queue)
         else:
-            store.waker.send(("work", "later"))
+            store.notifier.send(("work", "later"))
         running = (await store.stock(office.queue)).count(State.RUNNING)
         slots = max(0, in_force(office.config).maxConcurrentJobs - running)
-        return shapes.Processed(activated=activated, started=started, available_slots=slots)
+        return schemas.Processed(activated=activated, started=started, available_slots=slots)
 
     # Events
 
-    async def events(self, office_id: str, after: int = 0) -> shapes.EventPage:
+    async def events(self, office_id: str, after: int = 0) -> schemas.EventPage:
         """What happened in the office behind an event's id; go on behind the page's `after`."""
         await self._record(office_id)
         whole(after, "after", 0, _LAST_EVENT)
@@ -182,7 +182,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         whole(after, "after", 0, _LAST_EVENT)
         return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), after)
 
-    async def follow(self, office_id: str, after: int = 0) -> AsyncIterator[shapes.SchedulerEvent]:
+    async def follow(self, office_id: str, after: int = 0) -> AsyncIterator[schemas.SchedulerEvent]:
         """The same, for ever, alone."""
         await self._record(office_id)
         whole(after, "after", 0, _LAST_EVENT)
@@ -208,5 +208,5 @@ def _with(office: OfficeRecord, given: dict[str, Any], handlers: Handlers) -> Of
     return msgspec.structs.replace(office, **changes)
 
 
-def _config(office: OfficeRecord) -> shapes.VersionedConfig:
-    return shapes.VersionedConfig(config=in_force(office.config), version=office.version)
+def _config(office: OfficeRecord) -> schemas.VersionedConfig:
+    return schemas.VersionedConfig(config=in_force(office.config), version=office.version)

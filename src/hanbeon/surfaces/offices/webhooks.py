@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import uuid_utils
 
+from hanbeon.domain.delivery import ListenerKind, queue_of_tests
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.outgoing import ListenerKind, queue_of_tests
 from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
-from hanbeon.store.operations import offices, read
+from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.listeners import (
     ListenerRecord,
@@ -22,70 +22,72 @@ from hanbeon.store.operations.listeners import (
     listeners_of,
     put_listeners,
 )
-from hanbeon.store.operations.read import JobFilter
+from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import listening, shapes, views
-from hanbeon.surfaces.offices.desk import Desk
-from hanbeon.surfaces.offices.outgoing.making import Told, test_message
-from hanbeon.surfaces.offices.views import iso_ms
+from hanbeon.surfaces.offices import listeners, schemas, serializers
+from hanbeon.surfaces.offices.base import OfficeService
+from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
+from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
-from hanbeon.surfaces.reading import items, page_size, place
+from hanbeon.surfaces.validation import items, page_size, place
 
-_READ = {"webhooks": listening.webhooks, "notifications": listening.notifications}
+_READ = {"webhooks": listeners.webhooks, "notifications": listeners.notifications}
 _KIND = {"webhooks": ListenerKind.WEBHOOK, "notifications": ListenerKind.NOTIFICATION}
 _NUMBERED_AT_ONCE = 1_000
-_told = msgspec.json.Decoder(Told)
+_told = msgspec.json.Decoder(DeliveryMeta)
 
 
-class OfficeWebhooks(Desk):
+class OfficeWebhooks(OfficeService):
     """What a transport asks about webhooks. One of another office is not found here."""
 
-    async def enable_webhook(self, office_id: str, webhook_id: str) -> shapes.Webhook:
+    async def enable_webhook(self, office_id: str, webhook_id: str) -> schemas.Webhook:
         """Send to it again, what has waited first; one that is enabled stays so, and its failures are forgotten."""
 
-        async def enable(tx: Tx) -> shapes.Webhook:
+        async def enable(tx: Tx) -> schemas.Webhook:
             await offices.lock_office(tx, office_id)
             await enable_listener(tx, await _webhook(tx, office_id, webhook_id))
-            return views.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
+            return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
         return await self._store.transact(enable)
 
-    async def webhook(self, office_id: str, webhook_id: str) -> shapes.Webhook:
-        async def look(tx: Tx) -> shapes.Webhook:
-            return views.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
+    async def webhook(self, office_id: str, webhook_id: str) -> schemas.Webhook:
+        async def look(tx: Tx) -> schemas.Webhook:
+            return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
         return await self._store.database.read(look)
 
     async def deliveries(
         self, office_id: str, webhook_id: str, *, cursor: str | None = None, limit: int = 100
-    ) -> shapes.DeliveryPage:
+    ) -> schemas.DeliveryPage:
         """What was, is and will be sent to it, the oldest first; go on with the page's `next_cursor`."""
         after, size = place(cursor), page_size(limit)
 
-        async def page(tx: Tx) -> shapes.DeliveryPage:
+        async def page(tx: Tx) -> schemas.DeliveryPage:
             queues = _queues(await _webhook(tx, office_id, webhook_id))
-            pages = [await read.queue_page(tx, JobFilter(queue=queue), after, size + 1) for queue in queues]
+            pages = [await queries.queue_page(tx, JobFilter(queue=queue), after, size + 1) for queue in queues]
             found = sorted((job for each in pages for job in each), key=lambda job: job.seq)
-            return shapes.DeliveryPage(
+            return schemas.DeliveryPage(
                 items=[self._delivery(each) for each in found[:size]],
                 next_cursor=str(found[size - 1].seq) if len(found) > size else None,
             )
 
         return await self._store.database.read(page)
 
-    async def delivery(self, office_id: str, webhook_id: str, delivery_id: str) -> shapes.Delivery:
+    async def delivery(self, office_id: str, webhook_id: str, delivery_id: str) -> schemas.Delivery:
         """One of them."""
 
-        async def look(tx: Tx) -> shapes.Delivery:
+        async def look(tx: Tx) -> schemas.Delivery:
             queues = _queues(await _webhook(tx, office_id, webhook_id))
-            for job in await read.jobs_by_id(tx, [delivery_id]):
+            for job in await queries.jobs_by_id(tx, [delivery_id]):
                 if job.queue in queues:
                     return self._delivery(job)
             raise JobNotFound(delivery_id)
 
         return await self._store.database.read(look)
 
-    async def test_webhook(self, office_id: str, webhook_id: str, *, delivery_id: str | None = None) -> shapes.Delivery:
+    async def test_webhook(
+        self, office_id: str, webhook_id: str, *, delivery_id: str | None = None
+    ) -> schemas.Delivery:
         """Send it a message that nothing has happened for, also while it is disabled: once, at once, and signed.
 
         It is a job of the engine like every delivery. What becomes of it changes nothing of the webhook's state.
@@ -94,19 +96,19 @@ class OfficeWebhooks(Desk):
 
         async def prepare(tx: Tx) -> NewJob | None:
             hook = await _webhook(tx, office_id, webhook_id)
-            if await read.jobs_by_id(tx, [message_id]):
+            if await queries.jobs_by_id(tx, [message_id]):
                 return None  # The same request came before.
-            return test_message(hook, message_id, await read.now_us(tx), self._app.settings)
+            return test_message(hook, message_id, await queries.now_us(tx), self._app.settings)
 
         message = await self._store.database.read(prepare)
         if message is not None:
             await self._store.enqueue([message], lambda tx: add_queue_of_tests(tx, webhook_id))
         return await self.delivery(office_id, webhook_id, message_id)
 
-    def _delivery(self, job: JobRecord) -> shapes.Delivery:
+    def _delivery(self, job: JobRecord) -> schemas.Delivery:
         told = _told.decode(job.meta or "{}")
         waits = job.state is State.PENDING or job.state is State.READY
-        return shapes.Delivery(
+        return schemas.Delivery(
             id=job.id,
             event_id=told.event or None,
             type=told.type,
@@ -128,7 +130,7 @@ class OfficeWebhooks(Desk):
         """
         if not _READ.keys() & given.keys():
             return
-        if targets := items(given.get("notifications") or [], "notifications", listening.MOST):
+        if targets := items(given.get("notifications") or [], "notifications", listeners.MOST):
             from hanbeon.outbound.messages import check_readable
 
             await asyncio.to_thread(check_readable, targets, self._app.settings.message_schemes)

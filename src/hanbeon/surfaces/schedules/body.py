@@ -13,10 +13,10 @@ import msgspec
 from hanbeon.clock import MICROS, iso, micros, seconds_of
 from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
+from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, ClockFold, ClockGap, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
-from hanbeon.domain.schedules.timing import LONGEST_JITTER_US, Fold, Gap, Timing
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.reading import table, text, whole
+from hanbeon.surfaces.validation import table, text, whole
 from hanbeon.tasks.options import one_of, switch
 from hanbeon.tasks.request import instant_us
 from hanbeon.tasks.signature import to_json_text
@@ -66,8 +66,8 @@ def timing_of(fields: Mapping[str, Any], zone: ZoneInfo) -> Timing:
         starts_at=instant(fields.get("starts_at"), "starts_at", own_zone),
         ends_at=instant(fields.get("ends_at"), "ends_at", own_zone),
         jitter_us=_jitter(fields.get("jitter")),
-        gap=None if gap is None else Gap(one_of(gap, list(Gap), "dst_gap")),
-        fold=None if fold is None else Fold(one_of(fold, list(Fold), "dst_fold")),
+        gap=None if gap is None else ClockGap(one_of(gap, list(ClockGap), "dst_gap")),
+        fold=None if fold is None else ClockFold(one_of(fold, list(ClockFold), "dst_fold")),
     )
 
 

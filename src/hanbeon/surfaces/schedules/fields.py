@@ -6,12 +6,12 @@ import reprlib
 from typing import Any
 
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.schedules import shapes
+from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.words import Fields
 from hanbeon.tasks.task import Task
 
 AnyTask = Task[..., Any] | str
-AnySchedule = shapes.Schedule | str
+AnySchedule = schemas.Schedule | str
 """A schedule, its id or its name."""
 
 
@@ -30,7 +30,7 @@ def name_of_task(task: Any) -> str:
 
 def key_of(schedule: Any) -> str:
     """The id or the name of a schedule, which may be given itself."""
-    if isinstance(schedule, shapes.Schedule):
+    if isinstance(schedule, schemas.Schedule):
         return schedule.id
     if isinstance(schedule, str):
         return schedule

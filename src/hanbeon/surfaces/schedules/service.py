@@ -18,22 +18,22 @@ from hanbeon.errors import InvalidInput, TaskNotFound, UnknownTask
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
-from hanbeon.store.operations.executions import ExecutionRecord, Filter
+from hanbeon.store.operations.executions import ExecutionFilter, ExecutionRecord
 from hanbeon.store.operations.lanes import LaneNumbers
-from hanbeon.store.operations.read import now_us
+from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.operations.tasks import KnownTask
-from hanbeon.store.port import Store
+from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices.desk import Owner
-from hanbeon.surfaces.offices.shapes import Explanation
-from hanbeon.surfaces.reading import page_size, place, table, text
-from hanbeon.surfaces.schedules import body, shapes
-from hanbeon.surfaces.schedules.previewing import PREVIEW_MOST, asked, check_n, previewed
-from hanbeon.surfaces.schedules.views import Views
+from hanbeon.surfaces.offices.base import OfficeApp
+from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schedules import body, schemas
+from hanbeon.surfaces.schedules.preview import PREVIEW_MOST, check_n, preview_request, previewed
+from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
+from hanbeon.surfaces.validation import page_size, place, table, text
 from hanbeon.tasks.options import did_you_mean, one_of
-from hanbeon.tasks.running import settings_of
+from hanbeon.tasks.task_settings import settings_of
 
 LOCAL = "local"
 
@@ -41,21 +41,21 @@ LOCAL = "local"
 class Schedules:
     """The tasks, schedules and executions of one App."""
 
-    def __init__(self, app: Owner) -> None:
+    def __init__(self, app: OfficeApp) -> None:
         self._app = app
 
     # Tasks
 
-    async def tasks(self, *, cursor: str | None = None, limit: int = 100) -> shapes.TaskPage:
+    async def tasks(self, *, cursor: str | None = None, limit: int = 100) -> schemas.TaskPage:
         """Every task that somebody has registered, by name; go on with the page's `next_cursor`."""
         size = page_size(limit)
         after = None if cursor is None else text(cursor, "cursor")
         found = await self._store.database.read(lambda tx: known.tasks(tx, after, None, size + 1))
         live = await self._live()
         items = [self._views.task(each, live.get(each.name, 0)) for each in found[:size]]
-        return shapes.TaskPage(items=items, next_cursor=items[-1].task_id if len(found) > size else None)
+        return schemas.TaskPage(items=items, next_cursor=items[-1].task_id if len(found) > size else None)
 
-    async def task(self, task_id: str) -> shapes.Task:
+    async def task(self, task_id: str) -> schemas.Task:
         name = text(task_id, "task_id")
         found = await self._store.database.read(lambda tx: known.tasks(tx, None, name))
         if not found:
@@ -66,7 +66,7 @@ class Schedules:
 
     async def run(
         self, task_id: str, told: Any = None, *, by: str = LOCAL, execution_id: str | None = None
-    ) -> shapes.Execution:
+    ) -> schemas.Execution:
         """Run a task now: `{args?}`. Refused while an execution of it is unfinished, whoever asked for that one."""
         name = text(task_id, "task_id")
         given = table({} if told is None else told, "a manual run", ("args",))
@@ -93,9 +93,9 @@ class Schedules:
         schedule_id: str | None = None,
         cursor: str | None = None,
         limit: int = 100,
-    ) -> shapes.ExecutionPage:
+    ) -> schemas.ExecutionPage:
         """The newest first; go on with the page's `next_cursor`."""
-        filter = Filter(
+        filter = ExecutionFilter(
             task=None if task_id is None else text(task_id, "task_id"),
             states=None if status is None else states_of([status] if isinstance(status, str) else status, "status"),
             type=None if type is None else ExecutionType(one_of(type, list(ExecutionType), "type")),
@@ -106,9 +106,9 @@ class Schedules:
         found = await self._store.database.read(lambda tx: executions.executions(tx, filter, before, size + 1))
         after = str(found[size - 1].job.seq) if len(found) > size else None
         items = [self._views.execution(each) for each in found[:size]]
-        return shapes.ExecutionPage(items=items, next_cursor=after)
+        return schemas.ExecutionPage(items=items, next_cursor=after)
 
-    async def execution(self, execution_id: str) -> shapes.Execution:
+    async def execution(self, execution_id: str) -> schemas.Execution:
         found = await self._store.database.read(lambda tx: executions.execution(tx, execution_id))
         return self._views.execution(found)
 
@@ -118,18 +118,18 @@ class Schedules:
         found = await explain_job(self._store, execution_id, micros(self._app.settings.lease))
         return self._views.explanation(found)
 
-    async def cancel(self, execution_id: str) -> shapes.CancelAnswer:
+    async def cancel(self, execution_id: str) -> schemas.CancelAnswer:
         """Cancel an execution; `stopping` while its work is being stopped."""
         await self.execution(execution_id)
         state = await self._store.cancel(execution_id)
         execution = await self.execution(execution_id)
         # Its work may have stopped since it was asked to.
         stopping = state is State.RUNNING and execution.status is ExecutionStatus.RUNNING
-        return shapes.CancelAnswer(execution=execution, stopping=stopping)
+        return schemas.CancelAnswer(execution=execution, stopping=stopping)
 
     # Schedules
 
-    async def create(self, told: Any, *, by: str = LOCAL, schedule_id: str | None = None) -> shapes.Schedule:
+    async def create(self, told: Any, *, by: str = LOCAL, schedule_id: str | None = None) -> schemas.Schedule:
         """Make a schedule: `{task_id, cron | run_at, name?, timezone?, args?, overlap?, misfire?, paused?, …}`."""
         fields = body.read_fields(told)
         task = body.task_of(fields)
@@ -162,7 +162,7 @@ class Schedules:
         name: str | None = None,
         cursor: str | None = None,
         limit: int = 100,
-    ) -> shapes.SchedulePage:
+    ) -> schemas.SchedulePage:
         """In the order in which they were made; go on with the page's `next_cursor`."""
         size = page_size(limit)
         after = None if cursor is None else _uuid(cursor, "cursor")
@@ -172,12 +172,12 @@ class Schedules:
             lambda tx: schedules.schedules(tx, after, size + 1, task=task, paused=paused, name=named)
         )
         items = [self._views.schedule(each) for each in found[:size]]
-        return shapes.SchedulePage(items=items, next_cursor=items[-1].id if len(found) > size else None)
+        return schemas.SchedulePage(items=items, next_cursor=items[-1].id if len(found) > size else None)
 
-    async def get(self, schedule_id: str) -> shapes.Schedule:
+    async def get(self, schedule_id: str) -> schemas.Schedule:
         return self._views.schedule(await self._record(schedule_id))
 
-    async def change(self, schedule_id: str, told: Any, *, expected: int | None = None) -> shapes.Schedule:
+    async def change(self, schedule_id: str, told: Any, *, expected: int | None = None) -> schemas.Schedule:
         """Change what is given, and nothing else; null stands for the default. In force at once, on every instance.
 
         Nothing fires by the old definition any more. With other times it goes on from now.
@@ -209,11 +209,11 @@ class Schedules:
             paused=body.paused_of(given) if "paused" in given else schedule.paused,
         )
 
-    async def pause(self, schedule_id: str) -> shapes.Schedule:
+    async def pause(self, schedule_id: str) -> schemas.Schedule:
         """Fire no more until it is resumed. What falls due meanwhile is not caught up with."""
         return await self.change(schedule_id, {"paused": True})
 
-    async def resume(self, schedule_id: str) -> shapes.Schedule:
+    async def resume(self, schedule_id: str) -> schemas.Schedule:
         return await self.change(schedule_id, {"paused": False})
 
     async def delete(self, schedule_id: str, *, expected: int | None = None) -> None:
@@ -222,21 +222,21 @@ class Schedules:
 
     # Times
 
-    async def preview(self, schedule_id: str, *, n: int = 10) -> shapes.Preview:
+    async def preview(self, schedule_id: str, *, n: int = 10) -> schemas.Preview:
         """The next fires that there are to be, also of a schedule that is paused."""
         check_n(n)
         schedule = await self._record(schedule_id)
         now = await self._store.database.read(now_us)
         return previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
 
-    async def preview_of(self, told: Any) -> shapes.Preview:
+    async def preview_of(self, told: Any) -> schemas.Preview:
         """When a schedule would fire: `{cron | run_at, timezone?, from?, n?, …}`."""
-        wanted = asked(told, self._zone)
+        wanted = preview_request(told, self._zone)
         return wanted.answer(await self._store.database.read(now_us))
 
     async def fires(
         self, schedule_id: str, *, outcome: str | None = None, cursor: str | None = None, limit: int = 100
-    ) -> shapes.FirePage:
+    ) -> schemas.FirePage:
         """What became of past fires, the newest first."""
         size = page_size(limit)
         before = place(cursor) or None
@@ -244,7 +244,7 @@ class Schedules:
         await self._record(schedule_id)
         found = await self._store.database.read(lambda tx: schedules.fires(tx, schedule_id, before, size + 1, wanted))
         after = str(found[size - 1].fire_at) if len(found) > size else None
-        return shapes.FirePage(items=[self._views.fire(each) for each in found[:size]], next_cursor=after)
+        return schemas.FirePage(items=[self._views.fire(each) for each in found[:size]], next_cursor=after)
 
     # What they share
 
@@ -257,8 +257,8 @@ class Schedules:
         return self._app.settings.zone
 
     @property
-    def _views(self) -> Views:
-        return Views(self._zone)
+    def _views(self) -> Serializer:
+        return Serializer(self._zone)
 
     async def _record(self, schedule_id: str) -> ScheduleRecord:
         return await self._store.database.read(lambda tx: schedules.schedule_by_id(tx, schedule_id))

@@ -1,0 +1,103 @@
+"""Follows an office with many WebSockets at once, makes jobs in it, and prints how late each event arrives.
+
+`python -m bench.event_listeners SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener is a
+socket here that looks at the clock when a frame is there: what a real client does with it is not what is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench import numbers
+from hanbeon import App
+from hanbeon.surfaces.offices.service import Offices
+
+_WARM_UP = 10
+_PATIENCE = 60.0
+_LONG = 126
+
+
+class Listener(asyncio.Protocol):
+    """One WebSocket, and when each of its messages came."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._data = b""
+        self.open = asyncio.get_running_loop().create_future()
+        self.came_at: list[float] = []
+
+    def connection_made(self, transport: Any) -> None:
+        lines = [f"GET {self._path} HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket"]
+        lines += ["Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "", ""]
+        transport.write("\r\n".join(lines).encode())
+
+    def data_received(self, data: bytes) -> None:
+        now = time.perf_counter()
+        self._data += data
+        if not self.open.done():
+            head, end, self._data = self._data.partition(b"\r\n\r\n")
+            if not end:
+                self._data = head
+                return
+            self.open.set_result(b" 101 " in head)
+        while len(self._data) >= 4:
+            size, start = self._data[1], 2
+            if size == _LONG:
+                size, start = int.from_bytes(self._data[2:4], "big"), 4
+            if len(self._data) < start + size:
+                return
+            if self._data[0] == 0x81:
+                self.came_at.append(now)
+            self._data = self._data[start + size :]
+
+
+async def follow(place: str, office: str, listeners: int, jobs: int, every: float) -> dict[str, float]:
+    """Make that many jobs, one each so many seconds, with so many who listen; milliseconds until they know of it."""
+    app = App(os.environ["BENCH_URL"])
+    app.task(name="nothing")(_nothing)
+    async with app:
+        offices = Offices(app)
+        crowd = [await _listen(place, office) for _ in range(listeners)]
+        asked_at: list[float] = []
+        for number in range(_WARM_UP + jobs):
+            asked_at.append(time.perf_counter())
+            await offices.create_jobs(office, {"jobs": [{"handler": "nothing"}]})
+            await _until(crowd, number + 1)
+            await asyncio.sleep(every)
+    waits = [
+        (came_at - before) * 1e3
+        for each in crowd
+        for before, came_at in list(zip(asked_at, each.came_at, strict=True))[_WARM_UP:]
+    ]
+    return {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)} | {"max": max(waits)}
+
+
+async def _listen(place: str, office: str) -> Listener:
+    parts, path = urlsplit(place), f"/ws/offices/{office}/events"
+    loop = asyncio.get_running_loop()
+    _, listener = await loop.create_connection(lambda: Listener(path), str(parts.hostname), parts.port or 0)
+    async with asyncio.timeout(_PATIENCE):
+        if not await listener.open:
+            raise RuntimeError("the server refused a listener")
+    return listener
+
+
+async def _until(crowd: list[Listener], number: int) -> None:
+    async with asyncio.timeout(_PATIENCE):
+        while any(len(each.came_at) < number for each in crowd):  # noqa: ASYNC110 - an event would cost time of its own
+            await asyncio.sleep(0.005)
+
+
+async def _nothing() -> None:
+    """Nobody runs it."""
+
+
+if __name__ == "__main__":
+    url, office_id, listeners, jobs, every = sys.argv[1:]
+    print(json.dumps(asyncio.run(follow(url, office_id, int(listeners), int(jobs), float(every)))))

@@ -1,0 +1,38 @@
+"""Changes queues that exist: a mistyped name would make another queue, and change that."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import typer
+
+from hanbeon.app import App
+from hanbeon.cli.event_loop import run
+from hanbeon.cli.json_output import limits_shape
+from hanbeon.cli.names import check_queue
+from hanbeon.cli.open_app import open_app
+from hanbeon.cli.output import plain, print_json
+from hanbeon.cli.queues import limits_text
+from hanbeon.domain.limits import QueueLimits
+from hanbeon.store.operations.queues import QueueRecord
+
+Change = Callable[[App, str, QueueLimits], Awaitable[QueueRecord]]
+
+
+def change_each(database: str | None, names: Sequence[str], change: Change, *, create: bool, json: bool) -> None:
+    """Change all of these queues or, if one is not there, none; say how each stands then."""
+    changed = run(_change_each(database, names, change, create))
+    if json:
+        print_json({"queues": [limits_shape(each) for each in changed]})
+        return
+    for each in changed:
+        typer.echo(f"{plain(each.name)}: {plain(limits_text(each.limits, paused=each.paused)) or 'no limits'}")
+
+
+async def _change_each(database: str | None, names: Sequence[str], change: Change, create: bool) -> list[QueueRecord]:
+    async with open_app(database) as app:
+        known = {queue.name: queue.limits for queue in await app.queues()}
+        for name in names:
+            if not create:
+                check_queue(name, known, "; it is made with its first job, or by `hanbeon limit --create`")
+        return [await change(app, name, known.get(name, QueueLimits())) for name in dict.fromkeys(names)]

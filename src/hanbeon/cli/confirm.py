@@ -1,0 +1,26 @@
+"""Asks before something is done that cannot be undone."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from hanbeon.cli import exits
+from hanbeon.errors import InvalidInput
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Go on if somebody agrees, now or by `--yes`; end the command otherwise."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{question} There is nobody here to ask; say --yes", field="yes")
+    try:
+        agreed = typer.confirm(question, err=True)
+    except typer.Abort:  # Ctrl-C, or the end of the input.
+        typer.echo(err=True)
+        raise typer.Exit(exits.INTERRUPTED) from None
+    if not agreed:
+        typer.echo("nothing was changed", err=True)
+        raise typer.Exit(exits.FAILED)

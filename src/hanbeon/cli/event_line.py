@@ -1,0 +1,45 @@
+"""An event as a line of text."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import msgspec
+from rich.text import Text
+
+from hanbeon.cli.formatting import brief, iso
+from hanbeon.cli.output import STATE_STYLES, plain
+from hanbeon.clock import MICROS
+from hanbeon.domain.events import Event
+from hanbeon.domain.lifecycle import Reason, State
+
+_STYLES = {Reason.RETRIED.value: "bold red", Reason.OVERDUE.value: "bold red"}
+_WIDEST = max(len(reason) for reason in Reason)
+_NOBODY = "-" * 36
+
+
+def event_line(event: Event, zone: dt.tzinfo) -> Text:
+    """Its number, when, why the job moved, which job, of which queue and task, and what else is known."""
+    style = _STYLES.get(event.type) or STATE_STYLES[event.state or State.PENDING]
+    line = Text.assemble(
+        (f"{event.id:>7} ", "dim"),
+        (iso(event.at, zone, "milliseconds") or "", "dim"),
+        "  ",
+        (f"{event.type:<{_WIDEST}}", style),
+        f"  {event.job_id or _NOBODY}  ",
+        (plain(event.queue), "bold"),
+        f" {plain(event.task)}" if event.task else "",
+        (_details(event), "dim"),
+        no_wrap=True,
+    )
+    line.rstrip()
+    return line
+
+
+def _details(event: Event) -> str:
+    words = [f"attempt {event.attempt}"] if event.attempt else []
+    if event.took is not None:
+        words.append(f"{'waited' if event.type == Reason.CLAIMED else 'took'} {brief(event.took / MICROS)}")
+    if event.details:
+        words.append(plain(msgspec.json.encode(event.details).decode()))
+    return f"  {', '.join(words)}" if words else ""

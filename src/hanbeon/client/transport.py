@@ -1,0 +1,185 @@
+"""What drives flows, with and without an event loop. The exceptions of httpx2 stop here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, TypeVar
+
+from hanbeon.client.address import Address, httpx
+from hanbeon.client.flow import Emit, Flow, NextLine, NoResponse, Open, Request, Response, Send, Sleep, Step, Stream
+
+T = TypeVar("T")
+_SILENCE_SECONDS = 45.0
+"""A stream says something every 15 s; one that is silent for so long is taken for dead."""
+
+
+class SyncHttpTransport:
+    """Waits for each step. May be used by many threads."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._http = httpx().Client(**address.options)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def run(self, flow: Flow[T]) -> T:
+        came: Any = None
+        while True:
+            try:
+                step = flow.send(came)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            came = self._do(step, None)
+
+    def each(self, stream: Stream[T]) -> Iterator[T]:
+        with contextlib.closing(stream), contextlib.ExitStack() as streams:
+            listening = _Listening(streams)
+            came: Any = None
+            while True:
+                try:
+                    step = stream.send(came)
+                except StopIteration:
+                    return
+                if isinstance(step, Emit):
+                    yield step.value
+                    came = None
+                else:
+                    came = self._do(step, listening)
+
+    def _do(self, step: Step, listening: Any) -> Any:
+        match step:
+            case Sleep(seconds):
+                return time.sleep(seconds)
+            case Send(request):
+                try:
+                    return _answer(self._http.request(**self._address.arguments(request)))
+                except httpx().TransportError as error:
+                    return self._lost(error)
+            case Open(request):
+                return self._open(request, listening)
+            case NextLine():
+                try:
+                    return next(listening.lines)
+                except StopIteration:
+                    return _ended()
+                except httpx().TransportError as error:
+                    return self._lost(error)
+
+    def _open(self, request: Request, listening: _Listening) -> Response | NoResponse:
+        listening.streams.close()
+        try:
+            arguments = self._address.arguments(request, silence=_SILENCE_SECONDS)
+            response = listening.streams.enter_context(self._http.stream(**arguments))
+            if response.status_code != 200:
+                response.read()
+                return _answer(response)
+        except httpx().TransportError as error:
+            return self._lost(error)
+        listening.lines = response.iter_lines()
+        return Response(response.status_code, _headers(response), b"")
+
+    def _lost(self, error: Exception) -> NoResponse:
+        return _lost(error, self._address.url)
+
+
+class AsyncHttpTransport:
+    """The same on an event loop."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._http = httpx().AsyncClient(**address.options)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def run(self, flow: Flow[T]) -> T:
+        came: Any = None
+        while True:
+            try:
+                step = flow.send(came)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            came = await self._do(step, None)
+
+    async def each(self, stream: Stream[T]) -> AsyncIterator[T]:
+        with contextlib.closing(stream):
+            async with contextlib.AsyncExitStack() as streams:
+                listening = _Listening(streams)
+                came: Any = None
+                while True:
+                    try:
+                        step = stream.send(came)
+                    except StopIteration:
+                        return
+                    if isinstance(step, Emit):
+                        yield step.value
+                        came = None
+                    else:
+                        came = await self._do(step, listening)
+
+    async def _do(self, step: Step, listening: Any) -> Any:
+        match step:
+            case Sleep(seconds):
+                return await asyncio.sleep(seconds)
+            case Send(request):
+                try:
+                    return _answer(await self._http.request(**self._address.arguments(request)))
+                except httpx().TransportError as error:
+                    return self._lost(error)
+            case Open(request):
+                return await self._open(request, listening)
+            case NextLine():
+                try:
+                    return await anext(listening.lines)
+                except StopAsyncIteration:
+                    return _ended()
+                except httpx().TransportError as error:
+                    return self._lost(error)
+
+    async def _open(self, request: Request, listening: _Listening) -> Response | NoResponse:
+        await listening.streams.aclose()
+        try:
+            arguments = self._address.arguments(request, silence=_SILENCE_SECONDS)
+            response = await listening.streams.enter_async_context(self._http.stream(**arguments))
+            if response.status_code != 200:
+                await response.aread()
+                return _answer(response)
+        except httpx().TransportError as error:
+            return self._lost(error)
+        listening.lines = response.aiter_lines()
+        return Response(response.status_code, _headers(response), b"")
+
+    def _lost(self, error: Exception) -> NoResponse:
+        return _lost(error, self._address.url)
+
+
+class _Listening:
+    """The stream that is open, and what closes it."""
+
+    def __init__(self, streams: Any) -> None:
+        self.streams = streams
+        self.lines: Any = iter(())
+
+
+def _answer(response: Any) -> Response:
+    return Response(response.status_code, _headers(response), response.content)
+
+
+def _headers(response: Any) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.headers.items()}
+
+
+def _lost(error: Exception, url: str) -> NoResponse:
+    never_left = (httpx().ConnectError, httpx().ConnectTimeout, httpx().PoolTimeout)
+    why = str(error) or type(error).__name__
+    return NoResponse(f"{url} does not answer: {why}", sent=not isinstance(error, never_left))
+
+
+def _ended() -> NoResponse:
+    return NoResponse("the server ended the stream", sent=True)

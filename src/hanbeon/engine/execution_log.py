@@ -1,0 +1,75 @@
+"""Executions in the log: when each starts and ends, of what, why, and how it went. Other jobs pay one comparison."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hanbeon.clock import MICROS, iso
+from hanbeon.domain.job import Claimed
+from hanbeon.domain.lifecycle import TERMINAL
+from hanbeon.domain.schedules.definition import cause_of
+from hanbeon.domain.schedules.history import FireOutcome
+from hanbeon.logs import get_logger, hearing
+from hanbeon.store.operations.complete import Completed, Recovered
+from hanbeon.store.operations.fires import Firing
+
+_log = get_logger("hanbeon.engine")
+_hears_details = hearing("hanbeon.engine", logging.DEBUG)
+
+
+def tell_start(job: Claimed, zone: ZoneInfo) -> None:
+    """An attempt of an execution begins. To be asked only where somebody hears it."""
+    facts = _facts(job, zone)
+    if facts is not None:
+        _log.info("execution_started", **facts, retries=job.retry_count)
+
+
+def tell_end(job: Claimed | Recovered, settled: Completed, zone: ZoneInfo) -> None:
+    """An attempt of an execution has ended, and often the execution with it."""
+    facts = _facts(job, zone)
+    if facts is None:
+        return
+    _log.info(
+        "execution_ended" if settled.state in TERMINAL else "execution_retrying",
+        **facts,
+        ended_at=iso(settled.at, zone, "milliseconds"),
+        status=settled.state.value,
+        reason=settled.reason.value,
+        retries=job.retry_count if settled.retry_count is None else settled.retry_count,
+    )
+
+
+def tell_fires(fired: Firing, zone: ZoneInfo) -> None:
+    """One entry for all that a step decided; what made no execution also one by one, for whoever looks closely."""
+    if not fired.lines:
+        return
+    _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
+    if not _hears_details():
+        return
+    for line in fired.lines:
+        if line.outcome is not FireOutcome.CREATED:
+            _log.debug(
+                "fire_passed",
+                schedule=line.schedule_id,
+                fire_at=iso(line.fire_at, zone, "milliseconds"),
+                outcome=line.outcome.value,
+                reason=line.reason,
+                more=line.more,
+            )
+
+
+def _facts(job: Claimed | Recovered, zone: ZoneInfo) -> dict[str, Any] | None:
+    cause = cause_of(job.idempotency_key)
+    if cause is None:
+        return None
+    return {
+        "execution": job.id,
+        "task": job.task,
+        "type": cause.type.value,
+        "schedule": cause.schedule_id,
+        "scheduled_at": iso(cause.fire_at, zone, "milliseconds"),
+        "started_at": iso(job.started_at, zone, "milliseconds"),
+        "attempt": job.fence,
+    }

@@ -1,0 +1,88 @@
+"""What every instance does for all: recover, promote, number events, fold, prune. No leader; twice is harmless."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from hanbeon.clock import MICROS, micros
+from hanbeon.engine.execution_log import tell_end
+from hanbeon.engine.loop import AGAIN
+from hanbeon.logs import get_logger
+from hanbeon.settings import Settings
+from hanbeon.store.operations.fires import Moment, next_moment
+from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.store import Store
+from hanbeon.store.tx import Tx
+
+_log = get_logger("hanbeon.engine")
+_BATCH = 500
+_BETWEEN_NUMBERINGS = 0.1
+_BETWEEN_FOLDINGS = 2.0
+_FOLDED_AT_ONCE = 2000
+_BETWEEN_TRIES = 0.05
+_BETWEEN_PRUNINGS = 0.05
+
+
+class Maintenance:
+    def __init__(self, store: Store, settings: Settings, saw: Callable[[Moment], None] = lambda moment: None) -> None:
+        """`saw` is told when the next schedule is due, whenever that of jobs is asked for."""
+        self._store, self.settings, self._saw = store, settings, saw
+        self.recovered = self.promoted = self.pruned = 0
+        """How many, since it began."""
+
+    async def recover(self) -> float:
+        """Take over what others, or an earlier life of this one, left behind."""
+        recovered = await self._store.recover(_BATCH, random.random())
+        self.recovered += len(recovered)
+        for item in recovered:
+            _log.warning("recovered", job=item.id, task=item.task, attempt=item.fence, became=item.state.value)
+            tell_end(item, item, self.settings.zone)
+        if len(recovered) == _BATCH:
+            return AGAIN
+        return min(self.settings.poll, self.settings.lease / 6) * random.uniform(0.8, 1.2)
+
+    async def promote(self) -> float:
+        """pending → ready, then sleep until the next one is due."""
+        wait_us, moment = await self._store.database.read(_next_moments)
+        self._saw(moment)
+        if wait_us is None:
+            return self.settings.poll
+        if wait_us > 0:
+            return min(self.settings.poll, max(0.001, wait_us / MICROS))
+        # None promoted: another instance is at it just now.
+        promoted = await self._store.promote(_BATCH)
+        self.promoted += promoted
+        return AGAIN if promoted else _BETWEEN_TRIES
+
+    async def number(self) -> float:
+        """Give committed events their public ids. Wake-ups come with every commit: gather them.
+
+        Readers number what they need themselves, so this may be slow; it keeps the next reader from finding much.
+        """
+        await asyncio.sleep(_BETWEEN_NUMBERINGS)
+        await self._store.number_events()
+        return self.settings.poll * 6
+
+    async def fold(self) -> float:
+        """Add the deltas of events to the tallies, every other second between all instances while there are any.
+
+        Readers add up what is not folded themselves, so this may be slow, too.
+        """
+        await asyncio.sleep(_BETWEEN_FOLDINGS)
+        # A little less than the pause, or an instance alone would find its own last time too near.
+        folded = await self._store.fold(_FOLDED_AT_ONCE, micros(0.8 * _BETWEEN_FOLDINGS))
+        return AGAIN if folded == _FOLDED_AT_ONCE else self.settings.poll * 12
+
+    async def prune(self) -> float:
+        """Delete what is past its retention, a little at a time."""
+        pruned = await self._store.prune(micros(self.settings.retention), _BATCH)
+        self.pruned += pruned
+        if pruned >= _BATCH:
+            return _BETWEEN_PRUNINGS
+        return self.settings.prune_every * random.uniform(0.8, 1.2)
+
+
+async def _next_moments(tx: Tx) -> tuple[int | None, Moment]:
+    return await next_due_us(tx), await next_moment(tx)

@@ -1,0 +1,213 @@
+"""Runs one attempt from its claim to its acknowledged end."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hanbeon.clock import Clock
+from hanbeon.domain.lifecycle import Reason
+from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
+from hanbeon.domain.retry import FailureType
+from hanbeon.engine.attempt import Attempt
+from hanbeon.engine.completion import Answer, CompletionBuffer
+from hanbeon.engine.execution_log import tell_end, tell_start
+from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.executors.executor import Call, StopCause, raised
+from hanbeon.logs import get_logger, hearing
+from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.store import Store
+from hanbeon.tasks.task import Task
+
+_log = get_logger("hanbeon.engine")
+_is_heard = hearing("hanbeon.engine")
+_RETRY_SECONDS = 0.2
+
+
+class Runner:
+    """execute → classify → persist, and nothing is forgotten on the way.
+
+    Most attempts are plain successes: they go from callback to callback, without a task of their own. What takes more
+    than that, a transaction or a database that is away, is seen to its end by a task.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        completion: CompletionBuffer,
+        clock: Clock,
+        max_result_bytes: int,
+        *,
+        ended: Callable[[Attempt], None],
+    ) -> None:
+        self._store, self._completion, self._clock = store, completion, clock
+        self._max_result_bytes = max_result_bytes
+        self._ended = ended
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.ends: Counter[Reason] = Counter()
+        """How many attempts have ended here, and why."""
+
+    def start(self, attempt: Attempt, task: Task[..., Any]) -> None:
+        """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone."""
+        if attempt.cause is not None:
+            return self._stopped(attempt, None)
+        try:
+            arguments = task.signature.unpack(attempt.job.args)
+        except HanbeonError as error:
+            return self._stopped(attempt, raised(error))
+        call = Call(task, arguments, attempt, self._max_result_bytes)
+        attempt.given_at = now = self._clock.monotonic()
+        if attempt.job.idempotency_key is not None and _is_heard():
+            tell_start(attempt.job, attempt.zone)
+        work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
+        return attempt.begin(work, now)
+
+    def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
+        attempt.work = None
+        told = _classify(attempt, outcome)
+        if told is None and attempt.lent is None:
+            return self._ended(attempt)
+        attempt.settling = True
+        if isinstance(told, Returned) and attempt.is_plain:
+            report = _report(attempt, told)
+            answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, told, answer)  # noqa: E731
+            return self._completion.hand_in(report, attempt.lease_until, answered)
+        return self._see_to(attempt, told)
+
+    def _answered(self, attempt: Attempt, outcome: Returned, answer: Answer) -> None:
+        """The end of a plain success; one that was not accepted as such is seen to by a task."""
+        if isinstance(answer, Exception):
+            return self._see_to(attempt, outcome, answer)
+        self._tell(attempt, answer)
+        return self._ended(attempt)
+
+    def _see_to(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
+        finishing = self._finish(attempt, outcome, error)
+        task = asyncio.get_running_loop().create_task(finishing, name=f"end-{attempt.job.id}")
+        self.tasks.add(task)
+        task.add_done_callback(lambda done: self._seen_to(attempt, done))
+
+    def _seen_to(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # Its lease runs out and recovery takes the job: nothing is lost, but somebody should look.
+            _log.error("attempt_crashed", job=attempt.job.id, attempt=attempt.job.fence, exc_info=error)
+        self._ended(attempt)
+
+    async def _finish(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None) -> None:
+        try:
+            if outcome is not None:
+                await self._persist(attempt, outcome, error)
+        finally:
+            if attempt.lent is not None:
+                await attempt.lent.abandon()
+
+    async def _persist(self, attempt: Attempt, outcome: Outcome, error: Exception | None) -> None:
+        """Try for as long as the lease lasts; afterwards recovery decides, here or elsewhere."""
+        if attempt.overdue_note is not None:
+            await asyncio.wait([attempt.overdue_note])
+        if error is not None:
+            outcome = await _after(error, attempt, outcome)
+        while (left := attempt.lease_until - self._clock.monotonic()) > 0 and not attempt.lost:
+            try:
+                # Within the lease: a connection that died without a word would keep the slot for ever.
+                async with asyncio.timeout(left):
+                    if attempt.printed is not None and not await _write_log(attempt, outcome):
+                        continue
+                    settled = await self._settle(attempt, outcome)
+            except Exception as failure:
+                outcome = await _after(failure, attempt, outcome)
+                continue
+            return self._tell(attempt, settled)
+        _log.warning("lease_lost", job=attempt.job.id, attempt=attempt.job.fence)
+        return None
+
+    async def _settle(self, attempt: Attempt, outcome: Outcome) -> Completed | None:
+        report = _report(attempt, outcome)
+        if not isinstance(outcome, Returned):
+            if attempt.lent is not None:
+                await attempt.lent.abandon()
+            return await self._completion.settle(report, attempt.lease_until)
+        if attempt.lent is None and not attempt.children:
+            return await self._completion.settle(report, attempt.lease_until)
+        if attempt.lent is not None:
+            settled = await self._store.settle_lent(attempt.lent, report, attempt.children)
+        else:
+            settled = await self._store.settle_with_children(report, attempt.children)
+        if settled is None:
+            # Stale, or cancelled meanwhile: rolled back. The plain path ends a cancelled job and refuses a stale one.
+            if attempt.printed is not None:
+                await _write_log(attempt, None)
+            return await self._completion.settle(report, attempt.lease_until)
+        return settled
+
+    def _tell(self, attempt: Attempt, settled: Completed | None) -> None:
+        job = attempt.job
+        if settled is None:
+            _log.warning("result_refused", job=job.id, attempt=job.fence)
+            return
+        self.ends[settled.reason] += 1
+        if _is_heard():
+            _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
+            if job.idempotency_key is not None:
+                tell_end(job, settled, attempt.zone)
+
+
+async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
+    """Have the database know all that was printed, before it hears of the end; False if it was away, after a wait."""
+    assert attempt.printed is not None
+    lent = attempt.lent
+    if lent is not None and not isinstance(outcome, Returned):
+        await lent.abandon()
+        lent = None
+    try:
+        await attempt.printed.write_rest(lent)
+    except (DatabaseUnavailable, TimeoutError):
+        await asyncio.sleep(_RETRY_SECONDS)
+        return False
+    return True
+
+
+def _report(attempt: Attempt, outcome: Outcome) -> CompletionReport:
+    job = attempt.job
+    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
+
+
+async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:
+    """What to tell the database after it did not take the outcome; waits where it was away."""
+    if isinstance(error, DatabaseUnavailable | TimeoutError):
+        if isinstance(outcome, Returned) and attempt.lent is not None:
+            # Its connection is gone and the writes with it: what the body did must be done again.
+            outcome = Raised(f"its transaction was lost with the database connection: {error}")
+        await asyncio.sleep(_RETRY_SECONDS)
+        return outcome
+    if not isinstance(outcome, Returned):
+        raise error
+    # A child's unique key is taken, a constraint was deferred to the commit: then the work did not succeed.
+    return raised(error)
+
+
+def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:
+    """What the database is told. Stopped work ends by its cause; a shutdown leaves a finished body its result.
+
+    An error that comes after a shutdown's stop comes from being interrupted, and is no failure of the work.
+    """
+    match attempt.cause:
+        case StopCause.LEASE_LOST:
+            return None
+        case StopCause.DEADLINE:
+            return TimedOut()
+        case StopCause.SHUTDOWN if outcome is None or _is_plain_error(outcome):
+            return HandedBack()
+        case StopCause.SHUTDOWN | StopCause.CANCELLED:
+            return outcome or HandedBack()
+        case None:
+            return outcome
+
+
+def _is_plain_error(outcome: Outcome) -> bool:
+    return isinstance(outcome, Raised) and outcome.failure_type == FailureType.ERROR and not outcome.permanent

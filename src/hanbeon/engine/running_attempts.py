@@ -1,0 +1,101 @@
+"""The attempts this instance holds, and the guard that stops them in time without asking anybody."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+from hanbeon.clock import Clock
+from hanbeon.engine.attempt import Attempt
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.executors.executor import StopCause
+from hanbeon.logs import get_logger
+from hanbeon.store.operations.lease import Lease, LeaseFacts
+from hanbeon.store.store import Store
+
+_log = get_logger("hanbeon.engine")
+_NOTE_SECONDS = 5.0
+
+
+class RunningAttempts:
+    """What runs here now."""
+
+    def __init__(self, store: Store, clock: Clock, *, idle_seconds: float) -> None:
+        self._store, self._clock = store, clock
+        self._idle_seconds = idle_seconds
+        self._attempts: dict[Lease, Attempt] = {}
+        self._latest: dict[int, Attempt] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+        self._left = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._attempts)
+
+    def __iter__(self) -> Iterator[Attempt]:
+        return iter(list(self._attempts.values()))
+
+    def add(self, attempt: Attempt) -> None:
+        older = self._latest.get(attempt.job.seq)
+        if older is not None:
+            # This instance was stuck for longer than the lease, and has taken the job again from itself.
+            older.stop(StopCause.LEASE_LOST)
+        self._attempts[attempt.lease] = self._latest[attempt.job.seq] = attempt
+
+    def remove(self, attempt: Attempt) -> None:
+        self._attempts.pop(attempt.lease, None)
+        if self._latest.get(attempt.job.seq) is attempt:
+            del self._latest[attempt.job.seq]
+        self._left.set()
+
+    async def any_left(self, timeout: float) -> None:
+        """Until one has ended since this was last asked, or the time is over."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._left.wait()
+        self._left.clear()
+
+    def held(self) -> dict[int, Attempt]:
+        """Those whose leases are still believed in, by job: of two attempts of one job only the later."""
+        return {seq: attempt for seq, attempt in self._latest.items() if not attempt.lost}
+
+    def stop_all(self, cause: StopCause) -> None:
+        for attempt in self:
+            attempt.stop(cause)
+
+    async def guard(self) -> float:
+        """Stop work whose lease is in danger or whose deadline has passed. Never waits for the database.
+
+        That is the point: an instance cut off from it must still stop its work before its leases end.
+        """
+        now = self._clock.monotonic()
+        for attempt in self:
+            if now >= attempt.give_up_at:
+                attempt.stop(StopCause.LEASE_LOST)
+            elif attempt.deadline is not None and now >= attempt.deadline and attempt.stoppable:
+                attempt.stop(StopCause.DEADLINE)
+                attempt.overdue_note = note = asyncio.get_running_loop().create_task(self._note_overdue(attempt))
+                self._notes.add(note)
+                note.add_done_callback(self._notes.discard)
+        moments = [attempt.give_up_at for attempt in self if not attempt.lost]
+        moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.stoppable]
+        return max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
+
+    def learn(self, held: dict[int, Attempt], facts: LeaseFacts) -> None:
+        """Act on what the database says of attempts that were held when it was asked."""
+        for seq, attempt in held.items():
+            # One whose result is on its way may be through already: the database will say which.
+            if self._latest.get(seq) is not attempt or attempt.settling:
+                continue
+            if seq in facts.stop:
+                attempt.stop(StopCause.CANCELLED)
+            elif seq in facts.lost:
+                attempt.stop(StopCause.LEASE_LOST)
+
+    async def _note_overdue(self, attempt: Attempt) -> None:
+        """Told before the attempt's end, which waits for this; within its limit, since the end matters more."""
+        try:
+            async with asyncio.timeout(_NOTE_SECONDS):
+                await self._store.note_overdue(attempt.lease)
+        except (DatabaseUnavailable, TimeoutError) as error:
+            _log.warning("overdue_not_noted", job=attempt.job.id, error=str(error))

@@ -1,0 +1,134 @@
+"""The engine's side of the guardian: starts sessions of processes, and the guardian itself."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from hanbeon.executors.channel import FrameChannel
+from hanbeon.executors.sessions import End, Session
+from hanbeon.executors.supervisor.processes import MARKER
+from hanbeon.executors.supervisor.wire import SMALL, packed, unpacked
+from hanbeon.logs import get_logger
+
+_log = get_logger("hanbeon.executors")
+ROOT = str(Path(__file__).parents[2])
+"""Where this package lies, for programs that are started without the user's path."""
+_END_SECONDS = 10.0
+_START_SECONDS = 30.0
+_PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.supervisor.main import main; main()"
+
+
+def _nothing() -> None:
+    pass
+
+
+class SupervisorClient:
+    """Starts sessions. Its process starts with the first one, and again if somebody has killed it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: FrameChannel | None = None
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def pid(self) -> int | None:
+        return None if self._process is None else self._process.pid
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        descriptors: Mapping[int, int] | None = None,
+        cwd: str | None = None,
+        limits: Mapping[str, int] | None = None,
+        gone: Callable[[End], None],
+        started: Callable[[], None] = _nothing,
+    ) -> Session:
+        """Start a program as the leader of a session. `gone` is called once, when no process of it is left.
+
+        `started` is called when it runs.
+
+        `descriptors`: which number each has there, and which one it is here; they are closed here. `limits`: by name
+        as in `resource.RLIMIT_…`.
+        """
+        channel = self._channel if self._channel is not None else self._start_process()
+        session = Session(secrets.token_hex(16), started, gone, self._ended)
+        self._sessions[session.id] = session
+        given = descriptors or {}
+        spec = packed(
+            id=session.id,
+            argv=list(argv),
+            env={**env, MARKER: session.id},
+            cwd=cwd,
+            targets=list(given),
+            limits=dict(limits or {}),
+        )
+        channel.send(spec, [session.give_away(), *given.values()])
+        loop = asyncio.get_running_loop()
+        session.watchdog = loop.call_later(_START_SECONDS, self._check_started, session, self._process)
+        return session
+
+    def _check_started(self, session: Session, process: subprocess.Popen[bytes] | None) -> None:
+        """A guardian that does nothing, frozen perhaps, would hold every job up; without it others are started."""
+        if process is not None and process is self._process and session.leader is None and session.id in self._sessions:
+            _log.error("guardian_stuck", pid=self.pid)
+            process.kill()
+
+    async def close(self) -> None:
+        """Kill what is left. Returns when all of it is dead, and the guardian too."""
+        for session in list(self._sessions.values()):
+            session.kill()
+        try:
+            async with asyncio.timeout(_END_SECONDS):
+                while self._sessions:  # noqa: ASYNC110 - a last wait, of milliseconds
+                    await asyncio.sleep(0.005)
+                if self._channel is not None:
+                    self._channel.close()
+                while self._process is not None and self._process.poll() is None:  # noqa: ASYNC110 - the same
+                    await asyncio.sleep(0.005)
+        except TimeoutError:
+            # Not even SIGKILL ends what waits inside the kernel. The guardian goes on without us.
+            _log.error("processes_left", sessions=len(self._sessions), supervisor=self.pid)
+            for session in list(self._sessions.values()):
+                session.abandon()
+        if self._channel is not None:
+            self._channel.close()
+        self._process = self._channel = None
+
+    def _start_process(self) -> FrameChannel:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # Not the user's environment of Python: it starts in tens of milliseconds, and with nothing of ours loaded.
+            arguments = [ROOT, str(theirs.fileno()), str(os.getpid())]
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _PROGRAM, *arguments],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+        self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
+        return self._channel
+
+    def _heard(self, frame: bytes) -> None:
+        session = self._sessions.get(unpacked(frame)["gone"])
+        if session is not None:
+            session.confirm()
+
+    def _lost(self) -> None:
+        _log.error("guardian_lost", pid=self.pid)
+        self._channel = None
+        if self._process is not None:
+            self._process.wait()
+        for session in list(self._sessions.values()):
+            session.guardian_lost()
+
+    def _ended(self, session: Session) -> None:
+        self._sessions.pop(session.id, None)

@@ -1,0 +1,27 @@
+"""What the routes of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hanbeon.app import App
+from hanbeon.engine.worker import Worker
+from hanbeon.events.broadcast import Broadcast
+from hanbeon.server.auth import Authenticator
+from hanbeon.server.idempotency import Idempotency
+from hanbeon.server.jwt import issuer_of
+from hanbeon.server.metrics import RequestCounts
+
+
+class ServerContext:
+    """An open App, the worker beside the server if there is one, and who is let in."""
+
+    def __init__(self, app: App, worker: Worker | None = None) -> None:
+        self.app, self.worker = app, worker
+        self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings))
+        self.broadcast = Broadcast(app.store, app.hub)
+        """What happens, for all who follow it over this server."""
+        self.idempotency = Idempotency(app.store, app.clock)
+        self.counts = RequestCounts()
+        self.stopping = asyncio.Event()
+        """Set when the server is to stop: answers without an end end then."""

@@ -1,0 +1,159 @@
+"""The keys of an issuer: a secret, a PEM file or a JWKS file. Files are read again when they have changed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jwt
+import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePublicKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+from hanbeon.errors import InvalidInput
+from hanbeon.logs import get_logger
+
+_log = get_logger("hanbeon.server")
+_SECRET_BYTES = 32
+_RSA_BITS = 2_048
+_LOOK_SECONDS = 1.0
+_MOST_BYTES = 1_048_576
+_KINDS = "an RSA key of 2048 bits or more (RS256) or one of P-256 (ES256)"
+
+
+class SigningKey(NamedTuple):
+    """A key, the only algorithm that it is used with, and its name, if it has one."""
+
+    algorithm: str
+    material: Any
+    id: str | None = None
+
+
+Keys = Callable[[], list[SigningKey]]
+
+
+class KeyFile:
+    """The keys of a file. A new content that does not fit is told of, and the old one stays in force."""
+
+    def __init__(self, setting: str, path: str) -> None:
+        self._setting, self._path = setting, Path(path)
+        self._looked_at = time.monotonic()
+        self._seen, self._keys = self._read()
+
+    def __call__(self) -> list[SigningKey]:
+        if time.monotonic() - self._looked_at > _LOOK_SECONDS:
+            self._looked_at = time.monotonic()
+            self._look()
+        return self._keys
+
+    def _look(self) -> None:
+        try:
+            if _sign(os.stat(self._path)) == self._seen:
+                return
+            self._seen, self._keys = self._read()
+            _log.info("keys_read", setting=self._setting, keys=len(self._keys))
+        except (InvalidInput, OSError) as error:
+            _log.warning("keys_unreadable", setting=self._setting, error=str(error))
+
+    def _read(self) -> tuple[tuple[int, ...], list[SigningKey]]:
+        try:
+            with self._path.open("rb") as file:
+                sign, content = _sign(os.fstat(file.fileno())), file.read(_MOST_BYTES + 1)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise InvalidInput(f"{self._path} cannot be read ({why})", field=self._setting) from error
+        if len(content) > _MOST_BYTES:
+            raise InvalidInput(f"{self._path} is too large to be a key", field=self._setting)
+        return sign, keys_of(self._setting, content)
+
+
+def _sign(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def keys_of(setting: str, content: bytes) -> list[SigningKey]:
+    """What the value or the file of a setting holds; refused by the setting's name, and never shown."""
+    try:
+        if setting == "jwt_key_file":
+            return [_public(content)]
+        if setting == "jwt_jwks_file":
+            return _set(content)
+        return [_secret(content.strip())]
+    except InvalidInput as error:
+        error.field = setting
+        raise InvalidInput(str(error), field=setting) from None
+
+
+def _secret(text: bytes) -> SigningKey:
+    if len(text) < _SECRET_BYTES:
+        raise InvalidInput(f"a secret for HS256 takes {_SECRET_BYTES} bytes or more, and this one has {len(text)}")
+    return SigningKey("HS256", text)
+
+
+def _public(pem: bytes) -> SigningKey:
+    if b"PRIVATE KEY" in pem:
+        raise InvalidInput("this is a private key, which only the issuer should have; give its public key")
+    try:
+        found = load_pem_public_key(pem)
+    except (ValueError, UnsupportedAlgorithm):
+        raise InvalidInput(f"this is no public key in PEM; use {_KINDS}") from None
+    return _checked(found)
+
+
+def _checked(material: Any, key_id: str | None = None) -> SigningKey:
+    if isinstance(material, RSAPublicKey) and material.key_size >= _RSA_BITS:
+        return SigningKey("RS256", material, key_id)
+    if isinstance(material, EllipticCurvePublicKey) and isinstance(material.curve, SECP256R1):
+        return SigningKey("ES256", material, key_id)
+    raise InvalidInput(f"the key is of another kind; use {_KINDS}")
+
+
+def _set(content: bytes) -> list[SigningKey]:
+    try:
+        told = msgspec.json.decode(content)
+        listed = told["keys"]
+        assert isinstance(listed, list)
+    except (msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError, AssertionError, RecursionError):
+        raise InvalidInput('this is no JWKS; it should be like {"keys": [{"kty": "RSA", "kid": …}]}') from None
+    found: list[SigningKey] = []
+    for place, each in enumerate(listed):
+        try:
+            key = _of_set(each)
+        except InvalidInput as error:
+            raise InvalidInput(f"keys[{place}]: {error}") from None
+        if key is not None:
+            found.append(key)
+    if not found:
+        raise InvalidInput(f"none of its {len(listed)} keys can be used for RS256, ES256 or HS256")
+    names = [key.id for key in found]
+    if len(found) > 1 and (None in names or len(set(names)) != len(names)):
+        raise InvalidInput("its keys need a kid each, all of them different")
+    return found
+
+
+def _of_set(told: Any) -> SigningKey | None:
+    """One key of a set; None if it is one of those that are there for something else."""
+    if not isinstance(told, dict):
+        raise InvalidInput("it is no object")
+    if told.get("use", "sig") != "sig":
+        return None
+    if "d" in told:
+        raise InvalidInput("this is a private key, which only the issuer should have; give its public part")
+    key_id = told.get("kid")
+    if key_id is not None and not isinstance(key_id, str):
+        raise InvalidInput("its kid is no text")
+    algorithm = {"RSA": "RS256", "EC": "ES256", "oct": "HS256"}.get(told.get("kty", ""))
+    if algorithm is None or told.get("alg", algorithm) != algorithm or told.get("crv", "P-256") != "P-256":
+        return None
+    try:
+        material = jwt.PyJWK(told, algorithm).key
+    except Exception:
+        raise InvalidInput("it cannot be read") from None
+    if isinstance(material, bytes):
+        return _secret(material)._replace(id=key_id)
+    return _checked(material, key_id)

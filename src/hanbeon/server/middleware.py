@@ -1,0 +1,136 @@
+"""Around every request: an id, a line in the log, a count, and an answer even if there is a defect."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+import structlog
+import uuid_utils
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from hanbeon.logs import get_logger
+from hanbeon.server.problems import Refused, close_code
+
+_log = get_logger("hanbeon.server")
+_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_HEADER = b"x-request-id"
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+]
+HEAD_ONLY = "hanbeon.head_only"
+"""Said of a request that wants no body, for answers whose body has no end."""
+_WITHIN_A_PART = re.compile(r"%(?=25|2[Ff])|%(?![0-9A-Fa-f]{2})")
+_GONE = 499
+_SWITCHED = 101
+_STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
+
+CountRequest = Callable[[str, str, int, float | None], None]
+"""Told of each request: method, route, status, seconds if it was not the client who chose them."""
+
+
+class RequestMiddleware:
+    """The outermost layer, of requests and of WebSockets. Nothing that goes wrong inside gets past it."""
+
+    def __init__(self, requests: ASGIApp, websockets: ASGIApp, count: CountRequest) -> None:
+        self._inner = {"http": requests, "websocket": websockets}
+        self._count = count
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in self._inner:
+            return
+        visit = _Exchange(scope, receive, send)
+        with structlog.contextvars.bound_contextvars(request_id=visit.id.decode()):
+            try:
+                await self._inner[scope["type"]](visit.scope, visit.receive, visit.send)
+            except ClientDisconnect:
+                pass
+            except Exception:
+                _log.exception("request_failed", method=visit.method, path=scope["path"])
+                await visit.send_500()
+            finally:
+                self._tell(visit)
+
+    def _tell(self, visit: _Exchange) -> None:
+        scope, status = visit.scope, visit.status or _GONE
+        route: Any = scope.get("route")
+        took = time.monotonic() - visit.began
+        self._count(visit.method, getattr(route, "path", "unknown"), status, None if status == _SWITCHED else took)
+        client = scope.get("client")
+        quiet = scope.get("state", {}).get("quiet") and status < 400
+        tell = _log.debug if quiet else _log.info
+        tell(
+            "request",
+            method=visit.method,
+            path=scope["path"][:500],
+            status=status,
+            took=round(took, 6),
+            user=scope.get("state", {}).get("user"),
+            address=client[0] if client else None,
+            **({} if visit.closed is None else {"closed": visit.closed}),
+        )
+
+
+class _Exchange:
+    """One request or WebSocket, and what became of it."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        told = next((value for name, value in scope["headers"] if name == _HEADER), b"")
+        self.id = told if _ID.fullmatch(told) else str(uuid_utils.uuid7()).encode()
+        self.began = time.monotonic()
+        self.method: str = scope.get("method", "GET")
+        self.status = 0
+        self.closed: int | None = None
+        """The code of a WebSocket's end."""
+        self.scope = {**scope, "path": _path(scope)}
+        if self.method == "HEAD":
+            # A probe that asks for the head alone gets that of the same answer; the body is left out below us.
+            self.scope["method"] = "GET"
+            self.scope[HEAD_ONLY] = True
+        self._receive, self._send = receive, send
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "websocket.disconnect" and self.closed is None:
+            self.closed = message.get("code")
+        return message
+
+    async def send(self, message: Message) -> None:
+        kind = message["type"]
+        if kind in _STARTS:
+            self.status = message.get("status", _SWITCHED)
+            own = {name.lower() for name, _ in message["headers"]}
+            added = [] if kind == "websocket.accept" else [each for each in _HEADERS if each[0] not in own]
+            message = {**message, "headers": [*message["headers"], (_HEADER, self.id), *added]}
+        elif kind == "websocket.close":
+            self.closed = message["code"]
+        try:
+            await self._send(message)
+        except OSError as error:
+            raise ClientDisconnect from error
+
+    async def send_500(self) -> None:
+        if not self.status:
+            await Refused("defect", "it is not your request's fault").response()(self.scope, self.receive, self.send)
+        elif self.status == _SWITCHED:
+            with contextlib.suppress(ClientDisconnect):
+                await self.send({"type": "websocket.close", "code": close_code(None), "reason": "defect"})
+
+
+def _path(scope: Scope) -> str:
+    """The path, in which a slash is where a part ends: one within a part, as of a task's name, stays `%2F`.
+
+    So that this can be undone for each part by itself (see `Ask.path`), a percent sign stays `%25`.
+    """
+    told: str = scope["path"]
+    raw = scope.get("raw_path")
+    if raw is None:
+        return told.replace("%", "%25")
+    return unquote(_WITHIN_A_PART.sub("%25", raw.decode("ascii"))) if b"%" in raw else told

@@ -1,0 +1,159 @@
+"""One open connection: what comes is sent, and it ends when the client, the server or the right to listen goes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import enum
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple, Protocol
+
+from starlette.requests import ClientDisconnect
+
+from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.events.follower import Delivered, EventGap, Follower
+from hanbeon.logs import get_logger
+from hanbeon.server.problems import Refused, close_code
+
+_log = get_logger("hanbeon.server")
+LOOK_SECONDS = 1.0
+ADMIT_AGAIN_SECONDS = 3.0
+BEAT_SECONDS = 15.0
+SEND_SECONDS = 20.0
+"""A client that takes nothing for so long does not read at all."""
+_END_SECONDS = 1.0
+_GOING_AWAY = 1001
+
+
+class SessionEnd(NamedTuple):
+    """Why a connection ends: the code of a WebSocket's close, and a word."""
+
+    code: int
+    reason: str
+
+
+class ClientLeft(enum.Enum):
+    """How a connection ends without a word from us."""
+
+    GONE = "the client left"
+    STUCK = "the client did not read"
+
+
+class Wire(Protocol):
+    """A connection, as a session sees it."""
+
+    async def send(self, message: Delivered | EventGap) -> None: ...
+
+    async def beat(self) -> None:
+        """Show that it lives, where nothing else does."""
+        ...
+
+    async def left(self) -> None:
+        """Returns when the client has left."""
+        ...
+
+    async def end(self, ending: SessionEnd) -> None: ...
+
+    def abort(self) -> None:
+        """Drop it with whatever it has not taken: closing would wait for that."""
+        ...
+
+
+Admitted = Callable[[], Awaitable[None]]
+"""Whether who listens still may; refused if not."""
+
+
+class PushSession:
+    """Sends a follower's messages over a wire. Whatever the client does, it holds up nobody, and ends."""
+
+    def __init__(self, wire: Wire, follower: Follower, admitted: Admitted, stopping: asyncio.Event) -> None:
+        self._wire, self._follower = wire, follower
+        self._admitted, self._stopping = admitted, stopping
+        self._sending_since: float | None = None
+        self._sent_at = 0.0
+
+    async def run(self, gap: Callable[[], None]) -> None:
+        """Until it ends; `gap` is called when the client is told that it is slow."""
+        loop = asyncio.get_running_loop()
+        self._sent_at = loop.time()
+        tasks = [loop.create_task(each) for each in (self._send(gap), self._watch(), self._wait())]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+        ending = next(task.result() for task in reversed(tasks) if task in done)
+        await self._end(ending)
+
+    async def _send(self, gap: Callable[[], None]) -> SessionEnd | ClientLeft:
+        now = asyncio.get_running_loop().time
+        try:
+            while True:
+                message = await self._follower.next()
+                if isinstance(message, EventGap):
+                    gap()
+                self._sending_since = now()
+                await self._wire.send(message)
+                self._sent_at, self._sending_since = self._sending_since, None
+        except ClientDisconnect:
+            return ClientLeft.GONE
+        except HanbeonError as error:
+            return SessionEnd(close_code(error), error.code)
+        except Exception:
+            _log.exception("connection_broke")
+            return SessionEnd(close_code(None), "defect")
+
+    async def _wait(self) -> ClientLeft:
+        await self._wire.left()
+        return ClientLeft.GONE
+
+    async def _watch(self) -> SessionEnd | ClientLeft:
+        try:
+            return await self._look()
+        except ClientDisconnect:
+            return ClientLeft.GONE
+
+    async def _look(self) -> SessionEnd | ClientLeft:
+        now = asyncio.get_running_loop().time
+        admitted_at = now()
+        while not await _within(LOOK_SECONDS, self._stopping):
+            if self._sending_since is not None:
+                if now() - self._sending_since > SEND_SECONDS:
+                    return ClientLeft.STUCK
+            elif now() - self._sent_at > BEAT_SECONDS:
+                self._sent_at = now()
+                await self._wire.beat()
+            if now() - admitted_at > ADMIT_AGAIN_SECONDS:
+                admitted_at = now()
+                try:
+                    with contextlib.suppress(DatabaseUnavailable):  # Nobody knows better just now.
+                        await self._admitted()
+                except Refused as refused:
+                    return SessionEnd(close_code(refused), refused.code)
+        return SessionEnd(_GOING_AWAY, "stopping")
+
+    async def _end(self, ending: SessionEnd | ClientLeft) -> None:
+        if isinstance(ending, SessionEnd):
+            try:
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._wire.end(ending)
+            except ClientDisconnect:
+                pass
+            except TimeoutError:
+                ending = ClientLeft.STUCK
+        if ending is ClientLeft.STUCK:
+            _log.warning("connection_dropped", why=ending.value)
+            self._wire.abort()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._wire.left()
+
+
+async def _within(seconds: float, event: asyncio.Event) -> bool:
+    """Whether it happens so soon."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    except TimeoutError:
+        return False

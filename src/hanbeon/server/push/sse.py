@@ -1,0 +1,82 @@
+"""Streams of server-sent events (SSE): the same as over a WebSocket, for curl and for browsers' EventSource."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from hanbeon.events.follower import Delivered, EventGap, Follower
+from hanbeon.server.context import ServerContext
+from hanbeon.server.middleware import HEAD_ONLY
+from hanbeon.server.operation import WebSocketOperation
+from hanbeon.server.push.protocols import abort_of
+from hanbeon.server.push.session import PushSession, SessionEnd
+from hanbeon.server.push.websocket import data_of
+from hanbeon.server.request import ApiRequest
+
+_RETRY_MS = 1_000
+_HEADERS = {"X-Accel-Buffering": "no"}  # Proxies that collect before they pass on would make it late.
+
+
+class SseWire:
+    """One response without an end."""
+
+    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None]) -> None:
+        self._receive, self._send = receive, send
+        self.abort = abort
+
+    async def send(self, message: Delivered | EventGap) -> None:
+        if isinstance(message, EventGap):  # It is no event, so it has no id to come back with.
+            await self.write(b"event: gap\ndata: %s\n\n" % data_of(message))
+        else:
+            await self.write(b"id: %d\nevent: %s\ndata: %s\n\n" % (message.id, message.type.encode(), message.data))
+
+    async def beat(self) -> None:
+        await self.write(b": still here\n\n")
+
+    async def left(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def end(self, ending: SessionEnd) -> None:
+        """Whoever follows comes again, goes on where it was, and is told what is wrong if something is."""
+        await self.write(b"", more=False)
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        await self._send({"type": "http.response.body", "body": data, "more_body": more})
+
+
+class EventStream(Response):
+    """A session as the answer to a request."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        context: ServerContext,
+        channel: WebSocketOperation,
+        ask: ApiRequest,
+        following: contextlib.AbstractContextManager[Follower],
+    ) -> None:
+        super().__init__(headers=_HEADERS)
+        del self.headers["content-length"]
+        self._house, self._channel, self._ask, self._following = context, channel, ask, following
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get(HEAD_ONLY):
+            await super().__call__(scope, receive, send)
+            return
+        request, authenticator = self._ask.request, self._house.authenticator
+        with self._following as follower, self._house.counts.connection(request.scope["route"].path):
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            wire = SseWire(receive, send, abort_of(request))
+            await wire.write(f"retry: {_RETRY_MS}\n\n".encode())
+            await PushSession(
+                wire,
+                follower,
+                lambda: authenticator.admit_again(request, self._channel.need),
+                self._house.stopping,
+            ).run(self._house.counts.gap)

@@ -1,0 +1,115 @@
+"""Runs a server in the event loop of its App, with or without a worker beside it, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+
+from hanbeon.app import App
+from hanbeon.engine.signals import heeding
+from hanbeon.errors import AuthMissing
+from hanbeon.logs import get_logger
+from hanbeon.server.application import application
+from hanbeon.server.context import ServerContext
+from hanbeon.server.push import protocols
+from hanbeon.server.sockets import bound, only_local, url_of
+from hanbeon.settings import Settings
+
+_log = get_logger("hanbeon.server")
+_BACKLOG = 2048
+
+
+async def serve(app: App, *, work: bool = True) -> None:
+    """Serve the App, and work for it, until SIGTERM or SIGINT; a second signal hurries both."""
+    with bound(app.settings.host, app.settings.port) as sockets:
+        async with app:
+            context = ServerContext(app, app.worker() if work else None)
+            if not only_local(sockets) and not await context.authenticator.closed():
+                raise AuthMissing(
+                    f"{app.settings.host} can be reached from elsewhere, and without any token everybody is admin; "
+                    "make one first: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
+                    field="host",
+                )
+            server = Server(context, sockets)
+            with heeding(server.stop_soon, server.reload_soon):
+                await server.run()
+
+
+class Server:
+    """One server at open sockets. `stop_soon()` once lets requests and jobs finish; again, it hurries."""
+
+    def __init__(self, context: ServerContext, sockets: list[socket.socket]) -> None:
+        self.context = context
+        self.url = url_of(sockets)
+        self._sockets = sockets
+        for each in sockets:
+            each.listen(_BACKLOG)  # Whoever comes before uvicorn is ready is not sent away.
+        self._uvicorn = _Uvicorn(_config(context, context.app.settings))
+
+    async def run(self) -> None:
+        """Returns when everything has stopped."""
+        loop = asyncio.get_running_loop()
+        serving = loop.create_task(self._uvicorn.serve(self._sockets))
+        stopping = loop.create_task(self.context.stopping.wait())
+        try:
+            async with self.context.worker or contextlib.nullcontext():
+                _log.info("server_started", url=self.url, worker=self.context.worker is not None)
+                await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+                self._end_requests()
+        finally:
+            self._end_requests()
+            stopping.cancel()
+            await serving
+            _log.info("server_stopped", url=self.url)
+
+    def stop_soon(self) -> None:
+        if self.context.stopping.is_set():
+            self._uvicorn.force_exit = True
+        self.context.stopping.set()
+        if self.context.worker is not None:
+            self.context.worker.stop_soon()
+
+    def reload_soon(self) -> None:
+        """Without a worker there is nothing to read again."""
+        if self.context.worker is not None:
+            self.context.worker.reload_soon()
+
+    def _end_requests(self) -> None:
+        """While the worker stops, not after it: a client need not wait for another's job."""
+        self.context.stopping.set()
+        self._uvicorn.should_exit = True
+
+
+class _Uvicorn(uvicorn.Server):
+    """The signals of this process are not its own: a worker has to hear of them too."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _config(context: ServerContext, settings: Settings) -> uvicorn.Config:
+    return uvicorn.Config(
+        application(context),
+        loop="none",
+        http=protocols.http_within(settings.request_timeout),
+        ws=protocols.WebSocket,
+        ws_max_size=protocols.MESSAGE_BYTES,
+        ws_ping_interval=protocols.PING_SECONDS,
+        ws_ping_timeout=protocols.PING_SECONDS,
+        ws_per_message_deflate=False,  # Messages are small, and each connection would keep its own tables.
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        # Whoever stands before this server is not believed: what it says would decide who is local.
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, math.ceil(settings.shutdown_grace)),
+    )

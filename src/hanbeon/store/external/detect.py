@@ -1,0 +1,82 @@
+"""From what a caller passes as `transaction` to the connection behind it. Foreign libraries are known by name only."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+import asyncpg
+
+from hanbeon.errors import InvalidInput
+from hanbeon.store.external import sqlalchemy_caller
+from hanbeon.store.external.caller import Caller
+from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller
+
+_ASYNCHRONOUS = frozenset(
+    {
+        "asyncpg.Connection",
+        "asyncpg.PoolConnectionProxy",
+        "psycopg.AsyncConnection",
+        "sqlalchemy.AsyncConnection",
+        "sqlalchemy.AsyncSession",
+        "sqlalchemy.async_scoped_session",
+    }
+)
+_SYNCHRONOUS = frozenset(
+    {"psycopg.Connection", "sqlalchemy.Connection", "sqlalchemy.Session", "sqlalchemy.scoped_session"}
+)
+
+
+async def caller_of(transaction: Any) -> Caller:
+    """The connection behind an asynchronous object; anything else is refused with what would do."""
+    match _kind(transaction):
+        case "asyncpg.Connection" | "asyncpg.PoolConnectionProxy":
+            caller: Caller = transaction
+            return caller
+        case "psycopg.AsyncConnection":
+            return AsyncPsycopgCaller(transaction)
+        case "sqlalchemy.AsyncConnection":
+            return await sqlalchemy_caller.async_caller(transaction)
+        case "sqlalchemy.AsyncSession" | "sqlalchemy.async_scoped_session":
+            return await sqlalchemy_caller.async_caller(await transaction.connection())
+        case kind if kind in _SYNCHRONOUS:
+            raise InvalidInput(
+                f"a {kind} would block the event loop; pass its asynchronous twin, or enqueue through a SyncApp",
+                field="transaction",
+            )
+        case _:
+            raise _unknown(transaction)
+
+
+def sync_caller_of(transaction: Any) -> Caller:
+    """The connection behind a synchronous object; anything else is refused with what would do."""
+    match _kind(transaction):
+        case "psycopg.Connection":
+            return PsycopgCaller(transaction)
+        case "sqlalchemy.Connection":
+            return sqlalchemy_caller.sync_caller(transaction)
+        case "sqlalchemy.Session" | "sqlalchemy.scoped_session":
+            return sqlalchemy_caller.sync_caller(transaction.connection())
+        case kind if kind in _ASYNCHRONOUS:
+            raise InvalidInput(
+                f"a {kind} belongs to its event loop; enqueue there, with `await app.enqueue(…)`, or pass a "
+                "synchronous connection",
+                field="transaction",
+            )
+        case _:
+            raise _unknown(transaction)
+
+
+def _kind(transaction: Any) -> str:
+    """The library and class it is of, also through subclasses: `sqlalchemy.Session`. Nothing is imported for that."""
+    names = [f"{each.__module__.partition('.')[0]}.{each.__name__}" for each in type(transaction).__mro__]
+    return next((name for name in names if name in _ASYNCHRONOUS | _SYNCHRONOUS), names[0])
+
+
+def _unknown(transaction: Any) -> InvalidInput:
+    remedy = "pass a connection of asyncpg or psycopg 3, a connection or session of SQLAlchemy over one of them, or "
+    if isinstance(transaction, asyncpg.Pool) or hasattr(transaction, "getconn"):
+        remedy = "acquire a connection from the pool and begin a transaction on it, or pass "
+    return InvalidInput(
+        f"{reprlib.repr(transaction)} is no transaction; {remedy}what app.transaction() hands out", field="transaction"
+    )

@@ -1,0 +1,38 @@
+"""SQLAlchemy, down to the driver's connection: its own transaction has begun, and the rest is the driver's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hanbeon.errors import InvalidInput
+from hanbeon.store.external.caller import Caller
+from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller
+
+
+async def async_caller(connection: Any) -> Caller:
+    """The driver's connection under an AsyncConnection, asyncpg's or psycopg's."""
+    _check_driver(connection.dialect, "asyncpg", "psycopg")
+    driver = (await connection.get_raw_connection()).driver_connection
+    caller: Caller = driver if connection.dialect.driver == "asyncpg" else AsyncPsycopgCaller(driver)
+    if not (connection.in_transaction() and caller.is_in_transaction()):
+        # The first statement begins it, for SQLAlchemy and for the driver below; a later commit() knows of it then.
+        await connection.exec_driver_sql("SELECT 1")
+    return caller
+
+
+def sync_caller(connection: Any) -> Caller:
+    """The driver's connection under a Connection: psycopg's."""
+    _check_driver(connection.dialect, "psycopg")
+    caller = PsycopgCaller(connection.connection.driver_connection)
+    if not (connection.in_transaction() and caller.is_in_transaction()):
+        connection.exec_driver_sql("SELECT 1")
+    return caller
+
+
+def _check_driver(dialect: Any, *drivers: str) -> None:
+    if dialect.name != "postgresql" or dialect.driver not in drivers:
+        known = " or ".join(f"postgresql+{driver}://" for driver in drivers)
+        raise InvalidInput(
+            f"SQLAlchemy over {dialect.name}+{dialect.driver} cannot lend a transaction; make the engine with {known}",
+            field="transaction",
+        )

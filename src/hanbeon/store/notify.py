@@ -1,0 +1,201 @@
+"""Hints that wake idle instances at once. Lost ones cost a poll's delay and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Protocol
+
+import asyncpg
+
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.logs import get_logger
+from hanbeon.store.postgres import BROKEN, CHANNEL, PostgresDatabase, is_pooled
+from hanbeon.store.tx import HINTS
+
+_SOCKET_PATH_LIMIT = 100
+_QUIET_SECONDS = 0.01
+_PING_SECONDS = 30.0
+_log = get_logger("hanbeon.wake")
+
+
+class Notifier(Protocol):
+    """Sends hints to every listener of the database, and receives those of others."""
+
+    def send(self, hints: Iterable[str]) -> None:
+        """Tell the others soon. Never waits, never fails."""
+        ...
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        """Call `heard` for every hint until cancelled; reconnects by itself."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class PostgresNotifier:
+    """NOTIFY after the commit, gathered: inside a transaction it holds a lock of the whole server over the fsync."""
+
+    def __init__(self, database: PostgresDatabase, listen_url: str | None = None) -> None:
+        self._database = database
+        self._listen_url = listen_url
+        self._hints: set[str] = set()
+        self._heard_here: Callable[[set[str]], None] | None = None
+        self._sender: asyncio.Task[None] | None = None
+
+    def send(self, hints: Iterable[str]) -> None:
+        self._hints.update(hints)
+        if self._hints and self._heard_here is not None:
+            self._heard_here(set(self._hints))
+        if self._hints and (self._sender is None or self._sender.done()):
+            self._sender = asyncio.get_running_loop().create_task(self._send())
+
+    def ride(self, hints: Iterable[str]) -> str | None:
+        """What a statement may tell by itself, which saves a journey; None if others were told only just now.
+
+        Then, and if it does not tell after all, `send` must.
+        """
+        if self._heard_here is not None or (self._sender is not None and not self._sender.done()):
+            return None
+        self._sender = asyncio.get_running_loop().create_task(self._rest())
+        return " ".join(sorted(hints))
+
+    async def _rest(self) -> None:
+        await asyncio.sleep(_QUIET_SECONDS)
+        await self._send()
+
+    async def _send(self) -> None:
+        while self._hints:
+            hints, self._hints = self._hints, set()
+            with contextlib.suppress(DatabaseUnavailable, asyncpg.PostgresError, TimeoutError):
+                await self._database.notify(hints)
+            await asyncio.sleep(_QUIET_SECONDS)
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        if self._database.pooled and self._listen_url is None:
+            _log.info(
+                "polling",
+                why="a pooler stands before PostgreSQL, and LISTEN does not reach through it: what other processes do "
+                "is seen by polling; set HANBEON_LISTEN_URL to the server's own address to be woken at once",
+            )
+            await self._listen_here(heard)
+        pause = 0.1
+        while True:
+            connection: Any = None
+            try:
+                connection = await asyncpg.connect(
+                    self._listen_url or self._database.url, timeout=10, statement_cache_size=0
+                )
+                if self._listen_url is not None and await is_pooled(connection):
+                    _log.warning("polling", why="HANBEON_LISTEN_URL leads to a pooler; give the server's own address")
+                    connection.terminate()
+                    await self._listen_here(heard)
+                gone = asyncio.Event()
+                connection.add_termination_listener(lambda _, gone=gone: gone.set())
+                await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
+                heard(set(HINTS))  # What was said while nobody listened.
+                pause = 0.1
+                while not gone.is_set():
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(_PING_SECONDS):
+                            await gone.wait()
+                    # A connection that died without a word is found out by asking.
+                    await connection.execute("SELECT 1", timeout=_PING_SECONDS / 3)
+            except BROKEN as error:
+                _log.warning("listen_failed", error=str(error), retry_in=pause)
+            finally:
+                if connection is not None and not connection.is_closed():
+                    connection.terminate()
+            await asyncio.sleep(pause)
+            pause = min(5.0, pause * 2)
+
+    async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
+        """Hear at least what this process says itself; for ever."""
+        self._heard_here = heard
+        try:
+            heard(set(HINTS))
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self._heard_here = None
+
+    async def close(self) -> None:
+        if self._sender is not None:
+            with contextlib.suppress(asyncio.CancelledError, TimeoutError):
+                await asyncio.wait_for(self._sender, 1)
+
+
+class SqliteNotifier:
+    """A datagram to each worker's Unix socket beside the file."""
+
+    def __init__(self, path: Path) -> None:
+        self._folder = _socket_folder(path.resolve())
+
+    def send(self, hints: Iterable[str]) -> None:
+        payload = " ".join(sorted(hints)).encode()
+        if not payload:
+            return
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            sender.setblocking(False)
+            for name in names:
+                target = self._folder / name
+                try:
+                    sender.sendto(payload, str(target))
+                except ConnectionRefusedError:
+                    # Its owner died without cleaning up.
+                    target.unlink(missing_ok=True)
+                except OSError:
+                    continue  # Its buffer is full: it has hints enough to wake up.
+
+    async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+            receiver.setblocking(False)
+            _bind(receiver, path)
+            arrived = asyncio.Event()
+            loop.add_reader(receiver, arrived.set)
+            try:
+                heard(set(HINTS))
+                while True:
+                    await arrived.wait()
+                    arrived.clear()
+                    hints: set[str] = set()
+                    with contextlib.suppress(BlockingIOError):
+                        while True:
+                            hints.update(receiver.recv(256).decode(errors="replace").split())
+                    heard(hints)
+            finally:
+                loop.remove_reader(receiver)
+                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    self._folder.rmdir()  # The last one out; not empty while others listen.
+
+    async def close(self) -> None:
+        return
+
+
+def _bind(receiver: socket.socket, path: Path) -> None:
+    for _ in range(10):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # The last one out has just removed the folder.
+            return receiver.bind(str(path))
+    raise OSError(f"cannot make a socket at {path}")
+
+
+def _socket_folder(path: Path) -> Path:
+    """Beside the file; where that name is too long for a socket, in the temporary folder under a name made of it."""
+    beside = path.with_name(path.name + "-wake")
+    if len(os.fsencode(beside)) + 24 <= _SOCKET_PATH_LIMIT:
+        return beside
+    digest = hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
+    return Path(tempfile.gettempdir()) / f"hanbeon-{os.getuid()}-{digest}"

@@ -1,0 +1,44 @@
+"""A transaction of the App's own that is lent: to a task, whose success commits it, or to a caller's block."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from hanbeon.store.tx import Tx
+
+T = TypeVar("T")
+ENDED = (
+    "the transaction has ended: that of a task lasts until it returns, that of app.transaction() until its block ends"
+)
+ENDED_BY_ITS_USER = (
+    "the transaction was ended by a COMMIT or ROLLBACK of yours; write through it, but leave its end to the engine"
+)
+
+
+class UserTransaction(Protocol):
+    """An open transaction, in the database's own SQL and placeholders."""
+
+    @property
+    def connection(self) -> Any:
+        """The driver's connection, for what this protocol does not offer. Do not commit or roll back on it."""
+        ...
+
+    async def execute(self, sql: str, *args: Any) -> None:
+        """Run a statement and drop its rows."""
+        ...
+
+    async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
+        """Run a statement; its rows, readable by position and by name."""
+        ...
+
+    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+        """Run the engine's operation as the last of the transaction and commit: its answer and the hints for waking.
+
+        If it raises, everything is rolled back.
+        """
+        ...
+
+    async def abandon(self) -> None:
+        """Roll back and give the connection up. Harmless after `finish`."""
+        ...

@@ -1,0 +1,29 @@
+"""Why a job is not running, in the words of a surface: its own for how a job ended, and instants in a zone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Any
+
+from hanbeon.clock import iso
+from hanbeon.domain import explain as engine
+from hanbeon.domain.lifecycle import State
+from hanbeon.surfaces.offices.schemas import Explanation
+
+
+def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:
+    """`status_of` is the surface's word for a state."""
+    return Explanation(runnable=found.runnable, reasons=[_reason(each, zone, status_of) for each in found.reasons])
+
+
+def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], str]) -> dict[str, Any]:
+    text, details = because.text, dict(because.details)
+    if "state" in details:
+        state = State(details.pop("state"))
+        status = str(status_of(state))
+        # Only its beginning: a message may say the same.
+        details, text = {"status": status, **details}, text.replace(engine.ended(state), engine.ended(status), 1)
+    for name in engine.INSTANTS & details.keys():
+        details[name] = iso(details[name], zone, "milliseconds")
+    return {"code": because.code, "text": text, **details}

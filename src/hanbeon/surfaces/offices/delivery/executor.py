@@ -1,0 +1,75 @@
+"""Sends messages on the engine's event loop, over the connections of HTTP tasks, and through processes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hanbeon.domain.outcome import Outcome
+from hanbeon.errors import HanbeonError
+from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised
+from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.store.store import Store
+from hanbeon.surfaces.offices.delivery.notification import StopCauseOf, notify
+from hanbeon.surfaces.offices.delivery.specs import OUTGOING, WebhookSpec
+
+
+class DeliveryExecutor:
+    """`blocking` runs what would hold the event loop up: in a process where there are some, or else in a thread."""
+
+    name = OUTGOING
+    lends_transactions = False
+    start_seconds = 0.0
+
+    def __init__(self, store: Store, http: HttpExecutor, blocking: Executor) -> None:
+        self.store, self.http, self.blocking = store, http, blocking
+        self.stop_seconds = blocking.stop_seconds
+        self.running: set[DeliveryWork] = set()
+
+    def start(self, call: Call, done: Done) -> DeliveryWork:
+        return DeliveryWork(self, call, done)
+
+    async def close(self) -> None:
+        """Before the executors that it stands on."""
+        running = [work.task for work in self.running]
+        for work in list(self.running):
+            work.stop(StopCause.SHUTDOWN)
+        if running:
+            await asyncio.wait(running)
+
+
+class DeliveryWork:
+    def __init__(self, executor: DeliveryExecutor, call: Call, done: Done) -> None:
+        self._executor, self._done = executor, done
+        self._stopped = False
+        self._why = StopCauseOf()
+        self.task = asyncio.get_running_loop().create_task(_body(executor, call, self._why), name=call.backend.job.id)
+        self.task.add_done_callback(self._ended)
+        executor.running.add(self)
+
+    def stop(self, cause: StopCause) -> None:
+        """Once: a second cancellation would not wait for the end of the work."""
+        if not self._stopped:
+            self._stopped = True
+            self._why.cause = cause
+            self.task.cancel()
+
+    def _ended(self, task: asyncio.Task[Outcome | None]) -> None:
+        self._executor.running.discard(self)
+        self._done(None if task.cancelled() else task.result())
+
+
+async def _body(executor: DeliveryExecutor, call: Call, why: StopCauseOf) -> Outcome | None:
+    """How it ended; whatever goes wrong is a failure of this message and of nothing else."""
+    http = executor.http
+    try:
+        if isinstance(call.task.spec, WebhookSpec):
+            client = await http.client()
+            # Not before: it takes the libraries along that most workers never need.
+            from hanbeon.surfaces.offices.delivery.webhook import deliver
+
+            return await deliver(client, executor.store, http.settings, http.clock, call.backend.job, call.arguments)
+        return await notify(executor.blocking, executor.store, http.settings, call, why)
+    except HanbeonError as error:
+        return raised(error)
+    except Exception as error:
+        return failed(call, error)

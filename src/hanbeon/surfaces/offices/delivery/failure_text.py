@@ -1,0 +1,63 @@
+"""What people are told of a job that failed for good, in their language."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hanbeon.domain.job import JobRecord
+from hanbeon.surfaces.offices.job_plan import meta_of
+from hanbeon.surfaces.offices.schemas import SchedulerEvent
+
+_MESSAGE_MOST = 2_000
+
+
+class Message(NamedTuple):
+    title: str
+    body: str
+
+
+_TITLE = {"en": "{office}: {job} has failed", "ko": "{office}: {job} 작업이 실패했습니다"}
+_LINES = {
+    "en": {
+        "office": "Office",
+        "job": "Job",
+        "role": "Role",
+        "type": "Failure",
+        "message": "Message",
+        "attempts": "Attempts",
+        "at": "Failed at",
+    },
+    "ko": {
+        "office": "오피스",
+        "job": "작업",
+        "role": "역할",
+        "type": "실패 유형",
+        "message": "메시지",
+        "attempts": "시도 횟수",
+        "at": "실패 시각",
+    },
+}
+
+
+def failure_text(language: str, office: str, told: SchedulerEvent, job: JobRecord | None) -> Message:
+    """Title and body; what is not known is left out. The job may have been pruned since."""
+    meta = meta_of(None if job is None else job.meta)
+    name = meta.title or meta.key or told.job_id
+    message = told.details.get("error_message")
+    values = {
+        "office": office,
+        "job": name if name == told.job_id else f"{name} ({told.job_id})",
+        "role": None if job is None else job.role,
+        "type": told.details.get("failure_type"),
+        "message": None if message is None else message[:_MESSAGE_MOST],
+        # One that failed with what it depends on was never tried.
+        "attempts": told.details.get("attempt", 0),
+        "at": told.timestamp,
+    }
+    lines = [f"{_LINES[language][key]}: {value}" for key, value in values.items() if value not in (None, "")]
+    return Message(_one_line(_TITLE[language].format(office=office, job=name)), "\n".join(lines))
+
+
+def _one_line(text: str) -> str:
+    """A title becomes the subject of a mail: what would end its line would begin a header."""
+    return " ".join(text.split())

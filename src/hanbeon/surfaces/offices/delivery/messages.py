@@ -1,0 +1,111 @@
+"""Which messages events become: their bytes are fixed here, and every try sends the same."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.clock import micros
+from hanbeon.domain.delivery import POLICY, TASK, TEST_POLICY, ListenerKind, queue_of_tests
+from hanbeon.domain.events import Event
+from hanbeon.domain.job import JobRecord, NewJob
+from hanbeon.domain.offices import office_of_queue
+from hanbeon.settings import Settings
+from hanbeon.store.operations.listeners import ListenerRecord
+from hanbeon.store.operations.queries import jobs_by_id, now_us
+from hanbeon.store.operations.relay import Listeners
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.offices.delivery.failure_text import failure_text
+from hanbeon.surfaces.offices.events import translated
+from hanbeon.surfaces.offices.schemas import SchedulerEvent
+from hanbeon.surfaces.offices.serializers import iso_ms
+from hanbeon.surfaces.offices.vocabulary import MESSAGE, EventType, MessageType
+
+# Beside what a webhook may take itself: a name server that is silent, and writing down how it went.
+_SPARE_SECONDS = 20.0
+NOTIFICATION_SECONDS = 60.0
+
+
+class DeliveryMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept with a message for people: which event of which job it tells of, if of any."""
+
+    event: int = 0
+    type: MessageType = MessageType.JOB_READY
+    job: str = ""
+
+
+class MessageBuilder:
+    """Makes the messages of events, for the relay."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    async def __call__(self, tx: Tx, events: Sequence[Event], listeners: Listeners) -> list[NewJob]:
+        # One that was given up for longer than events are kept is told no more: what waits for it would have no end.
+        forgotten = await now_us(tx) - micros(self._settings.retention)
+        wanted = [
+            (listener, told)
+            for event in events
+            for listener in listeners.get(office_of_queue(event.queue) or "", ())
+            if event.id > listener.since and (listener.disabled_at is None or listener.disabled_at > forgotten)
+            if (told := translated(event, listener.office_id, self._settings.zone)) is not None
+            if _is_for(listener, told)
+        ]
+        failed = {told.job_id for listener, told in wanted if listener.kind is ListenerKind.NOTIFICATION}
+        jobs = {job.id: job for job in await jobs_by_id(tx, sorted(failed))} if failed else {}
+        return [self._message(listener, told, jobs.get(told.job_id)) for listener, told in wanted]
+
+    def _message(self, listener: ListenerRecord, told: SchedulerEvent, job: JobRecord | None) -> NewJob:
+        args: dict[str, Any] = {"listener": listener.id}
+        if listener.kind is ListenerKind.WEBHOOK:
+            args["body"] = to_json(told)
+            seconds = _webhook_seconds(self._settings)
+        else:
+            args |= failure_text(self._settings.language, listener.office_name, told, job)._asdict()
+            seconds = NOTIFICATION_SECONDS
+        message = NewJob(
+            # The same whoever makes it: even if two relays could make it, there would be one.
+            id=str(uuid.uuid5(uuid.UUID(listener.id), str(told.id))),
+            task=TASK[listener.kind],
+            args=to_json(args),
+            queue=listener.queue,
+            timeout_us=micros(seconds),
+            policy=POLICY[listener.kind],
+            meta=to_json(DeliveryMeta(event=told.id, type=MESSAGE[told.type], job=told.job_id)),
+        )
+        message.validate(self._settings.max_payload_bytes)
+        return message
+
+
+def test_message(hook: ListenerRecord, message_id: str, now: int, settings: Settings) -> NewJob:
+    """A message that tries a webhook out: with the fields of an event, so that whoever reads those can read it."""
+    body = {
+        "id": None,
+        "type": MessageType.WEBHOOK_TEST,
+        "job_id": None,
+        "office_id": hook.office_id,
+        "details": {"webhook_id": hook.id},
+        "timestamp": iso_ms(now, settings.zone),
+    }
+    return NewJob(
+        id=message_id,
+        task=TASK[ListenerKind.WEBHOOK],
+        args=to_json({"listener": hook.id, "body": to_json(body)}),
+        queue=queue_of_tests(hook.id),
+        timeout_us=micros(_webhook_seconds(settings)),
+        policy=TEST_POLICY,
+        meta=to_json(DeliveryMeta(type=MessageType.WEBHOOK_TEST)),
+    )
+
+
+def _webhook_seconds(settings: Settings) -> float:
+    return settings.webhook_timeout + _SPARE_SECONDS
+
+
+def _is_for(listener: ListenerRecord, told: SchedulerEvent) -> bool:
+    if listener.kind is ListenerKind.NOTIFICATION:
+        return told.type is EventType.JOB_FAILED
+    return listener.wants(told.type)

@@ -1,0 +1,53 @@
+"""Turns events into messages, a bounded number at a time. Every worker relays; none of them leads."""
+
+from __future__ import annotations
+
+import math
+
+from hanbeon.clock import Clock
+from hanbeon.engine.loop import AGAIN
+from hanbeon.settings import Settings
+from hanbeon.store.operations.relay import relay, relay_state
+from hanbeon.store.store import Store
+from hanbeon.surfaces.offices.delivery.messages import MessageBuilder
+
+_EVENTS_AT_ONCE = 1_000
+_QUIET_POLLS = 6
+
+
+class Relay:
+    """While nobody listens, it asks for nothing but, now and then, whether somebody does."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store, self._settings, self._clock = store, settings, clock
+        self._make = MessageBuilder(settings)
+        self._look_at = -math.inf
+        self.listening = False
+
+    def look_again(self) -> None:
+        """Somebody may listen now who did not before."""
+        self._look_at = -math.inf
+
+    @property
+    def quiet_seconds(self) -> float:
+        """Between two looks while nobody listens: the word that somebody does may have been lost."""
+        return self._settings.poll * _QUIET_POLLS
+
+    async def run_once(self) -> float:
+        now = self._clock.monotonic()
+        if not self.listening and now < self._look_at:
+            return self._look_at - now
+        self._look_at = now + self.quiet_seconds
+        state = await self._store.database.read(relay_state)
+        self.listening = state.listening
+        if not state.listening:
+            return self.quiet_seconds
+        if not state.behind:
+            return self._settings.poll
+        await self._store.number_events()
+        relayed = await self._store.transact(
+            lambda tx: relay(tx, self._store.book, self._make, _EVENTS_AT_ONCE), _EVENTS_AT_ONCE
+        )
+        for name, number in relayed.lanes:
+            self._store.book.note(name, number)
+        return AGAIN if relayed.more else self._settings.poll

@@ -1,0 +1,24 @@
+"""What every worker can do without being told: the tasks that send messages, with slots of their own, and the relay."""
+
+from __future__ import annotations
+
+from hanbeon.clock import Clock
+from hanbeon.domain.delivery import TASK, ListenerKind
+from hanbeon.engine.pool import TaskPool
+from hanbeon.settings import Settings
+from hanbeon.store.store import Store
+from hanbeon.surfaces.offices.delivery.relay import Relay
+from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
+from hanbeon.tasks.task import Task, TaskOptions
+
+_TASKS: dict[str, Task[..., object]] = {
+    name: Task(name, spec, TaskOptions())
+    for name, spec in (
+        (TASK[ListenerKind.WEBHOOK], WebhookSpec()),
+        (TASK[ListenerKind.NOTIFICATION], NotificationSpec()),
+    )
+}
+
+
+def outgoing(store: Store, settings: Settings, clock: Clock) -> TaskPool:
+    return TaskPool(_TASKS, settings.outgoing_concurrency, Relay(store, settings, clock))

@@ -1,0 +1,124 @@
+"""Making the jobs of an office: the whole batch or nothing, by the sessions and the config that hold at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from hanbeon.domain.job import JobRecord, NewJob, as_made
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
+from hanbeon.store.operations import queries
+from hanbeon.store.operations.enqueue import Enqueued
+from hanbeon.store.operations.offices import OfficeRecord, keep_office, office_by_id
+from hanbeon.store.operations.queries import Dependency
+from hanbeon.store.store import Store
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices.job_plan import PlannedJob, meta_of, new_job
+from hanbeon.surfaces.offices.resolve import Handlers, remembering
+from hanbeon.surfaces.validation import inside
+
+_ROUNDS = 10
+
+
+class Jobs(NamedTuple):
+    """Jobs and what they depend on, as they were at one instant."""
+
+    jobs: Sequence[JobRecord]
+    dependencies: Mapping[str, Sequence[Dependency]]
+    now: int
+
+
+async def make_jobs(
+    store: Store, office: OfficeRecord, planned: Sequence[PlannedJob], handlers: Handlers, max_payload_bytes: int
+) -> Jobs:
+    """Make what is not there yet; all of them as the transaction that made them left them, in the same order.
+
+    Who runs a job is decided before its transaction, which then finds the office unchanged or begins anew: whoever
+    changes the sessions either is seen here, or sees the jobs that still want a handler.
+    """
+    ids = [each.id for each in planned]
+    for _ in range(_ROUNDS):
+        made = await _made_before(store, office, planned)
+        jobs = _new_jobs(planned, made, office, handlers, max_payload_bytes)
+        if not jobs:
+            return await store.database.read(lambda tx: _look(tx, ids, {}, {}))
+        try:
+            return await _enqueue(store, office, ids, jobs)
+        except UnknownDependency as error:
+            # A job of another office is as unknown here as one that never was.
+            unknown = ", ".join(error.ids)
+            raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
+        except Changed:
+            office = await _again(store, office)
+    raise Conflict(f"office {office.id} changes faster than jobs can be made in it; try again")
+
+
+async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:
+    return await store.database.read(lambda tx: office_by_id(tx, office.id))
+
+
+async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs: Sequence[NewJob]) -> Jobs:
+    """What is answered is looked at before the commit: after it a worker may be quicker than the answer."""
+    found: list[Jobs] = []
+    if len(ids) == len(jobs) == 1:
+        one = await store.enqueue_one_in_office(jobs[0], office.id, office.version)
+        if one is not None:
+            return Jobs([_as_made(jobs[0], one)], {}, one.created_at)
+
+    async def look(tx: Tx, answers: Sequence[Enqueued]) -> None:
+        made = {each.id: each for each in answers if each.created}
+        found[:] = [await _look(tx, ids, {job.id: job for job in jobs}, made)]
+
+    await store.enqueue(jobs, first=lambda tx: keep_office(tx, office.id, office.version), last=look)
+    return found[0]
+
+
+async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Mapping[str, Enqueued]) -> Jobs:
+    """These jobs. Only what is not told by their making is read: a batch of thousands has little of that."""
+    known: dict[str, JobRecord] = {}
+    dependencies: dict[str, Sequence[Dependency]] = {}
+    for job_id, answer in made.items():
+        job = jobs[job_id]
+        if answer.state is not State.FAILED and made.keys() >= set(job.depends_on):
+            known[job_id] = _as_made(job, answer)
+            waits_for = sorted((made[each] for each in set(job.depends_on)), key=lambda each: each.seq)
+            dependencies[job_id] = [Dependency(each.id, each.state) for each in waits_for]
+    others = [job_id for job_id in ids if job_id not in known]
+    now = 0  # Of no account for what does not run.
+    if others:
+        found = await queries.jobs_by_id(tx, others)
+        dependencies |= await queries.dependencies_of_all(tx, found)
+        known |= {job.id: job for job in found}
+        now = await queries.now_us(tx)
+    return Jobs([known[job_id] for job_id in ids], dependencies, now)
+
+
+def _as_made(job: NewJob, answer: Enqueued) -> JobRecord:
+    return as_made(job, seq=answer.seq, state=answer.state, created_at=answer.created_at)
+
+
+async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[PlannedJob]) -> set[str]:
+    """Ids that clients chose and have sent before, with the same contents; with other contents they are refused.
+
+    By what was asked, not by what became of it: the handler that the sessions gave it may be another one today.
+    """
+    chosen = {each.id: each for each in planned if each.spec.id is not None}
+    found = await store.jobs(list(chosen)) if chosen else []
+    for job in found:
+        if job.queue != office.queue or meta_of(job.meta).asked != chosen[job.id].asked:
+            raise IdAlreadyUsed("id", job.id, job.id)
+    return {job.id for job in found}
+
+
+def _new_jobs(
+    planned: Sequence[PlannedJob], made: set[str], office: OfficeRecord, handlers: Handlers, max_payload_bytes: int
+) -> list[NewJob]:
+    jobs, how_by = [], remembering(office, handlers)
+    for number, each in enumerate(planned):
+        if each.id not in made:
+            with inside(f"jobs[{number}]"):
+                job = new_job(each, office, handlers, how_by)
+                job.validate(max_payload_bytes)
+                jobs.append(job)
+    return jobs

@@ -1,0 +1,119 @@
+"""Schedules that code and files declare: checked when they are said, and put in force by the workers that start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from hanbeon.domain.job import check_size
+from hanbeon.domain.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
+from hanbeon.errors import InvalidInput
+from hanbeon.settings import Settings
+from hanbeon.surfaces.schedules import body
+from hanbeon.surfaces.validation import table, text
+from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.task import Task
+from hanbeon.zones import zone_of
+
+KEYS = ("task", *body.TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")
+"""What may be said of a declared schedule: what a client may say, but for its name, which it stands under."""
+_ANY_ZONE = zone_of("UTC")
+Tasks = Mapping[str, Task[..., Any]]
+
+
+class DeclaredSchedule(msgspec.Struct, frozen=True):
+    """A declaration that fits. Which zone it means where it names none shows when a worker starts."""
+
+    name: str
+    task: str
+    fields: dict[str, Any]
+
+    def resolved(self, tasks: Tasks, settings: Settings) -> Declaration:
+        """With its arguments checked, if the task is among these."""
+        definition = body.definition_of(self.fields, settings.zone)
+        if self.task in tasks:
+            packed = tasks[self.task].signature.pack((), body.args_of(self.fields.get("args")))
+            definition = msgspec.structs.replace(definition, args=packed)
+        check_size("args", definition.args, settings.max_payload_bytes)
+        whole = InForce(self.task, definition, body.paused_of(self.fields))
+        return declaration(self.name, whole, {"task_id", *self.fields})
+
+
+def declared_schedule(name: Any, told: Any) -> DeclaredSchedule:
+    """What somebody says of a schedule, by `KEYS`. An instant may be past: it was not when it was written."""
+    name = text(name, "name")
+    said = {field: value for field, value in table(told, "a schedule", KEYS).items() if value is not None}
+    if "task" not in said:
+        raise InvalidInput('it does not say what to run; name a task, like task = "report"', field="task")
+    task = text(said.pop("task"), "task")
+    if "cron" not in said and "run_at" not in said:
+        raise InvalidInput(
+            'it does not say when; give it cron, like "0 9 * * MON-FRI", or run_at, like "2030-01-31T09:00"',
+            field="cron",
+        )
+    definition = body.definition_of(said, _ANY_ZONE)
+    body.paused_of(said)
+    body.check_times(definition.timing, LONG_AGO)
+    return DeclaredSchedule(name, task, said)
+
+
+class DeclaredSchedules:
+    """Those that code declares one by one, and whole sets that come from files and can be replaced."""
+
+    def __init__(self) -> None:
+        self._own: dict[str, DeclaredSchedule] = {}
+        self._sets: dict[str, dict[str, DeclaredSchedule]] = {}
+
+    def add(self, schedule: DeclaredSchedule) -> None:
+        """A name is declared once; twice, it is a mistake, unless both say the same."""
+        _refuse_another(self._all(), schedule)
+        self._own[schedule.name] = schedule
+
+    def check(self, origin: str, schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> None:
+        """Refuse a set of which a name is declared elsewhere, or with which arguments would not fit their tasks."""
+        every = self._all(without=origin)
+        for schedule in schedules:
+            _refuse_another(every, schedule)
+            every[schedule.name] = schedule
+        _resolved(every.values(), tasks, settings)
+
+    def replace(self, origin: str, schedules: Iterable[DeclaredSchedule]) -> None:
+        """Declare the schedules of an origin instead of its last ones."""
+        schedules = list(schedules)
+        for schedule in schedules:
+            _refuse_another(self._all(without=origin), schedule)
+        self._sets[origin] = {schedule.name: schedule for schedule in schedules}
+
+    def __iter__(self) -> Iterator[DeclaredSchedule]:
+        return iter(self._all().values())
+
+    def resolved(self, tasks: Registry, settings: Settings) -> list[Declaration]:
+        """All of them as they are put in force; a zone that is not named is that of the settings."""
+        return _resolved(self, tasks.by_name, settings)
+
+    def _all(self, without: str = "") -> dict[str, DeclaredSchedule]:
+        every = dict(self._own)
+        for origin, more in self._sets.items():
+            every |= more if origin != without else {}
+        return every
+
+
+def _resolved(schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> list[Declaration]:
+    found = []
+    for schedule in schedules:
+        try:
+            found.append(schedule.resolved(tasks, settings))
+        except InvalidInput as error:
+            message = str(error).removeprefix(f"{error.field}: ")
+            raise InvalidInput(message, field=f"schedules.{schedule.name}.{error.field}") from error
+    return found
+
+
+def _refuse_another(known: Mapping[str, DeclaredSchedule], schedule: DeclaredSchedule) -> None:
+    if known.get(schedule.name, schedule) != schedule:
+        raise InvalidInput(
+            f"schedule {schedule.name!r} is declared twice; give one of the two another name",
+            field=f"schedules.{schedule.name}",
+        )

@@ -1,0 +1,111 @@
+"""From the engine's records to what schedules answer."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from hanbeon.clock import iso
+from hanbeon.domain import explain as engine
+from hanbeon.domain.schedules.declaration import InForce, overridden
+from hanbeon.store.operations.executions import ExecutionRecord
+from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
+from hanbeon.store.operations.tasks import TaskRecord
+from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.body import fields_of
+from hanbeon.surfaces.schedules.vocabulary import error_code, status_of
+
+
+class Serializer:
+    """In the zone of the installation."""
+
+    def __init__(self, zone: ZoneInfo) -> None:
+        self._zone = zone
+
+    def schedule(self, schedule: ScheduleRecord) -> schemas.Schedule:
+        return schemas.Schedule(
+            id=schedule.id,
+            name=schedule.name,
+            task_id=schedule.task,
+            **fields_of(schedule.definition, self._zone),
+            paused=schedule.paused,
+            next_fire_at=self._iso(schedule.next_fire_at),
+            last_fire_at=self._iso(schedule.last_fire_at),
+            waiting=[self._at(each) for each in schedule.waiting],
+            declared=schedule.declared is not None,
+            overridden=_overridden(schedule),
+            version=schedule.version,
+            created_by=schedule.created_by,
+            created_at=self._at(schedule.created_at),
+            changed_at=self._at(schedule.changed_at),
+        )
+
+    def execution(self, execution: ExecutionRecord) -> schemas.Execution:
+        job = execution.job
+        return schemas.Execution(
+            execution_id=job.id,
+            task_id=job.task,
+            type=execution.type,
+            status=status_of(job.state),
+            schedule_id=execution.schedule_id,
+            scheduled_at=self._at(execution.scheduled_at),
+            created_at=self._at(job.created_at),
+            started_at=self._iso(job.started_at),
+            ended_at=self._iso(job.finished_at),
+            retry_count=job.retry_count,
+            instance=execution.instance,
+            locked_until=self._iso(job.locked_until),
+            error_code=error_code(job.state, job.failure_type),
+            error_message=job.error_message,
+            progress=_json(job.progress),
+            result=_json(job.result),
+            requested_by=execution.requested_by,
+        )
+
+    def task(self, task: TaskRecord, live: int) -> schemas.Task:
+        settings = task.settings
+        return schemas.Task(
+            task_id=task.name,
+            queue=settings.queue,
+            role=settings.role or None,
+            priority=settings.priority,
+            timeout_ms=None if settings.timeout_us is None else settings.timeout_us // 1_000,
+            max_retries=settings.policy.max_retries,
+            live=live,
+            registered_by=task.registered_by,
+            first_registered_at=self._at(task.first_registered_at),
+            registered_at=self._at(task.registered_at),
+        )
+
+    def fire(self, fire: FireRecord) -> schemas.Fire:
+        return schemas.Fire(
+            fire_at=self._at(fire.fire_at),
+            outcome=fire.outcome,
+            reason=fire.reason,
+            execution_id=fire.execution_id,
+            more=fire.more,
+            recorded_at=self._at(fire.recorded_at),
+        )
+
+    def explanation(self, found: engine.Explanation) -> Explanation:
+        return explanation_view(found, self._zone, status_of)
+
+    def _iso(self, us: int | None) -> str | None:
+        return iso(us, self._zone, "milliseconds")
+
+    def _at(self, us: int) -> str:
+        return self._iso(us) or ""
+
+
+def _overridden(schedule: ScheduleRecord) -> list[str]:
+    if schedule.declared is None:
+        return []
+    return overridden(schedule.declared, InForce(schedule.task, schedule.definition, schedule.paused))
+
+
+def _json(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)

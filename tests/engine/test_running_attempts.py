@@ -1,0 +1,123 @@
+"""The guard of the attempts held here: it stops them in time, by the monotonic clock, asking nobody."""
+
+import asyncio
+from typing import cast
+
+from hanbeon.engine.attempt import Attempt
+from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.errors import DatabaseUnavailable
+from hanbeon.executors.executor import StopCause
+from hanbeon.store.operations.lease import Lease, LeaseFacts
+from hanbeon.store.store import Store
+from hanbeon.testing import VirtualClock
+from tests.engine.attempts import LEASE, HandWork, NoStore, new_attempt
+
+IDLE = 5.0
+
+
+class Notebook:
+    """Takes overdue notes, or is away."""
+
+    def __init__(self, *, away: bool = False) -> None:
+        self.noted: list[Lease] = []
+        self._away = away
+
+    async def note_overdue(self, lease: Lease) -> bool:
+        if self._away:
+            raise DatabaseUnavailable("gone")
+        self.noted.append(lease)
+        return True
+
+
+def holdings(clock: VirtualClock, *attempts: Attempt, store: object | None = None) -> RunningAttempts:
+    held = RunningAttempts(cast(Store, store or NoStore()), clock, idle_seconds=IDLE)
+    for attempt in attempts:
+        attempt.begin(HandWork(), clock.monotonic())
+        held.add(attempt)
+    return held
+
+
+async def test_work_is_given_up_in_time_without_the_database() -> None:
+    clock, attempt = VirtualClock(), new_attempt()
+    held = holdings(clock, attempt)
+    assert await held.guard() == IDLE
+    await clock.advance(LEASE * 0.9 - 1)
+    assert await held.guard() == 1.0, "the next look is when it matters"
+    assert attempt.cause is None
+    await clock.advance(1)
+    await held.guard()
+    assert attempt.lost
+    assert await held.guard() == IDLE
+
+
+async def test_a_deadline_stops_the_work_and_is_noted() -> None:
+    clock, store, attempt = VirtualClock(), Notebook(), new_attempt(timeout=2)
+    held = holdings(clock, attempt, store=store)
+    assert await held.guard() == 2.0
+    await clock.advance(2)
+    assert await held.guard() == IDLE
+    assert attempt.cause is StopCause.DEADLINE
+    assert attempt.overdue_note is not None
+    await attempt.overdue_note
+    assert store.noted == [attempt.lease]
+
+
+async def test_a_deadline_stops_the_work_of_an_instance_that_is_cut_off() -> None:
+    clock, attempt = VirtualClock(), new_attempt(timeout=2)
+    held = holdings(clock, attempt, store=Notebook(away=True))
+    await clock.advance(2)
+    await held.guard()
+    assert attempt.cause is StopCause.DEADLINE
+    assert attempt.overdue_note is not None
+    await asyncio.wait_for(attempt.overdue_note, 5)
+
+
+async def test_a_result_on_its_way_is_not_overdue_but_can_lose_its_lease() -> None:
+    clock, attempt = VirtualClock(), new_attempt(timeout=2)
+    held = holdings(clock, attempt)
+    attempt.settling = True
+    await clock.advance(3)
+    await held.guard()
+    assert attempt.cause is None
+    await clock.advance(LEASE)
+    await held.guard()
+    assert attempt.lost
+
+
+async def test_learns_whom_to_stop_from_the_database() -> None:
+    clock = VirtualClock()
+    cancelled, lost, fine, settling = attempts = [new_attempt(seq=seq) for seq in range(1, 5)]
+    held = holdings(clock, *attempts)
+    settling.settling = True
+    held.learn(held.held(), LeaseFacts(renewed={3}, lost={2, 4}, stop={1, 4}))
+    assert [each.cause for each in (cancelled, lost, fine, settling)] == [
+        StopCause.CANCELLED,
+        StopCause.LEASE_LOST,
+        None,
+        None,
+    ]
+    assert held.held().keys() == {1, 3, 4}
+
+
+async def test_facts_about_an_attempt_that_has_ended_meanwhile_concern_nobody() -> None:
+    old, new = new_attempt(fence=1), new_attempt(fence=2)
+    held = holdings(VirtualClock(), old)
+    asked_about = held.held()
+    held.remove(old)
+    held.add(new)
+    held.learn(asked_about, LeaseFacts(renewed=set(), lost={1}, stop=set()))
+    assert (old.cause, new.cause) == (None, None)
+
+
+async def test_an_instance_that_takes_its_own_job_again_stops_the_older_attempt() -> None:
+    """It was suspended for longer than its lease; recovery and claim were quicker than the guard."""
+    older, later = new_attempt(fence=1), new_attempt(fence=2)
+    held = holdings(VirtualClock(), older, later)
+    assert older.lost
+    assert later.cause is None
+    assert len(held) == 2, "both use a slot until they have ended"
+    assert held.held() == {1: later}
+    held.remove(older)
+    assert held.held() == {1: later}
+    held.remove(later)
+    assert len(held) == 0

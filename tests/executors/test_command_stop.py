@@ -1,0 +1,161 @@
+"""Commands really stop: whatever they do and start, nothing of it is left when their end is told."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.executors.executor import StopCause
+from hanbeon.tasks.command import command_task
+from hanbeon.tasks.task import Task
+from tests.chaos.scale import SLACK
+from tests.executors import bodies
+from tests.executors.workbench import GRACE, CommandBench, alive, numbers, until, watched
+from tests.processes.journal import Journal
+
+ROOT = str(Path(__file__).parents[2])
+KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]
+
+
+def body(task: Task[..., Any], **arguments: Any) -> Task[..., Any]:
+    """The body of a process task, as a command."""
+    program = f"from tests.executors import bodies; bodies.{task.name}.function(**{arguments!r})"
+    return command_task("work", [sys.executable, "-c", program], {"cwd": ROOT})
+
+
+def shell(script: str) -> Task[..., Any]:
+    return command_task("work", ["sh", "-c", script, "sh", "{args.journal}"], {})
+
+
+@pytest.mark.parametrize(("kind", "clean"), KINDS)
+async def test_nothing_is_left_of_a_command_that_ignores_sigterm_and_of_its_grandchildren(
+    commands: CommandBench, journal: Journal, kind: str, clean: bool
+) -> None:
+    started = commands.start(body(bodies.stubborn, journal=str(journal), kind=kind, clean=clean))
+    processes = await numbers(journal)
+    asked_at = time.monotonic()
+    started.stop(StopCause.DEADLINE)
+    told, seen = await watched(started, processes)
+    assert GRACE <= told - asked_at < GRACE + SLACK
+    assert seen == [], "its end was told before all of it was dead"
+    assert commands.work() == []
+
+
+@pytest.mark.parametrize("task", [bodies.busy, bodies.asleep, bodies.frozen], ids=lambda task: task.name)
+async def test_what_no_handler_interrupts_is_killed_too(
+    commands: CommandBench, journal: Journal, task: Task[..., Any]
+) -> None:
+    started = commands.start(body(task, journal=str(journal)))
+    processes = await numbers(journal, 1)
+    if task is bodies.frozen:
+        stopped = psutil.Process(processes[0])
+        await until("it is frozen", lambda: stopped.status() == psutil.STATUS_STOPPED)
+    started.stop(StopCause.CANCELLED)
+    _, seen = await watched(started, processes)
+    assert seen == []
+    assert commands.work() == []
+
+
+async def test_a_pipeline_dies_as_a_whole(commands: CommandBench, journal: Journal) -> None:
+    script = """trap '' TERM; echo "began $$" >> "$1"; yes | (trap '' TERM; cat; sleep 3600) | (sleep 3600 | cat)"""
+    started = commands.start(shell(script), journal=str(journal))
+    await numbers(journal, 1)
+    everybody = await until("the pipeline runs", lambda: found if len(found := commands.work()) >= 6 else None)
+    started.stop(StopCause.CANCELLED)
+    _, seen = await watched(started, [each.pid for each in everybody])
+    assert seen == []
+    assert commands.work() == []
+
+
+async def test_a_command_that_ends_at_sigterm_waits_for_no_grace(journal: Journal) -> None:
+    commands = CommandBench(lease=240, stop_grace=60)
+    started = commands.start(
+        shell("""trap 'echo bye; exit 0' TERM; echo "began $$" >> "$1"; while :; do sleep 0.1; done"""),
+        backend={"lease": 240.0},
+        journal=str(journal),
+    )
+    await numbers(journal, 1)
+    started.stop(StopCause.SHUTDOWN)
+    assert await started.within() is None, "it was interrupted: that is no success"
+    assert commands.printed() == b"bye\n"
+    await commands.executor.close()
+
+
+async def test_one_that_had_ended_before_it_was_stopped_keeps_its_result(commands: CommandBench) -> None:
+    started = commands.start(shell("""echo '{"result": 1}' >&3"""), journal="")
+    session = started._work._session  # type: ignore[attr-defined]
+    await until("it has ended", lambda: session.leader is not None and not psutil.pid_exists(session.leader))
+    started.stop(StopCause.SHUTDOWN)
+    assert await started.within() == Returned("1")
+
+
+@pytest.mark.parametrize("kind", bodies.LEAVES)
+async def test_what_a_command_leaves_running_is_dead_before_its_end_is_told(
+    commands: CommandBench, journal: Journal, kind: str
+) -> None:
+    assert await commands.run(body(bodies.leaves_behind, journal=str(journal), kind=kind)) == Returned()
+    assert not any(alive(pid) for pid in await numbers(journal, 1))
+    assert commands.work() == []
+
+
+async def test_a_crash_takes_its_children_along(commands: CommandBench, journal: Journal) -> None:
+    started = commands.start(body(bodies.stubborn, journal=str(journal), kind="daemon", clean=True))
+    processes = await numbers(journal)
+    leader = next(int(words[1]) for words in journal.lines("began"))
+    os.kill(leader, signal.SIGKILL)
+    assert await started.within() == Raised("the command was killed by SIGKILL", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_a_killed_keeper_leaves_nothing(commands: CommandBench, journal: Journal) -> None:
+    started = commands.start(body(bodies.stubborn, journal=str(journal), kind="daemon", clean=True))
+    processes = await numbers(journal)
+    commands.keepers[0].kill()
+    assert await started.within() == Raised("the command was killed together with its guardian", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(
+    commands: CommandBench, journal: Journal
+) -> None:
+    """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
+    await commands.run(shell("true"), journal="")
+    started = commands.start(body(bodies.stubborn, journal=str(journal)), backend={"lease": 12.0})
+    processes = await numbers(journal)
+    assert commands.attempt is not None
+    ends_at = commands.attempt.lease_until
+    while any(alive(pid) for pid in processes):
+        time.sleep(0.01)  # noqa: ASYNC251 - on purpose
+        assert time.clock_gettime(time.CLOCK_BOOTTIME) < ends_at, "it runs on after its lease"
+    outcome = await started.within()
+    assert isinstance(outcome, Raised)
+    assert "this worker stood still for so long that its lease was in danger" in outcome.message
+
+
+async def test_closing_kills_what_runs(journal: Journal) -> None:
+    commands = CommandBench()
+    started = commands.start(body(bodies.stubborn, journal=str(journal), kind="session"))
+    processes = await numbers(journal)
+    supervisor = commands.supervisor
+    await commands.executor.close()
+    assert not any(alive(pid) for pid in processes)
+    assert not supervisor.is_running()
+    assert isinstance(await started.within(), Raised)
+
+
+async def test_two_hundred_at_once(commands: CommandBench) -> None:
+    await commands.run(shell("true"), journal="")
+    before = psutil.Process().num_fds(), commands.supervisor.num_fds()
+    started = [commands.start(shell("sleep 0.2; echo out; echo err >&2"), journal="") for _ in range(200)]
+    outcomes = await asyncio.gather(*(each.within(60) for each in started))
+    assert outcomes == [Returned()] * 200
+    assert commands.work() == []
+    await until("the keepers are gone", lambda: not commands.keepers)
+    await until("no descriptor is left", lambda: (psutil.Process().num_fds(), commands.supervisor.num_fds()) == before)

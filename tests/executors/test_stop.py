@@ -1,0 +1,177 @@
+"""Work that really stops: whatever a body does and starts, nothing of it is left when its end is told."""
+
+import os
+import signal
+import time
+from typing import Any
+
+import psutil
+import pytest
+
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.executors.executor import StopCause
+from hanbeon.tasks.task import Task
+from tests.chaos.scale import SLACK
+from tests.executors import bodies, slow_module
+from tests.executors.workbench import GRACE, Bench, alive, numbers, until, watched
+from tests.processes.journal import Journal
+
+KINDS = [(kind, clean) for kind in bodies.LEAVES for clean in (False, True)]
+
+
+async def test_a_sleeping_body_is_killed_and_has_no_outcome(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    started = bench.start(bodies.sleep)
+    started.stop(StopCause.DEADLINE)
+    assert await started.within(GRACE + SLACK) is None
+    assert bench.work() == []
+
+
+@pytest.mark.parametrize(("kind", "clean"), KINDS)
+async def test_nothing_is_left_of_a_body_that_ignores_sigterm_and_of_its_grandchildren(
+    bench: Bench, journal: Journal, kind: str, clean: bool
+) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind=kind, clean=clean)
+    processes = await numbers(journal)
+    asked_at = time.monotonic()
+    started.stop(StopCause.DEADLINE)
+    told, seen = await watched(started, processes)
+    assert GRACE <= told - asked_at < GRACE + SLACK
+    assert seen == [], "its end was told before all of it was dead"
+    assert bench.work() == []
+
+
+@pytest.mark.parametrize(
+    "task", [bodies.busy, bodies.backtrack, bodies.asleep, bodies.frozen], ids=lambda task: task.name
+)
+async def test_what_no_handler_interrupts_is_killed_too(bench: Bench, journal: Journal, task: Task[..., Any]) -> None:
+    started = bench.start(task, journal=str(journal))
+    processes = await numbers(journal, 1)
+    if task is bodies.frozen:
+        stopped = psutil.Process(processes[0])
+        await until("it is frozen", lambda: stopped.status() == psutil.STATUS_STOPPED)
+    started.stop(StopCause.CANCELLED)
+    _, seen = await watched(started, processes)
+    assert seen == []
+    assert bench.work() == []
+
+
+async def test_what_is_stopped_before_its_body_began_waits_for_no_grace(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANBEON_TEST_JOURNAL", str(journal))
+    bench = Bench(lease=240, stop_grace=60)
+    started = bench.start(slow_module.never, backend={"lease": 240.0}, journal=str(journal))
+    await numbers(journal, 1)
+    started.stop(StopCause.CANCELLED)
+    assert await started.within() is None
+    await bench.executor.close()
+
+
+async def test_a_guardian_that_is_stuck_is_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.executors.supervisor_client._START_SECONDS", 3.0)
+    await bench.run(bodies.add, a=1)
+    bench.supervisor.suspend()
+    first, second = bench.start(bodies.add, a=1), bench.start(bodies.add, a=2)
+    outcomes = [await first.within(), await second.within()]
+    assert outcomes[0] == Returned("1"), "the one that was warm needs no guardian"
+    assert outcomes[1] == Raised("the worker process was killed together with its guardian", "session_error")
+    monkeypatch.setattr("hanbeon.executors.supervisor_client._START_SECONDS", 30.0)
+    assert await bench.run(bodies.add, a=3) == Returned("3")
+
+
+@pytest.mark.parametrize("kind", bodies.LEAVES)
+async def test_what_a_body_leaves_running_is_dead_before_its_end_is_told(
+    bench: Bench, journal: Journal, kind: str
+) -> None:
+    assert await bench.run(bodies.leaves_behind, journal=str(journal), kind=kind) == Returned('"returned"')
+    assert not any(alive(pid) for pid in await numbers(journal, 1))
+    assert bench.work() == []
+
+
+async def test_a_crash_takes_its_children_along(bench: Bench, journal: Journal) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    leader = next(int(words[1]) for words in journal.lines("began"))
+    os.kill(leader, signal.SIGKILL)
+    assert await started.within() == Raised("the worker process was killed by SIGKILL", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_a_killed_keeper_leaves_nothing(bench: Bench, journal: Journal) -> None:
+    """Then its orphans are the guardian's, and it is the guardian that says when they are dead."""
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    bench.keepers[0].kill()
+    outcome = await started.within()
+    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert not any(alive(pid) for pid in processes)
+    assert await bench.run(bodies.add, a=1) == Returned("1")
+
+
+async def test_a_killed_guardian_leaves_nothing(bench: Bench, journal: Journal) -> None:
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
+    processes = await numbers(journal)
+    first = bench.supervisor
+    first.kill()
+    outcome = await started.within()
+    assert outcome == Raised("the worker process was killed by SIGKILL", "session_error")
+    assert not any(alive(pid) for pid in processes)
+    assert await bench.run(bodies.add, a=1) == Returned("1")
+    assert bench.supervisor.pid != first.pid
+
+
+async def test_with_guardian_and_keeper_killed_together_the_engine_looks_itself(bench: Bench, journal: Journal) -> None:
+    """By session and by the marker in the environment: nobody is left who could know its descendants."""
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon")
+    processes = await numbers(journal)
+    supervisor, keepers = bench.supervisor, bench.keepers
+    supervisor.suspend()
+    for process in (*keepers, supervisor):
+        process.kill()
+    outcome = await started.within()
+    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert not any(alive(pid) for pid in processes)
+
+
+async def test_signals_for_everybody_do_not_reach_the_guardian(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    for process in (bench.supervisor, *bench.keepers):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+    assert await bench.run(bodies.add, a=2) == Returned("2")
+
+
+async def test_an_idle_process_that_is_killed_is_replaced(bench: Bench) -> None:
+    await bench.run(bodies.add, a=1)
+    (pid,) = bench.executor.processes
+    os.kill(pid, signal.SIGKILL)
+    await until("it is gone", lambda: not bench.executor.processes)
+    assert await bench.run(bodies.add, a=2) == Returned("2")
+
+
+async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(bench: Bench, journal: Journal) -> None:
+    """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
+    await bench.run(bodies.add, a=1)  # So that the lease is not over before the body has begun.
+    started = bench.start(bodies.stubborn, journal=str(journal), backend={"lease": 12.0})
+    processes = await numbers(journal)
+    assert bench.attempt is not None
+    ends_at = bench.attempt.lease_until
+    while any(alive(pid) for pid in processes):
+        time.sleep(0.01)  # noqa: ASYNC251 - on purpose
+        assert time.clock_gettime(time.CLOCK_BOOTTIME) < ends_at, "it runs on after its lease"
+    outcome = await started.within()
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "session_error"
+    assert "this worker stood still for so long that its lease was in danger" in outcome.message
+
+
+async def test_closing_kills_what_runs(journal: Journal) -> None:
+    bench = Bench()
+    started = bench.start(bodies.stubborn, journal=str(journal), kind="session")
+    processes = await numbers(journal)
+    supervisor = bench.supervisor
+    await bench.executor.close()
+    assert not any(alive(pid) for pid in processes)
+    assert not supervisor.is_running()
+    assert isinstance(await started.within(), Raised)

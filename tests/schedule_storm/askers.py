@@ -1,0 +1,68 @@
+"""The program of a process that asks for what only one may have: by Python and by HTTP at once, at a word.
+
+Each line of its input is a JSON object: `{"run": task}`, or `{"create": body}`. It answers with the statuses it got.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Awaitable
+from typing import Any
+
+from hanbeon.errors import ExecutionUnfinished, ScheduleNameTaken
+from hanbeon.surfaces.schedules.service import Schedules
+from tests.processes.owner import end_with_the_owner
+from tests.processes.process import READY
+from tests.schedule_storm.tasks import make_app
+from tests.server.client import Client, serving
+
+DONE = "done "
+
+
+async def _by_python(asked: Awaitable[Any]) -> int:
+    try:
+        await asked
+    except (ExecutionUnfinished, ScheduleNameTaken):
+        return 409
+    return 201
+
+
+async def _by_http(client: Client, path: str, body: Any) -> int:
+    answer = await client.post(path, body)
+    assert answer.status == 201 or answer.code in (ExecutionUnfinished.code, ScheduleNameTaken.code), answer
+    return answer.status
+
+
+async def _ask(schedules: list[Schedules], client: Client, wish: dict[str, Any]) -> list[int]:
+    """All at once, over connections of their own."""
+    if "run" in wish:
+        told = {"args": {"label": "by hand", "journal": os.devnull}}
+        path, body = f"/api/tasks/{wish['run']}/executions", told
+        python = [_by_python(each.run(wish["run"], told)) for each in schedules]
+    else:
+        path, body = "/api/schedules", wish["create"]
+        python = [_by_python(each.create(body)) for each in schedules]
+    return list(await asyncio.gather(*python, *(_by_http(client, path, body) for _ in schedules)))
+
+
+async def ask(url: str) -> None:
+    loop, asked = asyncio.get_running_loop(), asyncio.Queue[str]()
+    end_with_the_owner(lambda line: _hand_over(loop, asked, line))
+    app = make_app(url)
+    async with app, app.twin() as other, serving(app) as client:
+        schedules = [Schedules(app), Schedules(other)]
+        print(READY, flush=True)
+        while True:
+            wish = json.loads(await asked.get())
+            print(f"{DONE}{json.dumps(await _ask(schedules, client, wish))}", flush=True)
+
+
+def _hand_over(loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[str], line: str) -> None:
+    loop.call_soon_threadsafe(asked.put_nowait, line)
+
+
+if __name__ == "__main__":
+    asyncio.run(ask(sys.argv[1]))

@@ -1,0 +1,148 @@
+"""Who is let in: with tokens by scope, without any only the machine itself."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.server import auth
+from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
+from hanbeon.service.tokens import create_token, list_tokens, revoke_token
+from hanbeon.testing import VirtualClock
+from tests.server.client import Client, Said
+
+PLACE = "/metrics"  # Needs what reading needs.
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens are read anew for each request; how long they are believed is a test of its own."""
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
+
+
+async def _token(app: App, scope: str) -> str:
+    return (await create_token(app.store, "ada", scope)).text
+
+
+async def test_without_tokens_this_machine_is_served_under_its_own_names(server: Client) -> None:
+    port = urlsplit(server.url).port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", "LOCALHOST", "[::1]:80", "127.0.0.9", "localhost."):
+        assert (await server.get(PLACE, Host=host)).status == 200
+    for host in ("evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[", "", "localhost@evil.example", "0.0.0.0"):
+        answer = await server.get(PLACE, Host=host)
+        assert (answer.status, answer.code) == (403, "foreign_host"), host
+
+
+async def test_the_first_token_turns_authentication_on_for_a_running_server(app: App, server: Client) -> None:
+    assert (await server.get(PLACE)).status == 200
+    token = await _token(app, "read")
+    answer = await server.get(PLACE)
+    assert (answer.status, answer.code) == (401, "not_authenticated")
+    assert answer.headers["www-authenticate"] == 'Bearer realm="hanbeon"'
+    assert (await server.of(token).get(PLACE)).status == 200
+    assert (await server.of(token).get(PLACE, Host="shop.example")).status == 200
+    for path in ("/healthz", "/readyz", "/docs", "/openapi.json"):
+        assert (await server.get(path)).status == 200
+
+
+async def test_a_revoked_token_is_none_and_the_last_one_leaves_the_door_shut(app: App, server: Client) -> None:
+    made = await create_token(app.store, "ada", "admin")
+    assert (await server.of(made.text).get(PLACE)).status == 200
+    await revoke_token(app.store, made.record.id)
+    answer = await server.of(made.text).get(PLACE)
+    assert (answer.status, answer.code) == (401, "not_authenticated")
+    assert 'error="invalid_token"' in answer.headers["www-authenticate"]
+    assert (await server.get(PLACE)).status == 401
+
+
+@pytest.mark.parametrize("scope", Scope)
+async def test_a_scope_reads_if_it_may(app: App, server: Client, scope: Scope) -> None:
+    answer = await server.of(await _token(app, scope)).get(PLACE)
+    if scope in ALLOWED[Need.READ]:
+        assert answer.status == 200
+    else:
+        assert (answer.status, answer.code) == (403, "not_allowed")
+        assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
+
+
+def test_what_each_scope_may() -> None:
+    assert {need: {scope for scope in Scope if scope in ALLOWED[need]} for need in Need} == {
+        Need.NOTHING: set(Scope),
+        Need.READ: {Scope.ADMIN, Scope.USER, Scope.READ},
+        Need.WRITE: {Scope.ADMIN, Scope.USER},
+        Need.CRON: {Scope.ADMIN, Scope.CRON},
+        Need.ADMIN: {Scope.ADMIN},
+    }
+
+
+@pytest.mark.parametrize(
+    "header", ["", "Bearer", "Bearer ", "Basic YWRhOng=", "bearer", "Token abc", "Bearer  \t", "é", "Bearer é" * 900]
+)
+async def test_what_is_no_token_is_refused(app: App, server: Client, header: str) -> None:
+    await _token(app, "admin")
+    answer = await server.get(PLACE, Authorization=header)
+    assert (answer.status, answer.code) == (401, "not_authenticated")
+
+
+async def test_a_token_goes_in_the_header_alone(app: App, server: Client) -> None:
+    token = await _token(app, "admin")
+    assert (await server.get(f"{PLACE}?access_token={token}")).status == 401
+    assert (await server.get(f"{PLACE}?token={token}")).status == 401
+    assert (await server.get(PLACE, Authorization=f"bEARER {token}")).status == 200
+
+
+async def test_two_headers_are_one_too_many(app: App, server: Client) -> None:
+    token = await _token(app, "admin")
+    parts = urlsplit(server.url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    line = f"Authorization: Bearer {token}\r\n"
+    writer.write(f"GET {PLACE} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{line}{line}\r\n".encode())
+    assert (await reader.readline()).split()[1] == b"401"
+    writer.close()
+    await writer.wait_closed()
+
+
+async def test_failures_are_limited_by_address_and_hold_up_no_valid_token(app: App, server: Client) -> None:
+    token = await _token(app, "read")
+    seen: list[Said] = [await server.of("wrong").get(PLACE) for _ in range(MOST + 1)]
+    assert [each.status for each in seen] == [401] * MOST + [429]
+    assert seen[-1].code == "too_many_failures"
+    assert 0 < int(seen[-1].headers["retry-after"]) <= WINDOW_SECONDS
+    assert (await server.of(token).get(PLACE)).status == 200
+
+
+async def test_failures_are_forgiven_after_a_while_and_kept_for_few_addresses() -> None:
+    clock = VirtualClock()
+    failures = AuthThrottle(clock)
+    assert [failures.note("a") for _ in range(MOST)] == [0.0] * MOST
+    assert failures.note("a") == WINDOW_SECONDS
+    assert failures.note("b") == 0.0
+    await clock.advance(WINDOW_SECONDS)
+    assert failures.note("a") == 0.0
+    for number in range(20_000):
+        failures.note(str(number))
+    assert len(failures._counts) == 10_000
+
+
+async def test_only_hashes_are_kept_and_the_use_of_a_token_is_noted(app: App, server: Client) -> None:
+    token = await _token(app, "read")
+    assert (await list_tokens(app.store))[0].last_used_at is None
+    assert (await server.of(token).get(PLACE)).status == 200
+    (record,) = await list_tokens(app.store)
+    assert record.last_used_at is not None
+    kept = await app.store.database.read(lambda tx: tx.fetch("tokens"))
+    assert all(token not in str(value) and token[8:] not in str(value) for row in kept for value in dict(row).values())
+
+
+async def test_tokens_are_believed_for_a_second_and_no_longer(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert 0 < auth._KNOWN_FOR_SECONDS <= 1
+    clock = VirtualClock()
+    door = auth.Authenticator(app.store, clock)
+    assert await door._known() == {}
+    await _token(app, "read")
+    assert await door._known() == {}
+    await clock.advance(auth._KNOWN_FOR_SECONDS + 0.01)
+    assert len(await door._known()) == 1

@@ -1,0 +1,252 @@
+"""Databases that cannot be used, and what each says that helps; and two that want the same at once."""
+
+import asyncio
+import os
+import socket
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+
+from hanbeon.clock import SystemClock
+from hanbeon.errors import (
+    DatabaseUnavailable,
+    InvalidInput,
+    SchemaMissing,
+    SchemaTooNew,
+    SchemaTooOld,
+    SecondSqliteLibrary,
+)
+from hanbeon.store import schema
+from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.sqlite import _Connection
+from hanbeon.store.store import Store
+from tests.store.world import new_job
+
+
+async def opened(url: str) -> Store:
+    store = open_store(url, SystemClock())
+    try:
+        await store.open()
+    except BaseException:
+        await store.close()
+        raise
+    return store
+
+
+async def check_opens(url: str) -> None:
+    store = await opened(url)
+    try:
+        await store.enqueue([new_job()])
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("mysql://localhost/jobs", "mysql' is not a database Hanbeon knows"),
+        ("jobs.db", "is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://"),
+        ("", "is not a database Hanbeon knows"),
+        ("sqlite://", "names no file; write sqlite:///jobs.db"),
+        ("sqlite:///", "names no file"),
+        ("sqlite://jobs.db", "names no file"),
+        ("sqlite:///:memory:", "would not be durable"),
+    ],
+)
+def test_a_url_that_names_no_store_is_refused(url: str, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says) as refused:
+        open_store(url, SystemClock())
+    assert refused.value.field == "database_url"
+
+
+# PostgreSQL
+
+
+async def test_a_server_that_is_not_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not answer"):
+        await opened(f"postgresql://hanbeon@127.0.0.1:{port}/jobs")
+
+
+async def test_a_database_that_is_not_there(postgres_url: str) -> None:
+    with pytest.raises(DatabaseUnavailable, match=r"database \"nowhere\" does not exist; check HANBEON_DATABASE_URL"):
+        await opened(urlunsplit(urlsplit(postgres_url)._replace(path="/nowhere")))
+
+
+async def test_a_wrong_password(postgres_url: str) -> None:
+    parts = urlsplit(postgres_url)
+    assert parts.password is not None
+    with pytest.raises(DatabaseUnavailable, match="password authentication failed"):
+        await opened(postgres_url.replace(parts.password, "wrong"))
+
+
+async def test_a_database_that_was_never_migrated_names_the_command(postgres_url: str) -> None:
+    with pytest.raises(SchemaMissing, match="run `hanbeon migrate` once"):
+        await opened(postgres_url)
+    assert await migrate(postgres_url) == [migration.version for migration in schema.MIGRATIONS]
+    assert await migrate(postgres_url) == []
+    await check_opens(postgres_url)
+
+
+async def test_two_who_migrate_at_once_apply_it_once(postgres_url: str) -> None:
+    applied = await asyncio.gather(*[migrate(postgres_url) for _ in range(4)])
+    assert sorted(applied) == [[], [], [], [migration.version for migration in schema.MIGRATIONS]]
+    await check_opens(postgres_url)
+
+
+@pytest.fixture
+async def migrated(database_url: str) -> str:
+    await migrate(database_url)
+    return database_url
+
+
+async def _pretend(url: str, version: int, runs_from: int) -> None:
+    """Make it look as if a later release had migrated the database."""
+    if url.startswith("sqlite"):
+        store = await opened(url)
+        lent = await store.lend()
+        await lent.execute("INSERT INTO hanbeon_schema_version VALUES (?, ?, 0)", version, runs_from)
+        await lent.execute("COMMIT")
+        await lent.abandon()
+        await store.close()
+        return
+    connection = await asyncpg.connect(url)
+    await connection.execute("INSERT INTO hanbeon.schema_version VALUES ($1, $2, 0)", version, runs_from)
+    await connection.close()
+
+
+async def test_a_schema_that_is_too_old_names_the_command(migrated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    with pytest.raises(SchemaTooOld, match=f"this release needs {schema.VERSION}; run `hanbeon migrate`"):
+        await opened(migrated)
+
+
+async def test_the_next_releases_schema_is_fine_if_it_says_so(migrated: str) -> None:
+    await _pretend(migrated, schema.VERSION + 1, schema.VERSION)
+    await check_opens(migrated)
+    assert await migrate(migrated) == []
+
+
+async def test_a_schema_that_this_release_cannot_live_with_asks_for_an_upgrade(migrated: str) -> None:
+    await _pretend(migrated, schema.VERSION + 2, schema.VERSION + 1)
+    with pytest.raises(SchemaTooNew, match="upgrade hanbeon"):
+        await opened(migrated)
+
+
+async def test_a_closed_store_says_so(migrated: str) -> None:
+    store = await opened(migrated)
+    await store.close()
+    await store.close()
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        await store.counts()
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        await store.enqueue([new_job()])
+    with pytest.raises(DatabaseUnavailable, match="closed"):
+        await store.lend()
+    await store.open()
+    await store.enqueue([new_job()])
+    await store.close()
+
+
+# SQLite
+
+
+async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnavailable, match=r"folder .*/nowhere of the SQLite file does not exist"):
+        await opened(f"sqlite:///{tmp_path}/nowhere/jobs.db")
+    assert not (tmp_path / "nowhere").exists()
+
+
+async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    """Said again, and not something else, when it is tried again."""
+    path = tmp_path / "jobs.db"
+    path.write_bytes(b"This is not a database. " * 100)
+    for _ in range(2):
+        with pytest.raises(DatabaseUnavailable, match="not a sound SQLite database"):
+            await opened(f"sqlite:///{path}")
+    path.unlink()
+    await check_opens(f"sqlite:///{path}")
+
+
+async def test_a_folder_in_the_files_place(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnavailable):
+        await opened(f"sqlite:///{tmp_path}")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write any file")
+async def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.db"
+    await check_opens(f"sqlite:///{path}")
+    path.chmod(0o444)
+    with pytest.raises(DatabaseUnavailable, match="cannot be written"):
+        await opened(f"sqlite:///{path}")
+
+
+async def test_names_with_odd_signs_and_relative_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    await check_opens("sqlite:///한%20번.db")
+    assert (tmp_path / "한 번.db").exists()
+
+
+async def test_two_open_a_new_file_at_once(sqlite_url: str) -> None:
+    stores = await asyncio.gather(*[opened(sqlite_url) for _ in range(4)])
+    await asyncio.gather(*[store.enqueue([new_job()]) for store in stores])
+    assert sum((await stores[0].counts()).values()) == 4
+    for store in stores:
+        await store.close()
+
+
+def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
+    """Of eight at once one in ten rounds refused some of them, when nobody asked SQLite again."""
+    for number in range(100):
+        path, together = tmp_path / f"{number}.db", threading.Barrier(8)
+
+        def connect(path: Path = path, together: threading.Barrier = together) -> None:
+            together.wait()
+            _Connection(path, SystemClock(), "writer").db.close()
+
+        with ThreadPoolExecutor(8) as threads:
+            for each in [threads.submit(connect) for _ in range(8)]:
+                each.result()
+
+
+async def test_sqlite3_that_has_the_file_open_already_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.db"
+    other = sqlite3.connect(path)
+    try:
+        with pytest.raises(SecondSqliteLibrary, match="another SQLite library"):
+            await opened(f"sqlite:///{path}")
+    finally:
+        other.close()
+    await check_opens(f"sqlite:///{path}")
+
+
+async def test_sqlite3_cannot_open_the_file_while_the_store_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.db"
+    link = tmp_path / "link.db"
+    link.symlink_to(path)
+    first, second = await opened(f"sqlite:///{path}"), await opened(f"sqlite:///{path}")
+    await first.close()
+    for name in (path, str(path), os.fsencode(path), link, f"file:{path}", f"file://{path}?mode=ro"):
+        with pytest.raises(SecondSqliteLibrary):
+            sqlite3.connect(name, uri=str(name).startswith("file:"))
+    await second.enqueue([new_job()])
+    await second.close()
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT count(*) FROM hanbeon_job").fetchone() == (1,)
+    other.close()
+
+
+async def test_other_files_are_nobodys_business(tmp_path: Path) -> None:
+    store = await opened(f"sqlite:///{tmp_path}/jobs.db")
+    for name in (str(tmp_path / "other.db"), ":memory:", ""):
+        with sqlite3.connect(name) as other:
+            assert other.execute("SELECT 1").fetchone() == (1,)
+        other.close()
+    await store.close()

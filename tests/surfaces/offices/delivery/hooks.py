@@ -1,0 +1,30 @@
+"""Short words for what the tests do with webhooks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.outbound.web import Seen, Web
+from tests.surfaces.offices.office_kit import Desk
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+async def listen(desk: Desk, *webs: Web, **hook: Any) -> list[str]:
+    """Have the office tell these servers; the ids of the webhooks."""
+    hooks = [{"url": f"{web.url}/hook", "secret": SECRET} | hook for web in webs]
+    return [each.id for each in (await desk.offices.change(desk.id, {"webhooks": hooks})).webhooks]
+
+
+def types(web: Web) -> list[str]:
+    return [json.loads(seen.body)["type"] for seen in web.seen]
+
+
+def ids(seen: list[Seen]) -> list[str]:
+    return [each.headers["webhook-id"] for each in seen]
+
+
+async def statuses(desk: Desk, hook: str) -> list[str]:
+    """What became of each event for the webhook."""
+    return [f"{each.type} {each.status}" for each in (await desk.offices.deliveries(desk.id, hook)).items]

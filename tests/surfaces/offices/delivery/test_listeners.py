@@ -1,0 +1,134 @@
+"""Whom an office tells, as clients say it: what does not fit is refused by its field, and no secret is repeated."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import InvalidInput
+from hanbeon.testing import TestKit
+from tests.surfaces.offices.delivery.hooks import SECRET
+from tests.surfaces.offices.office_kit import Desk, add_tasks
+
+URL = "https://example.org/hook"
+
+
+@pytest.fixture
+async def desk(sqlite_url: str) -> AsyncIterator[Desk]:
+    """One that may not go to private addresses."""
+    app = App()
+    async with TestKit(app, sqlite_url) as kit:
+        desk = Desk(kit, add_tasks(app))
+        await desk.open()
+        yield desk
+
+
+@pytest.mark.parametrize(
+    ("hook", "field"),
+    [
+        ({"secret": SECRET}, "webhooks[0].url"),
+        ({"url": "example.org", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": 5, "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "https://", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "https://user:geheim@example.org", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "https://example.org/" + "x" * 2_000, "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "https://example.org/서울", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "http://127.0.0.1:8080/", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "http://[::1]/", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "http://10.1.2.3/", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": "http://169.254.169.254/latest", "secret": SECRET}, "webhooks[0].url"),
+        ({"url": URL}, "webhooks[0].secret"),
+        ({"url": URL, "secret": None}, "webhooks[0].secret"),
+        ({"url": URL, "secret": 5}, "webhooks[0].secret"),
+        ({"url": URL, "secret": ""}, "webhooks[0].secret"),
+        ({"url": URL, "secret": "whsec_"}, "webhooks[0].secret"),
+        ({"url": URL, "secret": "whsec_geheim!"}, "webhooks[0].secret"),
+        ({"url": URL, "secret": "geheim geheim"}, "webhooks[0].secret"),
+        ({"url": URL, "secret": "whsec_geheim123"}, "webhooks[0].secret"),
+        ({"url": URL, "secret": "x" * 300}, "webhooks[0].secret"),
+        ({"url": URL, "secret": SECRET, "events": "job_failed"}, "webhooks[0].events"),
+        ({"url": URL, "secret": SECRET, "events": ["job_fialed"]}, "webhooks[0].events"),
+        ({"url": URL, "secret": SECRET, "event": ["job_failed"]}, "webhooks[0].event"),
+        ({"id": "x", "url": URL, "secret": SECRET}, "webhooks[0].id"),
+        ("https://example.org", "webhooks[0]"),
+    ],
+)
+async def test_a_webhook_that_does_not_fit_changes_nothing(desk: Desk, hook: Any, field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await desk.offices.create({"name": "x", "webhooks": [hook]})
+    with pytest.raises(InvalidInput) as refused_too:
+        await desk.offices.change(desk.id, {"name": "changed", "webhooks": [hook]})
+    for refusal in (refused.value, refused_too.value):
+        assert refusal.field == field
+        assert "geheim" not in str(refusal)
+    (office,) = (await desk.offices.list()).items
+    assert (office.name, office.webhooks) == ("an office", [])
+
+
+async def test_the_same_events_twice_are_once_and_none_are_none(desk: Desk) -> None:
+    hooks = [{"url": URL, "secret": SECRET, "events": events} for events in (["job_failed"] * 2, [], None)]
+    office = await desk.offices.change(desk.id, {"webhooks": hooks})
+    assert [each.events for each in office.webhooks] == [["job_failed"], [], None]
+    assert len({each.id for each in office.webhooks}) == 3
+
+
+def _coded(size: int) -> str:
+    return base64.b64encode(b"s" * size).decode()
+
+
+async def test_secrets_are_base64_with_or_without_their_prefix(desk: Desk) -> None:
+    for size in (24, 25, 26, 32, 64):
+        for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
+            office = await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
+            assert secret not in str(office)
+
+
+@pytest.mark.parametrize("size", [1, 16, 23, 65, 100])
+async def test_secrets_have_as_many_bytes_as_the_standard_wants(desk: Desk, size: int) -> None:
+    for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
+        with pytest.raises(InvalidInput, match=f"of {size} bytes.* 24 to 64.*openssl rand -base64 24") as refused:
+            await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
+        assert refused.value.field == "webhooks[0].secret"
+        assert secret not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("syslog://", "dbus://", "gnome://", "macosx://", "windows://", "file:///etc/passwd", "exec://geheim"),
+        *("no address", "mailto:", "mailto://", "slack://geheim", "mailto://user:****@example.org", 5, None, "://x"),
+    ],
+)
+async def test_a_target_that_does_not_fit_changes_nothing(desk: Desk, target: Any) -> None:
+    before = await desk.offices.get(desk.id)
+    with pytest.raises(InvalidInput) as refusal:
+        await desk.offices.change(desk.id, {"notifications": ["mailtos://a:b@example.org", target]})
+    assert refusal.value.field == "notifications[1]"
+    assert "geheim" not in str(refusal.value)
+    assert await desk.offices.get(desk.id) == before
+
+
+async def test_targets_are_shown_without_their_secrets_and_known_by_that(desk: Desk) -> None:
+    first, second = "mailtos://ada:geheim@mail.example.org?to=team@example.org", "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdn"
+    office = await desk.offices.change(desk.id, {"notifications": [first, second, second]})
+    shown = office.notifications
+    assert shown == ["mailtos://ada:****@mail.example.org?****", "slack://****", "slack://****"]
+    assert "geheim" not in str(office)
+    before = await _ids(desk)
+    # In another order, and one less.
+    await desk.offices.change(desk.id, {"notifications": [shown[1], shown[0]]})
+    after = await _ids(desk)
+    assert after == {before_id: url for before_id, url in before.items() if before_id in after}
+    assert list(after.values()) == [second, first]
+    with pytest.raises(InvalidInput, match="masked"):
+        await desk.offices.change(desk.id, {"notifications": [shown[1], shown[1]]})
+    assert (await desk.offices.change(desk.id, {"notifications": None})).notifications == []
+
+
+async def _ids(desk: Desk) -> dict[str, str]:
+    rows = await desk.kit.app.store.database.read(lambda tx: tx.fetch("listeners_of", f'["{desk.id}"]'))
+    return {row["id"]: row["url"] for row in rows}

@@ -1,0 +1,208 @@
+"""Each event becomes one delivery for each webhook, whoever relays it, and nobody pays who has no webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.errors import InvalidInput, TaskDefinitionError, UnknownTask
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices.delivery.relay import Relay
+from hanbeon.surfaces.offices.service import Offices
+from tests.outbound.web import Web, reply, silence
+from tests.surfaces.offices.delivery.hooks import SECRET, listen, statuses
+from tests.surfaces.offices.office_kit import Desk
+
+NOBODY_S = "https://example.org/hook"
+
+
+async def _office(app: App, hooks: int) -> tuple[str, list[str]]:
+    office = await Offices(app).create(
+        {"name": "x", "sessions": {"default": "work"}, "webhooks": [{"url": NOBODY_S, "secret": SECRET}] * hooks}
+    )
+    return office.id, [each.id for each in office.webhooks]
+
+
+async def _deliveries(app: App, office: str, hook: str) -> list[int]:
+    found: list[int] = []
+    cursor: str | None = None
+    while True:
+        page = await Offices(app).deliveries(office, hook, cursor=cursor, limit=1_000)
+        found += [each.event_id or 0 for each in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            return found
+
+
+async def test_many_relays_make_each_delivery_once(app_url: str) -> None:
+    async with App(app_url) as first, App(app_url) as second, App(app_url) as third:
+        apps = (first, second, third)
+        for app in apps:
+            app.task(name="work")(_work)
+        office, hooks = await _office(first, 2)
+        relays = [Relay(app.store, app.settings, app.clock) for app in apps for _ in range(3)]
+        done = asyncio.Event()
+
+        async def relay(relay: Relay) -> None:
+            while not done.is_set():
+                relay.look_again()
+                await relay.run_once()
+                await asyncio.sleep(0)
+
+        async def make(app: App) -> None:
+            for _ in range(10):
+                await Offices(app).create_jobs(office, {"jobs": [{} for _ in range(20)]})
+
+        running = [asyncio.create_task(relay(each)) for each in relays]
+        await asyncio.gather(*(make(app) for app in apps))
+        done.set()
+        await asyncio.gather(*running)
+        while await relays[0].run_once() == 0:
+            pass
+        expected = [
+            event.id for event in await _all_events(first) if event.queue == f"office:{office}" and event.job_id
+        ]
+        assert len(expected) == 600
+        for hook in hooks:
+            assert sorted(await _deliveries(first, office, hook)) == expected
+
+
+async def test_a_relay_that_fails_half_way_has_done_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    app.task(name="work")(_work)
+    office, (hook,) = await _office(app, 1)
+    await Offices(app).create_jobs(office, {"jobs": [{}, {}]})
+    relay = Relay(app.store, app.settings, app.clock)
+
+    async def broken(tx: Tx, *_: Any) -> Any:
+        raise ConnectionResetError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("hanbeon.store.operations.relay.enqueue", broken)
+        with pytest.raises(Exception):  # noqa: B017, PT011 - of either database's kind
+            await relay.run_once()
+    assert await _deliveries(app, office, hook) == []
+    await relay.run_once()
+    assert len(await _deliveries(app, office, hook)) == 2
+
+
+async def test_where_nobody_listens_events_cost_the_relay_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    relay = Relay(app.store, app.settings, app.clock)
+    asked = _questions(app, monkeypatch)
+    assert await relay.run_once() == relay.quiet_seconds == app.settings.poll * 6
+    assert len(asked) == 1
+    for _ in range(100):  # So many times it is told of events.
+        assert 0 < await relay.run_once() <= relay.quiet_seconds
+    assert len(asked) == 1
+    relay.look_again()
+    await relay.run_once()
+    assert len(asked) == 2
+
+
+async def test_where_somebody_listens_a_quiet_relay_asks_one_question_a_poll(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app.task(name="work")(_work)
+    await _office(app, 1)
+    relay = Relay(app.store, app.settings, app.clock)
+    while await relay.run_once() == 0:
+        pass
+    asked = _questions(app, monkeypatch)
+    assert await relay.run_once() == app.settings.poll
+    assert len(asked) == 1
+
+
+async def test_deliveries_tell_nobody_of_themselves(desk: Desk) -> None:
+    async with Web(reply(204)) as web:
+        (hook,) = await listen(desk, web)
+        await desk.one()
+        assert await desk.kit.run_all() == 4
+        assert len(await statuses(desk, hook)) == 3
+
+
+async def test_silent_webhooks_take_no_slot_from_jobs(app_url: str) -> None:
+    """A worker with a single slot, all of whose webhooks are silent: jobs run one after the other all the same."""
+    async with (
+        App(app_url, outbound_allow_private=True, webhook_timeout=60, shutdown_grace=0) as app,
+        Web(silence) as web,
+    ):
+        app.task(name="work")(_work)
+        hooks = [{"url": f"{web.url}/{number}", "secret": SECRET} for number in range(5)]
+        office = await Offices(app).create({"name": "x", "sessions": {"default": "work"}, "webhooks": hooks})
+        async with app.worker(concurrency=1):
+            await (await app.enqueue("work")).result(30)
+            await Offices(app).create_jobs(office.id, {"jobs": [{}]})
+            async with asyncio.timeout(30):
+                await web.asked.wait()
+            for _ in range(5):
+                await (await app.enqueue("work")).result(30)
+            (instance,) = await app.instances()
+            assert instance.tasks == ["work"]
+            async with asyncio.timeout(30):
+                while web.open < 15:  # noqa: ASYNC110 - three events for each of them
+                    await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("name", ["hanbeon.webhook", "hanbeon.notification", "hanbeon.mine"])
+async def test_built_in_tasks_are_nobody_s_to_name(desk: Desk, name: str) -> None:
+    app = desk.kit.app
+    with pytest.raises(TaskDefinitionError, match="built-in"):
+        app.task(name=name)(_work)
+    with pytest.raises(TaskDefinitionError, match="built-in"):
+        app.command(name, ["true"])
+    with pytest.raises(UnknownTask):
+        await app.enqueue(name, {"listener": "x", "body": "x"})
+    with pytest.raises(UnknownTask):
+        await desk.offices.change(desk.id, {"sessions": {"default": name}})
+    await desk.refused(UnknownTask, {"handler": name})
+    assert name not in app.tasks.names()
+
+
+async def test_explain_knows_who_sends(desk: Desk) -> None:
+    async with Web(reply(500)) as web:
+        (hook,) = await listen(desk, web, events=["job_ready"])
+        await desk.one()
+        await desk.kit.tick()
+        (delivery,) = (await desk.offices.deliveries(desk.id, hook)).items
+        codes = [each.code for each in (await desk.kit.app.explain(delivery.id)).reasons]
+        assert codes == ["retry_time"]
+
+
+def _questions(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the database is asked from now on: a word for each transaction."""
+    asked: list[str] = []
+    database: Any = app.store.database
+
+    def watched(word: str, way: Any) -> Any:
+        def ask(*told: Any) -> Any:
+            asked.append(word)
+            return way(*told)
+
+        return ask
+
+    for word in ("read", "transact"):
+        monkeypatch.setattr(database, word, watched(word, getattr(database, word)))
+    return asked
+
+
+async def _work() -> None:
+    pass
+
+
+async def _all_events(app: App) -> Sequence[Any]:
+    found: list[Any] = []
+    while page := await app.events_after(found[-1].id if found else 0):
+        found += page
+    return found
+
+
+def test_the_arguments_of_a_delivery_hold_no_secret() -> None:
+    from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
+
+    for spec in (WebhookSpec(), NotificationSpec()):
+        with pytest.raises(InvalidInput):
+            spec.signature("x").unpack(json.dumps({"listener": "x", "body": "x", "title": "x", "secret": "x"}))

@@ -1,0 +1,109 @@
+"""An office worked by hand: short words for what the tests do with it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from hanbeon import App, PermanentError, SyncContext, TaskError
+from hanbeon.domain.job import JobRecord
+from hanbeon.errors import HanbeonError
+from hanbeon.surfaces.offices import schemas
+from hanbeon.surfaces.offices.service import Offices
+from hanbeon.testing import TestKit
+
+SESSIONS = {"default": "work"}
+
+
+class Gates:
+    """What tasks wait for, and which attempts have begun."""
+
+    def __init__(self) -> None:
+        self.hold, self.stop = asyncio.Event(), asyncio.Event()
+        self.ran: list[str] = []
+
+
+def add_tasks(app: App) -> Gates:
+    gates = Gates()
+
+    @app.task
+    async def work(name: str = "") -> str:
+        gates.ran.append(name)
+        return name
+
+    @app.task
+    async def hold() -> None:
+        await gates.hold.wait()
+
+    @app.task
+    async def stubborn() -> None:
+        """Is told to stop, and takes its time."""
+        try:
+            await gates.hold.wait()
+        except asyncio.CancelledError:
+            await gates.stop.wait()
+            raise
+
+    @app.task
+    async def fail(failure_type: str = "error", permanent: bool = False) -> None:
+        raise (PermanentError if permanent else TaskError)("on purpose", failure_type=failure_type)
+
+    @app.task
+    def say(ctx: SyncContext) -> None:
+        ctx.log("half way")
+
+    return gates
+
+
+class Desk:
+    """One office on a kit, with the tasks above."""
+
+    def __init__(self, kit: TestKit, gates: Gates) -> None:
+        self.kit, self.gates = kit, gates
+        self.offices = Offices(kit.app, kit.worker)
+        self.id = ""
+
+    async def open(self, **body: Any) -> schemas.Office:
+        office = await self.offices.create({"name": "an office", "sessions": SESSIONS} | body)
+        self.id = office.id
+        return office
+
+    async def make(self, *jobs: dict[str, Any]) -> list[schemas.Job]:
+        return await self.offices.create_jobs(self.id, {"jobs": list(jobs)})
+
+    async def one(self, **job: Any) -> schemas.Job:
+        return (await self.make(job))[0]
+
+    async def job(self, job: schemas.Job | str) -> schemas.JobDetail:
+        return await self.offices.job(self.id, job if isinstance(job, str) else job.id)
+
+    async def status(self, *jobs: schemas.Job) -> list[str]:
+        return [(await self.job(job)).status.value for job in jobs]
+
+    async def record(self, job: schemas.Job) -> JobRecord:
+        return await self.kit.app.store.job(job.id)
+
+    async def refused(self, kind: type[HanbeonError], *jobs: Any) -> HanbeonError:
+        """A batch is refused, and leaves nothing behind."""
+        before = await self.offices.stats(self.id)
+        with pytest.raises(kind) as refusal:
+            await self.make(*jobs)
+        assert await self.offices.stats(self.id) == before
+        return refusal.value
+
+    async def events(self, after: int = 0) -> list[schemas.SchedulerEvent]:
+        """Every event of the office behind that one, page by page."""
+        found: list[schemas.SchedulerEvent] = []
+        while True:
+            page = await self.offices.events(self.id, after)
+            found += page.items
+            after = page.after
+            if not page.more:
+                return found
+
+    async def told(self) -> list[tuple[str, str]]:
+        """Every event of the office: its type, and of which job."""
+        return [(event.type.value, event.job_id) for event in await self.events()]
+
+    async def types(self, job: schemas.Job) -> list[str]:
+        return [kind for kind, job_id in await self.told() if job_id == job.id]

@@ -1,0 +1,147 @@
+"""What is answered when jobs are made: what the transaction that made them left, however quick a worker is."""
+
+import asyncio
+from typing import Any
+
+import asyncpg
+import msgspec
+import pytest
+import uuid_utils
+
+from hanbeon import App
+from hanbeon.domain.job import JobRecord, NewJob, as_made
+from hanbeon.store.operations import queries
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.offices import job_creation
+from hanbeon.surfaces.offices.service import Offices
+from tests.databases.locks import somebody_waits
+from tests.surfaces.offices.office_kit import Desk, add_tasks
+
+
+def _id() -> str:
+    return str(uuid_utils.uuid7())
+
+
+async def test_jobs_are_told_as_they_were_made_though_a_worker_has_been_quicker(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def quick_after(commit: Any) -> Any:
+        async def quick(*args: Any) -> Any:
+            answer = await commit(*args)
+            if answer is not None:  # Else it was not made this way.
+                monkeypatch.undo()
+                await desk.kit.run_all()
+            return answer
+
+        return quick
+
+    store = desk.kit.app.store
+    monkeypatch.setattr(store, "transact", quick_after(store.transact))
+    first, second = await desk.make({"key": "a"}, {"depends_on": ["a"]})
+    assert (first.status, second.status) == ("ready", "pending")
+    assert await desk.status(first, second) == ["done", "done"]
+    for way in ("transact", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
+        monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
+    single = await desk.one()
+    assert (single.status, await desk.status(single)) == ("ready", ["done"])
+
+
+async def test_the_answer_is_what_a_look_would_show(desk: Desk) -> None:
+    done, failed, waiting = await desk.make({}, {"handler": "fail", "max_retries": 0}, {"depends_on": [], "role": "QA"})
+    await desk.kit.run_all()
+    again = {"id": _id(), "title": "again"}
+    before = await desk.one(**again)
+    made = await desk.make(
+        {"key": "a", "role": "FE", "task_id": "T", "priority": 7, "urgent": True, "timeout_ms": 1_500},
+        {"key": "b", "depends_on": ["c", "a", "a"], "max_retries": 9, "title": "제목", "args": {"name": "b"}},
+        {"key": "c", "handler": "say"},
+        {"key": "d", "depends_on": [done.id, "a"]},
+        {"key": "e", "depends_on": [done.id]},
+        {"key": "f", "depends_on": [failed.id, waiting.id]},
+        {"key": "g", "depends_on": [failed.id], "on_dependency_failure": "fail"},
+        {"key": "h", "depends_on": ["g"]},
+        {"key": "i", "depends_on": [before.id, "a"]},
+        again,
+    )
+    statuses = ["ready", "pending", "ready", "pending", "ready", "pending", "failed", "failed", "pending", "ready"]
+    assert [job.status.value for job in made] == statuses
+    looked = {job.id: job for job in (await desk.offices.jobs(desk.id)).items}
+    assert made == [looked[job.id] for job in made]
+
+
+async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[JobRecord] = []
+
+    def noting(*args: Any, **more: Any) -> JobRecord:
+        told.append(as_made(*args, **more))
+        return told[-1]
+
+    monkeypatch.setattr(job_creation, "as_made", noting)
+    made = await desk.make(
+        {"key": "a", "role": "FE", "task_id": "T", "priority": 7, "urgent": True, "timeout_ms": 1_500},
+        {"depends_on": ["a"], "max_retries": 9, "on_dependency_failure": "fail"},
+    )
+    assert told == [await desk.record(job) for job in made]
+
+
+async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of thousands would be read row by row."""
+    asked: list[str] = []
+    look = queries.jobs_by_id
+
+    async def looking(tx: Tx, ids: Any) -> list[JobRecord]:
+        asked.extend(ids)
+        return await look(tx, ids)
+
+    monkeypatch.setattr(queries, "jobs_by_id", looking)
+    await desk.make(*({"key": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(100)))
+    assert asked == []
+    made = await desk.make({"key": "a"}, {"depends_on": [(await desk.one()).id]})
+    assert asked == [made[1].id]
+    assert msgspec.to_builtins(made[1])["status"] == "pending"
+
+
+async def test_a_single_job_waits_for_whoever_changes_its_office_and_goes_by_that(postgres_url: str) -> None:
+    """It is made in one statement, with a look at the office that began before the change was committed."""
+    app = App(postgres_url)
+    await app.migrate()
+    async with app:
+        add_tasks(app)
+        offices = Offices(app)
+        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
+        await offices.create_jobs(office.id, {"jobs": [{}, {"handler": "hold"}]})  # So that the lanes are known.
+        other = await asyncpg.connect(postgres_url)
+        try:
+            async with other.transaction():
+                await other.execute(
+                    "UPDATE hanbeon.office SET sessions = $2, version = version + 1 WHERE id = $1",
+                    *(office.id, '{"default": "hold"}'),
+                )
+                job_creation = asyncio.create_task(offices.create_jobs(office.id, {"jobs": [{}]}))
+                assert await somebody_waits(postgres_url, job_creation)
+            (made,) = await job_creation
+        finally:
+            await other.close()
+        assert (made.status, (await app.store.job(made.id)).task) == ("ready", "hold")
+
+
+async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: str) -> None:
+    app = App(postgres_url)
+    await app.migrate()
+    async with app:
+        add_tasks(app)
+        offices = Offices(app)
+        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
+        (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+        record = await app.store.job(job.id)
+        new = NewJob(id=_id(), task=record.task, queue=record.queue)
+        made = await app.store.enqueue_one_in_office(new, office.id, office.version)
+        assert made is not None
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None, "the id is taken"
+        new = msgspec.structs.replace(new, id=_id())
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version + 1) is None
+        await offices.delete(office.id, cancel=True)
+        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None
+        assert await app.store.jobs([new.id]) == []

@@ -1,0 +1,92 @@
+"""Fires become executions: at their times, once, and as the schedule says when the last run has not ended."""
+
+import datetime as dt
+
+import pytest
+
+from tests.surfaces.schedules.schedule_kit import Timetable
+
+
+async def test_a_schedule_fires_at_its_times(timetable: Timetable) -> None:
+    schedule = await timetable.make("*/5 * * * *", args={"day": "monday"})
+    assert schedule.next_fire_at is not None
+    await timetable.pass_by(3_600, step=60)
+    await timetable.run()
+    made = await timetable.executions()
+    assert [each.type.value for each in made] == ["SCHEDULE"] * len(made)
+    assert timetable.gates.ran[0] == "monday"
+    created = [at for at, outcome in await timetable.history(schedule) if outcome == "created"]
+    assert created[0] == schedule.next_fire_at[11:19]
+    assert [each.scheduled_at[11:19] for each in made] == created
+
+
+async def test_an_execution_that_has_not_ended_lets_fires_pass(timetable: Timetable) -> None:
+    schedule = await timetable.make(task_id="hold")
+    await timetable.pass_by(60)
+    await timetable.kit.start_ready()
+    await timetable.pass_by(180, step=60)
+    assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 3}
+    timetable.gates.hold.set()
+    await timetable.kit.settle()
+    await timetable.pass_by(60)
+    assert await timetable.outcomes(schedule) == {"created": 2, "skipped": 3}
+    page = await timetable.schedules.fires(schedule.id, outcome="skipped")
+    assert {fire.reason for fire in page.items} == {"overlap"}
+
+
+async def test_overlapping_executions_may_be_allowed(timetable: Timetable) -> None:
+    schedule = await timetable.make(task_id="hold", overlap="allow")
+    await timetable.pass_by(180, step=60)
+    assert await timetable.outcomes(schedule) == {"created": 3}
+    assert len(await timetable.kit.start_ready()) == 3
+
+
+async def test_one_may_wait_for_the_last_to_end(timetable: Timetable) -> None:
+    schedule = await timetable.make(task_id="hold", overlap="queue_one")
+    await timetable.pass_by(60)
+    await timetable.kit.start_ready()
+    await timetable.pass_by(180, step=60)
+    assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 2}
+    assert len((await timetable.schedules.get(schedule.id)).waiting) == 1
+    timetable.gates.hold.set()
+    await timetable.kit.settle()
+    await timetable.look()
+    assert await timetable.outcomes(schedule) == {"created": 2, "skipped": 2}
+    assert (await timetable.schedules.get(schedule.id)).waiting == []
+    await timetable.run()
+    assert timetable.gates.ran == ["hold", "hold"]
+
+
+@pytest.mark.parametrize(
+    ("misfire", "expected"),
+    [
+        ("coalesce", {"created": 1, "coalesced": 59}),
+        ("skip", {"created": 1, "missed": 59}),
+        ("all", {"created": 1}),
+    ],
+)
+async def test_after_an_hour_without_anybody(timetable: Timetable, misfire: str, expected: dict[str, int]) -> None:
+    schedule = await timetable.make(misfire=misfire)
+    await timetable.kit.clock.advance(3_600)
+    await timetable.look()
+    assert await timetable.outcomes(schedule) == expected
+    await timetable.run()
+    if misfire == "all":
+        await _finish(timetable)
+        assert await timetable.outcomes(schedule) == {"created": 60}
+        assert len(timetable.gates.ran) == 60
+
+
+async def _finish(timetable: Timetable) -> None:
+    for _ in range(200):
+        await timetable.look()
+        if not await timetable.kit.tick():
+            return
+
+
+async def test_an_instant_fires_once(timetable: Timetable) -> None:
+    moment = timetable.kit.clock.now_us() // 1_000_000 + 90
+    schedule = await timetable.make(None, run_at=dt.datetime.fromtimestamp(moment, dt.UTC).isoformat())
+    await timetable.pass_by(600, step=30)
+    assert await timetable.outcomes(schedule) == {"created": 1}
+    assert (await timetable.schedules.get(schedule.id)).next_fire_at is None
