@@ -55,7 +55,7 @@ async def _fire(rounds: int, count: int) -> dict[str, list[float]]:
 
 async def _created() -> int:
     """Executions that schedules have made until now."""
-    return (await app.store.database.read(totals)).get(Total.FIRES.of(FireOutcome.CREATED), 0)
+    return (await app.store.read(totals)).get(Total.FIRES.of(FireOutcome.CREATED), 0)
 
 
 async def _step(count: int) -> dict[str, float]:

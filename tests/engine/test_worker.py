@@ -218,7 +218,7 @@ async def test_a_live_worker_folds_what_it_did(app: App, monkeypatch: pytest.Mon
                 total += await folded.get()
     counts = await app.counts()
     assert counts[State.SUCCEEDED] == 1
-    assert await app.store.database.read(lambda tx: tx.fetch("unfolded")) == []
+    assert await app.store.read(lambda tx: tx.fetch("unfolded")) == []
 
 
 class Counter:

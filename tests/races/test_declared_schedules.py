@@ -23,13 +23,13 @@ async def test_each_is_made_once_and_changed_once(database_url: str) -> None:
         for app in apps:
             add_tasks(app)
         known = {task.name: settings_of(task.options) for task in apps[0].tasks}
-        await apps[0].store.transact(lambda tx: register_tasks(tx, known, "test"))
+        await apps[0].store.write(lambda tx: register_tasks(tx, known, "test"))
 
         async def declare(app: App, name: str, cron: str) -> DeclarationOutcome:
             said = declared_schedule(name, {"task": "report", "cron": cron})
             declaration = said.resolved(app.tasks.by_name, app.settings)
             new_id = str(uuid_utils.uuid7())
-            done = await app.store.transact(lambda tx: declare_schedule(tx, declaration, new_id, "test"))
+            done = await app.store.write(lambda tx: declare_schedule(tx, declaration, new_id, "test"))
             return done.outcome
 
         for number in range(ROUNDS):

@@ -41,7 +41,7 @@ async def _sleeping(url: str, folder: Path, poll: float) -> AsyncIterator[tuple[
 
 async def _in(app: App, seconds: float) -> schemas.Schedule:
     """A schedule that is due then, by the database's clock."""
-    at = await app.store.database.read(now_us) + round(seconds * MICROS)
+    at = await app.store.read(now_us) + round(seconds * MICROS)
     moment = dt.datetime.fromtimestamp(at / MICROS, dt.UTC).isoformat(timespec="milliseconds")
     body = {"task_id": "alone0", "run_at": moment, "args": {"label": "soon", "journal": os.devnull}, "overlap": "allow"}
     return await Schedules(app).create(body)

@@ -123,10 +123,10 @@ async def test_an_execution_that_somebody_is_at_follows_its_task_a_moment_later(
         async with direct(postgres_url) as completing:
             async with completing.transaction():
                 await completing.execute("SELECT 1 FROM hanbeon.job WHERE id = $1 FOR NO KEY UPDATE", made.execution_id)
-                left = await store.transact(partial(register_tasks, tasks=settings, by="another"))
+                left = await store.write(partial(register_tasks, tasks=settings, by="another"))
             record = await store.job(made.execution_id)
             assert (left, record.timeout_us) == ([record.seq], None)
-            await store.transact(partial(follow, job=record.seq))
+            await store.write(partial(follow, job=record.seq))
         assert (await store.job(made.execution_id)).timeout_us == 5_000_000
 
 
@@ -136,8 +136,8 @@ async def _register(app: App) -> None:
         policy = RetryPolicy(max_retries=1000 + number % 2, base_us=20_000)
         order = random.sample(names, len(names))
         settings = {name: TaskSettings(policy=policy, timeout_us=(number % 3 + 60) * 1_000_000) for name in order}
-        for job in await app.store.transact(partial(register_tasks, tasks=settings, by="another")):
-            await app.store.transact(partial(follow, job=job))
+        for job in await app.store.write(partial(register_tasks, tasks=settings, by="another")):
+            await app.store.write(partial(follow, job=job))
         await asyncio.sleep(0.02)
 
 

@@ -92,7 +92,7 @@ class Client:
 
     async def _delete(self) -> None:
         schedule_id = self._any()
-        asked_at = await self._store.database.read(now_us)
+        asked_at = await self._store.read(now_us)
         await self._schedules.delete(schedule_id)
         self._board.asked_to_delete[schedule_id] = asked_at
 

@@ -61,7 +61,7 @@ class Storm:
     async def end(self, timeout: float) -> Judgement:
         """See all that was due to its end, let nothing more become due, and judge."""
         store = self.app.store
-        over_at = await store.database.read(now_us)
+        over_at = await store.read(now_us)
 
         async def caught_up() -> bool | None:
             behind = "SELECT 1 FROM hanbeon.schedule WHERE due_at <= $1 LIMIT 1"

@@ -132,7 +132,7 @@ async def test_only_hashes_are_kept_and_the_use_of_a_token_is_noted(app: App, se
     assert (await server.of(token).get(PLACE)).status == 200
     (record,) = await list_tokens(app.store)
     assert record.last_used_at is not None
-    kept = await app.store.database.read(lambda tx: tx.fetch("tokens"))
+    kept = await app.store.read(lambda tx: tx.fetch("tokens"))
     assert all(token not in str(value) and token[8:] not in str(value) for row in kept for value in dict(row).values())
 
 

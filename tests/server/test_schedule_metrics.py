@@ -117,11 +117,11 @@ async def test_numbers_stay_what_they_are_when_their_rows_are_gathered(
 ) -> None:
     store = kit.app.store
     for _ in range(6):
-        await store.transact(lambda tx: add_totals(tx, {"pruned/jobs": 2, "pruned/fires": 1}))
+        await store.write(lambda tx: add_totals(tx, {"pruned/jobs": 2, "pruned/fires": 1}))
     monkeypatch.setattr(totals, "_MANY", 11)
     for rows in (2, 2):
-        await store.transact(gather_totals)
-        assert await store.database.read(totals.totals) == {"pruned/jobs": 12, "pruned/fires": 6}
+        await store.write(gather_totals)
+        assert await store.read(totals.totals) == {"pruned/jobs": 12, "pruned/fires": 6}
         async with kit.app.transaction() as tx:
             table = "hanbeon.total" if "postgres" in kit.app.settings.database_url else "hanbeon_total"
             assert (await tx.fetch(f"SELECT count(*) AS n FROM {table}"))[0]["n"] == rows
@@ -133,5 +133,5 @@ async def test_a_deed_that_does_not_commit_is_not_counted(kit: TestKit) -> None:
         raise ValueError("undone")
 
     with pytest.raises(ValueError, match="undone"):
-        await kit.app.store.transact(fail)
-    assert await kit.app.store.database.read(totals.totals) == {}
+        await kit.app.store.write(fail)
+    assert await kit.app.store.read(totals.totals) == {}

@@ -33,7 +33,7 @@ class Halting:
 async def main(url: str) -> None:
     store = open_store(url, SystemClock())
     await store.open()
-    await store.transact(lambda tx: fold(Halting(tx), 1000))
+    await store.write(lambda tx: fold(Halting(tx), 1000))
 
 
 if __name__ == "__main__":

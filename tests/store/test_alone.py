@@ -36,7 +36,7 @@ async def rows(world: World, job_id: str) -> list[dict[str, Any]]:
         found = await tx.fetch("jobs_by_id", f'["{job_id}"]')
         return [{name: value for name, value in dict(row).items() if name not in ("seq", "id")} for row in found]
 
-    return await world.store.database.read(read)
+    return await world.store.read(read)
 
 
 @pytest.mark.parametrize("given", [PLAIN, FULL], ids=["plain", "full"])
@@ -48,7 +48,7 @@ async def test_both_ways_write_the_same(postgres_world: World, given: dict[str, 
     assert enqueues.goes_alone([quick])
     (made,) = await world.enqueue(quick)
     assert (made.id, made.state, made.created) == (quick.id, State.READY, True)
-    await world.store.transact(lambda tx: enqueues.enqueue(tx, world.store.book, [long]))
+    await world.store.write(lambda tx: enqueues.enqueue(tx, world.store.book, [long]))
     assert await rows(world, quick.id) == await rows(world, long.id) != []
     told = [(await world.events(job.id))[0] for job in (quick, long)]
     assert len({msgspec.json.encode(msgspec.structs.replace(event, id=0, job_id="")) for event in told}) == 1

@@ -66,7 +66,7 @@ async def test_a_slot_that_is_just_being_taken_is_taken(
     other = open_store(database_url, SystemClock())
     await other.open()
     try:
-        first = asyncio.create_task(store.transact(take_slowly))
+        first = asyncio.create_task(store.write(take_slowly))
         await counted.wait()
         second = asyncio.create_task(other.claim(ClaimRequest(2, ["t"], 1, 30_000_000)))
         await somebody_waits(database_url, second)

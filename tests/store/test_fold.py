@@ -90,7 +90,7 @@ async def test_two_who_fold_at_once_do_not_fold_twice_nor_wait(postgres_world: W
         await may_end.wait()
         return folded
 
-    first = asyncio.create_task(world.store.transact(slowly))
+    first = asyncio.create_task(world.store.write(slowly))
     await folding.wait()
     # The other comes away at once, and readers see none of it yet.
     assert await asyncio.wait_for(world.store.fold(), 120) == 0
@@ -113,7 +113,7 @@ async def test_those_who_move_jobs_do_not_wait_for_one_who_folds(postgres_world:
         folding.set()
         await may_end.wait()
 
-    first = asyncio.create_task(world.store.transact(slowly))
+    first = asyncio.create_task(world.store.write(slowly))
     await folding.wait()
     async with asyncio.timeout(120):
         await world.finish(job)

@@ -37,9 +37,9 @@ async def _limit(tx: Tx) -> Any:
 
 
 async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_world: World) -> None:
-    assert await postgres_world.store.transact(_limit, 1_000) == "5s"
-    assert await postgres_world.store.transact(_limit, 100_000) == "200s"
+    assert await postgres_world.store.write(_limit, 1_000) == "5s"
+    assert await postgres_world.store.write(_limit, 100_000) == "200s"
 
 
 async def test_who_only_reads_may_think_for_minutes(postgres_world: World) -> None:
-    assert await postgres_world.store.database.read(_limit) == "10min"
+    assert await postgres_world.store.read(_limit) == "10min"

@@ -65,7 +65,7 @@ async def test_no_end_slips_in_while_a_log_is_written(store: Store, database_url
         await go.wait()
 
     try:
-        writing = asyncio.create_task(store.transact(slow_write))
+        writing = asyncio.create_task(store.write(slow_write))
         await locked.wait()
         facts = await store.renew([lease], 30_000_000)
         assert (facts.renewed, facts.lost) == (set(), set())

@@ -158,7 +158,7 @@ class World:
 
     async def check_tallies(self) -> None:
         """What is kept of each queue and what is read are what a recount of the same snapshot gives."""
-        told, found, counted = await self.store.database.read(_both_counts)
+        told, found, counted = await self.store.read(_both_counts)
         assert told == found
         total = Stock()
         for stock in found.values():

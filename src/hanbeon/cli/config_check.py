@@ -110,7 +110,7 @@ async def _strangers(
 
 async def _known_tasks(app: App, names: list[str]) -> list[str]:
     """Those of these that a worker of the database has registered."""
-    return [task.name for task in await app.store.database.read(lambda tx: find_tasks(tx, names))]
+    return [task.name for task in await app.store.read(lambda tx: find_tasks(tx, names))]
 
 
 def _unknown_task(schedule: DeclaredSchedule, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:

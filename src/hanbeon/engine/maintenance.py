@@ -45,7 +45,7 @@ class Maintenance:
 
     async def promote(self) -> float:
         """pending → ready, then sleep until the next one is due."""
-        wait_us, moment = await self._store.database.read(_next_moments)
+        wait_us, moment = await self._store.read(_next_moments)
         self._saw(moment)
         if wait_us is None:
             return self.settings.poll

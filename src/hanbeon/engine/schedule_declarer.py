@@ -43,7 +43,7 @@ class ScheduleDeclarer:
         before, after = self._in_force, {each.name: each for each in self._declarations()}
         if before == after:
             return
-        there = {each.name: each for each in await self._store.database.read(declared_schedules)}
+        there = {each.name: each for each in await self._store.read(declared_schedules)}
         for name, declaration in after.items():
             known = there.get(name)
             if known is None or known.declared != declaration.said:
@@ -62,7 +62,7 @@ class ScheduleDeclarer:
     async def _declare(self, declaration: Declaration) -> None:
         new_id = str(uuid_utils.uuid7())
         try:
-            done = await self._store.transact(lambda tx: declare_schedule(tx, declaration, new_id, self._by))
+            done = await self._store.write(lambda tx: declare_schedule(tx, declaration, new_id, self._by))
         except InvalidInput as error:
             _log.error("schedule_not_declared", schedule=declaration.name, error=str(error))
             return

@@ -55,7 +55,7 @@ class SchedulePoller:
         return self._clock.monotonic() + moment.wait_us / MICROS < self._looks_at - _BETWEEN_TRIES
 
     async def _look(self) -> float:
-        moment = await self._store.database.read(fires.next_moment)
+        moment = await self._store.read(fires.next_moment)
         self.waiting = moment.waiting
         pause = self.settings.poll * _IDLE_POLLS
         if moment.waiting:
@@ -69,7 +69,7 @@ class SchedulePoller:
         return AGAIN if await self._step(self._due) else _BETWEEN_TRIES
 
     async def _step(self, step: Callable[[Tx], Awaitable[Firing]]) -> int:
-        fired = await self._store.transact(step)
+        fired = await self._store.write(step)
         for name, number in fired.lanes:
             self._store.book.note(name, number)
         self.fired += fired.fires

@@ -373,8 +373,8 @@ class Worker:
 
     async def _register_tasks(self) -> None:
         served = {task.name: settings_of(task.options) for task in self._registry if task.executor in self._executors}
-        for job in await self._store.transact(lambda tx: register_tasks(tx, served, self.name)):
-            await self._store.transact(partial(follow, job=job))
+        for job in await self._store.write(lambda tx: register_tasks(tx, served, self.name)):
+            await self._store.write(partial(follow, job=job))
 
     def _running(self) -> int:
         """How many of its slots are taken; built-in tasks have others."""

@@ -42,7 +42,7 @@ def operations(context: ServerContext) -> list[Operation]:
     async def readyz(ask: ApiRequest) -> Reply:
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
-                schema.check(*await context.app.store.database.read(_version))
+                schema.check(*await context.app.store.read(_version))
         except TimeoutError:
             raise DatabaseUnavailable(f"the database did not answer within {_PATIENCE_SECONDS:g} s") from None
         return Reply(Readiness())
@@ -50,8 +50,8 @@ def operations(context: ServerContext) -> list[Operation]:
     async def metrics(ask: ApiRequest) -> Response:
         queues = await context.app.statistics(window=_WINDOW_SECONDS)
         instances = await context.app.instances()
-        listeners = await context.app.store.database.read(count_listeners)
-        schedules, counted = await context.app.store.database.read(_of_schedules)
+        listeners = await context.app.store.read(count_listeners)
+        schedules, counted = await context.app.store.read(_of_schedules)
         numbers = Numbers(queues, instances, listeners, schedules, counted)
         return Response(metrics_text(context.counts, numbers), media_type=CONTENT_TYPE)
 

@@ -41,7 +41,7 @@ class Idempotency:
             return await answer()
         asked = IdempotentRequest(ask.who.user, _key(ask), await _digest(ask))
         seed = str(uuid_utils.uuid7())
-        found = await self._store.transact(
+        found = await self._store.write(
             lambda tx: idempotency.begin_request(tx, asked, seed, micros(KEPT_SECONDS), micros(DEAD_SECONDS))
         )
         if isinstance(found, StoredResponse):
@@ -51,7 +51,7 @@ class Idempotency:
             response = await answer()
         except (HanbeonError, Refused):
             with contextlib.suppress(DatabaseUnavailable):
-                await self._store.transact(lambda tx: idempotency.forget_request(tx, asked))
+                await self._store.write(lambda tx: idempotency.forget_request(tx, asked))
             raise
         # What was done is done, and told, even if it cannot be told again.
         with contextlib.suppress(DatabaseUnavailable):
@@ -61,12 +61,10 @@ class Idempotency:
     async def _keep(self, asked: IdempotentRequest, response: Response) -> None:
         headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
         body = bytes(response.body).decode()
-        await self._store.transact(
-            lambda tx: idempotency.store_response(tx, asked, response.status_code, headers, body)
-        )
+        await self._store.write(lambda tx: idempotency.store_response(tx, asked, response.status_code, headers, body))
         if self._clock.monotonic() - self._pruned_at > _PRUNE_SECONDS:
             self._pruned_at = self._clock.monotonic()
-            await self._store.transact(lambda tx: idempotency.prune_responses(tx, micros(KEPT_SECONDS)))
+            await self._store.write(lambda tx: idempotency.prune_responses(tx, micros(KEPT_SECONDS)))
 
 
 def _key(ask: ApiRequest) -> str:

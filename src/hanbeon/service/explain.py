@@ -19,7 +19,7 @@ _HOLDERS = 1000
 
 async def explain_job(store: Store, job_id: str, alive_within_us: int) -> Explanation:
     """Answer from one consistent view of the database."""
-    return explain(await store.database.read(lambda tx: _facts(tx, job_id, alive_within_us)))
+    return explain(await store.read(lambda tx: _facts(tx, job_id, alive_within_us)))
 
 
 async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:

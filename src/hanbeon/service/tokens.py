@@ -32,7 +32,7 @@ async def create_token(store: Store, user: str, scope: str) -> NewToken:
     if scope not in set(Scope):
         raise InvalidInput(f"{scope!r} is not a scope; use {', '.join(Scope)}", field="scope")
     text = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
-    return NewToken(text, await store.transact(lambda tx: tokens.add_token(tx, hash_of(text), user, Scope(scope))))
+    return NewToken(text, await store.write(lambda tx: tokens.add_token(tx, hash_of(text), user, Scope(scope))))
 
 
 async def list_tokens(store: Store) -> list[TokenRecord]:
@@ -41,17 +41,17 @@ async def list_tokens(store: Store) -> list[TokenRecord]:
 
 async def all_tokens(store: Store) -> dict[str, TokenRecord]:
     """By hash."""
-    return await store.database.read(tokens.tokens)
+    return await store.read(tokens.tokens)
 
 
 async def revoke_token(store: Store, number: int) -> TokenRecord:
     if not 0 <= number <= _NUMBER_MAX:
         raise InvalidInput(f"{number} is no number of a token", field="id")
-    return await store.transact(lambda tx: tokens.revoke_token(tx, number))
+    return await store.write(lambda tx: tokens.revoke_token(tx, number))
 
 
 async def note_use(store: Store, number: int) -> None:
-    await store.transact(lambda tx: tokens.touch_token(tx, number))
+    await store.write(lambda tx: tokens.touch_token(tx, number))
 
 
 def hash_of(text: str) -> str:

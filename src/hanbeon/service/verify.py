@@ -60,7 +60,7 @@ async def verify(store: Store) -> VerifyReport:
     """
     while await store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
         pass
-    return await store.database.read(_audit)
+    return await store.read(_audit)
 
 
 async def _audit(tx: Tx) -> VerifyReport:

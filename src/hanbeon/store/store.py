@@ -63,8 +63,12 @@ class Store:
         await self.notifier.close()
         await self.database.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
-        """Commit the operation, then wake whom it concerns. One that makes very many jobs is given the time for it."""
+    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Run the operation in a transaction that only reads."""
+        return await self.database.read(operation)
+
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
+        """Commit the operation, then wake whom it concerns. `jobs`: how many it makes, for its time limit."""
         answer, hints = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self.notifier.send(hints)
         return answer
@@ -90,7 +94,7 @@ class Store:
         if not missing and first is None and last is None:
             if enqueues.goes_alone(jobs) and (one := await self._enqueue_one(jobs[0])) is not None:
                 return [one]
-            return await self.transact(lambda tx: make(tx, self.book), len(jobs))
+            return await self.write(lambda tx: make(tx, self.book), len(jobs))
         # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
         made: list[tuple[LaneName, int]] = []
 
@@ -103,7 +107,7 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        answers = await self.transact(enqueue, len(jobs))
+        answers = await self.write(enqueue, len(jobs))
         for name, number in made:
             self.book.note(name, number)
         return answers
@@ -200,7 +204,7 @@ class Store:
         """Make the lanes of these jobs known, in a transaction of its own."""
         missing = self.book.missing(job.lane for job in jobs)
         if missing:
-            for name, number in await self.transact(lambda tx: add_lanes(tx, missing)):
+            for name, number in await self.write(lambda tx: add_lanes(tx, missing)):
                 self.book.note(name, number)
 
     # Running jobs
@@ -212,7 +216,7 @@ class Store:
         again_from_first = request.cursor > 0
         while True:
             look = request
-            answer = await self.transact(lambda tx, look=look: claims.claim(tx, self.book, look))  # type: ignore[misc]
+            answer = await self.write(lambda tx, look=look: claims.claim(tx, self.book, look))  # type: ignore[misc]
             if answer.jobs or (answer.cursor == 0 and not again_from_first):
                 return answer
             again_from_first = again_from_first and answer.cursor > 0
@@ -220,7 +224,7 @@ class Store:
 
     async def settle(self, reports: Sequence[settles.CompletionReport]) -> list[settles.Completed]:
         """End attempts whose leases are held; the others are missing from the answer: refused."""
-        return await self.transact(lambda tx: settles.complete(tx, self.book, reports))
+        return await self.write(lambda tx: settles.complete(tx, self.book, reports))
 
     async def settle_lent(
         self, lent: UserTransaction, report: settles.CompletionReport, children: Sequence[NewJob]
@@ -238,7 +242,7 @@ class Store:
     ) -> settles.Completed | None:
         """End an attempt and create what it enqueued, both or neither; None: refused, and neither."""
         try:
-            return await self.transact(lambda tx: self._settle_with_children(tx, report, children))
+            return await self.write(lambda tx: self._settle_with_children(tx, report, children))
         except NotSucceeded:
             return None
 
@@ -263,10 +267,10 @@ class Store:
         return lent
 
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
-        return await self.transact(lambda tx: lease.renew(tx, leases, lease_us))
+        return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
 
     async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.database.read(lambda tx: lease.look(tx, leases))
+        return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Note progress; False if the lease is gone.
@@ -276,7 +280,7 @@ class Store:
         """
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
-        return await self.transact(lambda tx: lease.write_progress(tx, held, progress))
+        return await self.write(lambda tx: lease.write_progress(tx, held, progress))
 
     async def write_logs(
         self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
@@ -287,35 +291,35 @@ class Store:
         """
         if isinstance(lent, SqliteUserTransaction):
             return await lent.within(lambda tx: logs.write_logs(tx, writes))
-        return await self.transact(lambda tx: logs.write_logs(tx, writes))
+        return await self.write(lambda tx: logs.write_logs(tx, writes))
 
     def is_in_the_way(self, lent: UserTransaction | None) -> bool:
         """Whether nothing else can be written for as long as this transaction lasts."""
         return isinstance(lent, SqliteUserTransaction)
 
     async def note_overdue(self, held: lease.Lease) -> bool:
-        return await self.transact(lambda tx: lease.note_overdue(tx, self.book, held))
+        return await self.write(lambda tx: lease.note_overdue(tx, self.book, held))
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[settles.Recovered]:
-        return await self.transact(lambda tx: settles.recover(tx, self.book, limit, random_share))
+        return await self.write(lambda tx: settles.recover(tx, self.book, limit, random_share))
 
     async def promote(self, limit: int) -> int:
-        return await self.transact(lambda tx: promote.promote(tx, self.book, limit))
+        return await self.write(lambda tx: promote.promote(tx, self.book, limit))
 
     async def next_due_us(self) -> int | None:
-        return await self.database.read(promote.next_due_us)
+        return await self.read(promote.next_due_us)
 
     async def count_prunable(self, older_than_us: int) -> prune.Prunable:
         """What `prune` would delete now, if it went on until it found nothing more."""
-        return await self.database.read(lambda tx: prune.count_prunable(tx, older_than_us))
+        return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.transact(lambda tx: prune.prune(tx, self.book, older_than_us, limit))
+        return await self.write(lambda tx: prune.prune(tx, self.book, older_than_us, limit))
 
     # What people ask for
 
     async def cancel(self, job_id: str) -> State:
-        return await self.transact(lambda tx: cancels.cancel(tx, self.book, job_id))
+        return await self.write(lambda tx: cancels.cancel(tx, self.book, job_id))
 
     async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
         """Cancel all that match now, in batches; the ids accepted, in creation order.
@@ -323,13 +327,13 @@ class Store:
         The newest first: what waits for another of them is cancelled itself before that one's end could fail it.
         """
         lanes = await self._lanes(filter.queue)
-        seqs = await self.database.read(lambda tx: cancels.matching(tx, lanes, filter))
+        seqs = await self.read(lambda tx: cancels.matching(tx, lanes, filter))
         accepted: list[list[str]] = []
         while seqs:
             batch = seqs[-_CANCEL_BATCH:]
             del seqs[-_CANCEL_BATCH:]
             accepted.append(
-                await self.transact(
+                await self.write(
                     lambda tx, batch=batch: cancels.cancel_these(tx, self.book, batch, filter.states)  # type: ignore[misc]
                 )
             )
@@ -338,24 +342,24 @@ class Store:
     async def count_unfinished(self, filter: cancels.CancelFilter) -> int:
         """How many `cancel_where` would find now."""
         lanes = await self._lanes(filter.queue)
-        return len(await self.database.read(lambda tx: cancels.matching(tx, lanes, filter)))
+        return len(await self.read(lambda tx: cancels.matching(tx, lanes, filter)))
 
     async def requeue(self, job_id: str) -> State:
-        return await self.transact(lambda tx: cancels.requeue(tx, self.book, job_id))
+        return await self.write(lambda tx: cancels.requeue(tx, self.book, job_id))
 
     async def reprioritise(self, job_id: str, priority: int | None, urgent: bool | None) -> None:
-        await self.transact(lambda tx: cancels.reprioritise(tx, self.book, job_id, priority, urgent))
+        await self.write(lambda tx: cancels.reprioritise(tx, self.book, job_id, priority, urgent))
 
     async def change_queue(
         self, name: str, limits: Mapping[str, Any] | None = None, paused: bool | None = None
     ) -> queues.QueueRecord:
         """Change limits or pause; makes the queue exist."""
-        await self.transact(lambda tx: queues.add_queue(tx, name))
-        return await self.transact(lambda tx: queues.change_queue(tx, name, limits, paused))
+        await self.write(lambda tx: queues.add_queue(tx, name))
+        return await self.write(lambda tx: queues.change_queue(tx, name, limits, paused))
 
     async def declare_queues(self, declared: Mapping[str, Mapping[str, Any]]) -> list[queues.QueueRecord]:
         """Put in force what is declared otherwise than last, all of it or nothing; the queues that this changed."""
-        return await self.transact(lambda tx: queues.declare_queues(tx, declared))
+        return await self.write(lambda tx: queues.declare_queues(tx, declared))
 
     # Looking
 
@@ -366,62 +370,62 @@ class Store:
         return found[0]
 
     async def jobs(self, ids: Sequence[str]) -> list[JobRecord]:
-        return await self.database.read(lambda tx: queries.jobs_by_id(tx, ids))
+        return await self.read(lambda tx: queries.jobs_by_id(tx, ids))
 
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
-        return await self.database.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
+        return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
     async def running(self, limit: int) -> list[JobRecord]:
         """What runs now, the longest first. Its cost does not depend on how many others there are."""
-        return await self.database.read(lambda tx: queries.running_jobs(tx, limit))
+        return await self.read(lambda tx: queries.running_jobs(tx, limit))
 
     async def now_us(self) -> int:
         """The instant, by the clock that instants in the database are of."""
-        return await self.database.read(queries.now_us)
+        return await self.read(queries.now_us)
 
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
-        return await self.database.read(lambda tx: queries.attempts_of(tx, job_id))
+        return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
     async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
         """Up to `limit` lines of a job's log behind a place."""
-        page = await self.database.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
+        page = await self.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
 
     async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.database.read(lambda tx: queries.dependencies_of(tx, job_id))
+        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """How many jobs are in each state. Its cost does not depend on how many there are."""
-        counted, unfolded = await self.database.read(lambda tx: tallies.counts(tx, queue))
+        counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue))
         self._fold_if_much(unfolded)
         return counted
 
     async def stock(self, queue: str) -> Stock:
         """The same, with how long the succeeded ones ran together."""
-        found, unfolded = await self.database.read(lambda tx: tallies.stock(tx, queue))
+        found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue))
         self._fold_if_much(unfolded)
         return found
 
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
         """The numbers of one queue, or of all by name, now and over the last `window_us`."""
-        found, unfolded = await self.database.read(lambda tx: tallies.statistics(tx, queue, window_us))
+        found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
         self._fold_if_much(unfolded)
         return found
 
     async def queues(self) -> list[queues.QueueRecord]:
-        return await self.database.read(queues.queues)
+        return await self.read(queues.queues)
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
-        lanes = await self.database.read(lambda tx: queries.lanes_of(tx, queue))
+        lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
         if lanes is None:
             raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; how many. One at a time: 0 if another is at it."""
-        return await self.transact(lambda tx: tallies.fold(tx, limit, rest_us))
+        return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
     def _fold_if_much(self, unfolded: int) -> None:
         """Nobody works on this database just now; the next one who asks should not read all that again.
@@ -441,18 +445,18 @@ class Store:
     # Events
 
     async def number_events(self, limit: int = 1000) -> int:
-        return await self.transact(lambda tx: events.number_events(tx, limit))
+        return await self.write(lambda tx: events.number_events(tx, limit))
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
-        return await self.database.read(lambda tx: events.events_after(tx, after, batches, queue))
+        return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
     async def last_event_id(self) -> int:
-        return await self.database.read(events.last_event_id)
+        return await self.read(events.last_event_id)
 
     # Instances
 
     async def register(self, new: instances.NewInstance) -> int:
-        return await self.transact(lambda tx: instances.register(tx, new))
+        return await self.write(lambda tx: instances.register(tx, new))
 
     async def beat(
         self,
@@ -462,13 +466,13 @@ class Store:
         capacity: int | None = None,
         schedules: Sequence[str] | None = None,
     ) -> bool:
-        return await self.transact(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
+        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
 
     async def leave(self, instance: int) -> None:
-        await self.transact(lambda tx: instances.leave(tx, instance))
+        await self.write(lambda tx: instances.leave(tx, instance))
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
-        return await self.database.read(lambda tx: instances.instances(tx, alive_within_us))
+        return await self.read(lambda tx: instances.instances(tx, alive_within_us))
 
 
 async def _nothing(_: Tx) -> None:

@@ -85,7 +85,7 @@ class Factory:
                 NewInstance("a test's, now gone", "nowhere", 0, "0", [record.task], 1)
             )
         request = claims.ClaimRequest(self._instance, [record.task], 1, micros(self._app.settings.lease))
-        held = await store.transact(lambda tx: claims.claim_these(tx, store.book, [record.seq], request))
+        held = await store.write(lambda tx: claims.claim_these(tx, store.book, [record.seq], request))
         if not held:
             raise AssertionError(f"job {job.id} is {record.state} and cannot run; leave out what it waits for")
         return held[0]

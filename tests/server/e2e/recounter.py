@@ -45,7 +45,7 @@ class Recounter:
         try:
             async with App(self._url) as app:
                 while not self._stop.is_set():
-                    told, counted = await app.store.database.read(_both)
+                    told, counted = await app.store.read(_both)
                     self.seen.add(str(counted))
                     if told != counted:
                         self.different.append(f"told {told}, counted {counted}")

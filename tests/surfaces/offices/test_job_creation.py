@@ -36,7 +36,7 @@ async def test_jobs_are_told_as_they_were_made_though_a_worker_has_been_quicker(
         return quick
 
     store = desk.kit.app.store
-    monkeypatch.setattr(store, "transact", quick_after(store.transact))
+    monkeypatch.setattr(store, "transact", quick_after(store.write))
     first, second = await desk.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
     assert await desk.status(first, second) == ["done", "done"]

@@ -44,7 +44,7 @@ async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: T
         meddled = _Meddled(tx, "unfinished_executions", lambda: cancel.requeue(tx, store.book, old.execution_id))
         return await fire_due(meddled, store.book, lambda: str(uuid.uuid4()), 60_000_000, 100)
 
-    fired = await store.transact(step)
+    fired = await store.write(step)
     assert fired.outcomes == {"created": 2, "skipped": 1}
     (skipped,) = (await timetable.schedules.fires(made["hold"].id)).items
     assert (skipped.outcome.value, skipped.reason, skipped.execution_id) == ("skipped", "overlap", None)

@@ -92,7 +92,7 @@ async def test_a_deleted_schedule_fires_no_more_and_its_executions_stay(timetabl
     await timetable.run()
     (execution,) = await timetable.executions()
     assert (execution.status.value, execution.schedule_id) == ("SUCCESS", schedule.id)
-    counted = await timetable.kit.app.store.database.read(totals)
+    counted = await timetable.kit.app.store.read(totals)
     assert counted["fires/missed/deleted"] == 2
 
 
@@ -110,7 +110,7 @@ async def test_jitter_puts_work_off_within_its_bounds_and_alike_for_all(timetabl
     assert schedule.next_fire_at is not None
     nominal = dt.datetime.fromisoformat(schedule.next_fire_at).timestamp()
     assert nominal % 3_600 == 0, "a fire is named by its time, not by when it was seen to"
-    due = await timetable.kit.app.store.database.read(_due_at)
+    due = await timetable.kit.app.store.read(_due_at)
     assert 0 <= due - nominal * 1_000_000 <= 600_000_000
     assert due - nominal * 1_000_000 == jitter_of(schedule.id, int(nominal * 1_000_000), 600_000_000)
     await timetable.kit.clock.advance(due / 1_000_000 - timetable.kit.clock.now_us() / 1_000_000 - 1)

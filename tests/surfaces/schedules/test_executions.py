@@ -92,7 +92,7 @@ async def test_what_waits_goes_by_the_settings_that_its_task_was_registered_with
     kit = timetable.kit
     made = await timetable.schedules.run("report")
     settings = settings_of(kit.app.tasks.get("fail").options)
-    await kit.app.store.transact(lambda tx: register_tasks(tx, {"report": settings}, "elsewhere"))
+    await kit.app.store.write(lambda tx: register_tasks(tx, {"report": settings}, "elsewhere"))
     record = await kit.app.store.job(made.execution_id)
     assert record.policy == settings.policy
     task = await timetable.schedules.task("report")

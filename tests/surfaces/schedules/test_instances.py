@@ -97,7 +97,7 @@ async def _at_it(app: App, look: Callable[[Tx], Awaitable[object]]) -> AsyncIter
         looked.set()
         await may_end.wait()
 
-    looking = asyncio.create_task(app.store.transact(stay))
+    looking = asyncio.create_task(app.store.write(stay))
     try:
         await looked.wait()
         yield
@@ -139,10 +139,10 @@ async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_wa
         return await tx.fetch("due_schedules", 10)
 
     async with asyncio.timeout(60):
-        while not await on_postgres.store.transact(due):
+        while not await on_postgres.store.write(due):
             pass
     async with _at_it(on_postgres, due):
-        assert await on_postgres.store.transact(due) == []
+        assert await on_postgres.store.write(due) == []
         changing = asyncio.create_task(schedules.change(made.id, {"cron": "0 0 1 1 *"}))
         assert await somebody_waits(on_postgres.settings.database_url, changing)
     assert (await changing).cron == "0 0 1 1 *"

@@ -85,7 +85,7 @@ class OfficeService:
 
     async def _checked(self, office_id: str, job_id: str) -> JobRecord:
         """The job, if it is one of this office's. Jobs never change their office, so this holds from then on."""
-        return await self._store.database.read(lambda tx: job_of(tx, office_id, job_id))
+        return await self._store.read(lambda tx: job_of(tx, office_id, job_id))
 
     async def _views(self, office_id: str, ids: Sequence[str]) -> list[schemas.Job]:
         """These jobs, in this order."""
@@ -95,7 +95,7 @@ class OfficeService:
             by_id = {job.id: job for job in shown}
             return [by_id[job_id] for job_id in ids]
 
-        return await self._store.database.read(look)
+        return await self._store.read(look)
 
     async def _viewed(self, tx: Tx, office_id: str, jobs: Sequence[JobRecord]) -> list[schemas.Job]:
         dependencies = await queries.dependencies_of_all(tx, jobs)
@@ -118,7 +118,7 @@ class OfficeService:
         """Commit an operation that may hand jobs over, then remember the lanes that it `made`."""
         stock = await self._store.stock(queue_of_office((await self._record(office_id)).id))
         waiting = stock.count(State.PENDING) + stock.count(State.READY)
-        answer = await self._store.transact(operation, waiting)
+        answer = await self._store.write(operation, waiting)
         for name, number in made:
             self._store.book.note(name, number)
         return answer

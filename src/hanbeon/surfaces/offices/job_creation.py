@@ -42,7 +42,7 @@ async def make_jobs(
         made = await _made_before(store, office, planned)
         jobs = _new_jobs(planned, made, office, handlers, max_payload_bytes)
         if not jobs:
-            return await store.database.read(lambda tx: _look(tx, ids, {}, {}))
+            return await store.read(lambda tx: _look(tx, ids, {}, {}))
         try:
             return await _enqueue(store, office, ids, jobs)
         except UnknownDependency as error:
@@ -55,7 +55,7 @@ async def make_jobs(
 
 
 async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:
-    return await store.database.read(lambda tx: office_by_id(tx, office.id))
+    return await store.read(lambda tx: office_by_id(tx, office.id))
 
 
 async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs: Sequence[NewJob]) -> Jobs:

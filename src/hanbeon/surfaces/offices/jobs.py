@@ -63,7 +63,7 @@ class OfficeJobs(OfficeService):
             shown = await self._viewed(tx, office_id, found[:size])
             return schemas.JobPage(items=shown, next_cursor=_next(found, size))
 
-        return await self._store.database.read(page)
+        return await self._store.read(page)
 
     async def job(self, office_id: str, job_id: str) -> schemas.JobDetail:
         """One job, with its executions."""
@@ -73,7 +73,7 @@ class OfficeJobs(OfficeService):
             view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
             return view.detail(job, await queries.dependencies_of(tx, job_id), await queries.attempts_of(tx, job_id))
 
-        return await self._store.database.read(detail)
+        return await self._store.read(detail)
 
     async def cancel(self, office_id: str, job_id: str) -> schemas.CancelAnswer:
         """Cancel a job: at once, or as soon as its work has stopped. Once done or failed it is refused."""
@@ -164,7 +164,7 @@ class OfficeJobs(OfficeService):
             nodes = [view.node(job) for job in found[:size]]
             return schemas.Graph(nodes=nodes, edges=edges, next_cursor=_next(found, size))
 
-        return await self._store.database.read(page)
+        return await self._store.read(page)
 
 
 def _filter(

@@ -64,7 +64,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
                 await self._put_listeners(tx, office.id, given)
             return (await self._shown(tx, [made or await offices.office_by_id(tx, office.id)]))[0]
 
-        return await self._store.transact(add)
+        return await self._store.write(add)
 
     async def list(self, *, cursor: str | None = None, limit: int = 100) -> schemas.OfficePage:
         """A page of all offices; go on with its `next_cursor`."""
@@ -77,13 +77,13 @@ class Offices(OfficeJobs, OfficeWebhooks):
             after = found[size - 1].id if len(found) > size else None
             return schemas.OfficePage(items=await self._shown(tx, found[:size]), next_cursor=after)
 
-        return await self._store.database.read(page)
+        return await self._store.read(page)
 
     async def get(self, office_id: str) -> schemas.Office:
         async def look(tx: Tx) -> schemas.Office:
             return (await self._shown(tx, [await offices.office_by_id(tx, office_id)]))[0]
 
-        return await self._store.database.read(look)
+        return await self._store.read(look)
 
     async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> schemas.Office:
         """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
@@ -114,12 +114,12 @@ class Offices(OfficeJobs, OfficeWebhooks):
         Its finished jobs can no longer be reached through it. Retention prunes them like all others.
         """
         await self._record(office_id)
-        told = await self._store.database.read(lambda tx: listeners_of(tx, [office_id]))
+        told = await self._store.read(lambda tx: listeners_of(tx, [office_id]))
         for _ in range(_ROUNDS):
             if cancel:
                 await self._store.cancel_where(CancelFilter(queue=queue_of_office(office_id)))
             try:
-                await self._store.transact(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
+                await self._store.write(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
                 return await self._cancel_deliveries(told.get(office_id, []))
             except Conflict:
                 if not cancel:
@@ -139,7 +139,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
             after = msgspec.structs.replace(office, config=merged(office.config, told))
             return await offices.change_office(tx, after, in_force(after.config).limits)
 
-        return _config(await self._store.transact(change))
+        return _config(await self._store.write(change))
 
     async def stats(self, office_id: str) -> schemas.JobQueueStats:
         """How many jobs are where, exact at this moment; as cheap with ten million jobs as with ten."""
@@ -154,9 +154,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         """One scheduling cycle now, here if there is a worker; otherwise all workers are woken."""
         office = await self._record(office_id)
         store = self._store
-        activated = await store.transact(
-            lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE)
-        )
+        activated = await store.write(lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE))
         started = 0
         if self.worker is not None:
             started = await self.worker.start_now(office.queue)

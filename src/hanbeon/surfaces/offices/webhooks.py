@@ -48,13 +48,13 @@ class OfficeWebhooks(OfficeService):
             await enable_listener(tx, await _webhook(tx, office_id, webhook_id))
             return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
-        return await self._store.transact(enable)
+        return await self._store.write(enable)
 
     async def webhook(self, office_id: str, webhook_id: str) -> schemas.Webhook:
         async def look(tx: Tx) -> schemas.Webhook:
             return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
-        return await self._store.database.read(look)
+        return await self._store.read(look)
 
     async def deliveries(
         self, office_id: str, webhook_id: str, *, cursor: str | None = None, limit: int = 100
@@ -71,7 +71,7 @@ class OfficeWebhooks(OfficeService):
                 next_cursor=str(found[size - 1].seq) if len(found) > size else None,
             )
 
-        return await self._store.database.read(page)
+        return await self._store.read(page)
 
     async def delivery(self, office_id: str, webhook_id: str, delivery_id: str) -> schemas.Delivery:
         """One of them."""
@@ -83,7 +83,7 @@ class OfficeWebhooks(OfficeService):
                     return self._delivery(job)
             raise JobNotFound(delivery_id)
 
-        return await self._store.database.read(look)
+        return await self._store.read(look)
 
     async def test_webhook(
         self, office_id: str, webhook_id: str, *, delivery_id: str | None = None
@@ -100,7 +100,7 @@ class OfficeWebhooks(OfficeService):
                 return None  # The same request came before.
             return test_message(hook, message_id, await queries.now_us(tx), self._app.settings)
 
-        message = await self._store.database.read(prepare)
+        message = await self._store.read(prepare)
         if message is not None:
             await self._store.enqueue([message], lambda tx: add_queue_of_tests(tx, webhook_id))
         return await self.delivery(office_id, webhook_id, message_id)

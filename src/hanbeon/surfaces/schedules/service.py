@@ -50,14 +50,14 @@ class Schedules:
         """Every task that somebody has registered, by name; go on with the page's `next_cursor`."""
         size = page_size(limit)
         after = None if cursor is None else text(cursor, "cursor")
-        found = await self._store.database.read(lambda tx: known.tasks(tx, after, None, size + 1))
+        found = await self._store.read(lambda tx: known.tasks(tx, after, None, size + 1))
         live = await self._live()
         items = [self._views.task(each, live.get(each.name, 0)) for each in found[:size]]
         return schemas.TaskPage(items=items, next_cursor=items[-1].task_id if len(found) > size else None)
 
     async def task(self, task_id: str) -> schemas.Task:
         name = text(task_id, "task_id")
-        found = await self._store.database.read(lambda tx: known.tasks(tx, None, name))
+        found = await self._store.read(lambda tx: known.tasks(tx, None, name))
         if not found:
             raise TaskNotFound(name)
         return self._views.task(found[0], (await self._live()).get(name, 0))
@@ -79,7 +79,7 @@ class Schedules:
             lanes = await executions.run_now(tx, store.book, name, args, new_id, by)
             return lanes, await executions.execution(tx, new_id)  # As it was made, not as a quick worker leaves it.
 
-        lanes, made = await store.transact(make)
+        lanes, made = await store.write(make)
         for lane, number in lanes:
             store.book.note(lane, number)
         return self._views.execution(made)
@@ -103,13 +103,13 @@ class Schedules:
         )
         size = page_size(limit)
         before = place(cursor) or None
-        found = await self._store.database.read(lambda tx: executions.executions(tx, filter, before, size + 1))
+        found = await self._store.read(lambda tx: executions.executions(tx, filter, before, size + 1))
         after = str(found[size - 1].job.seq) if len(found) > size else None
         items = [self._views.execution(each) for each in found[:size]]
         return schemas.ExecutionPage(items=items, next_cursor=after)
 
     async def execution(self, execution_id: str) -> schemas.Execution:
-        found = await self._store.database.read(lambda tx: executions.execution(tx, execution_id))
+        found = await self._store.read(lambda tx: executions.execution(tx, execution_id))
         return self._views.execution(found)
 
     async def explain(self, execution_id: str) -> Explanation:
@@ -152,7 +152,7 @@ class Schedules:
             body.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(new, task_id=found.id))
 
-        return self._views.schedule(await self._store.transact(add))
+        return self._views.schedule(await self._store.write(add))
 
     async def list(
         self,
@@ -168,7 +168,7 @@ class Schedules:
         after = None if cursor is None else _uuid(cursor, "cursor")
         task = None if task_id is None else text(task_id, "task_id")
         named = None if name is None else text(name, "name")
-        found = await self._store.database.read(
+        found = await self._store.read(
             lambda tx: schedules.schedules(tx, after, size + 1, task=task, paused=paused, name=named)
         )
         items = [self._views.schedule(each) for each in found[:size]]
@@ -191,7 +191,7 @@ class Schedules:
             schedule = await schedules.lock_schedule(tx, schedule_id, expected)
             return await schedules.change_schedule(tx, schedule, await self._changed(tx, schedule, given))
 
-        return self._views.schedule(await self._store.transact(change))
+        return self._views.schedule(await self._store.write(change))
 
     async def _changed(self, tx: Tx, schedule: ScheduleRecord, given: dict[str, Any]) -> ScheduleRecord:
         """A locked schedule as it is to be."""
@@ -218,7 +218,7 @@ class Schedules:
 
     async def delete(self, schedule_id: str, *, expected: int | None = None) -> None:
         """Its executions and its history stay until they are pruned."""
-        await self._store.transact(lambda tx: schedules.delete_schedule(tx, schedule_id, expected))
+        await self._store.write(lambda tx: schedules.delete_schedule(tx, schedule_id, expected))
 
     # Times
 
@@ -226,13 +226,13 @@ class Schedules:
         """The next fires that there are to be, also of a schedule that is paused."""
         check_n(n)
         schedule = await self._record(schedule_id)
-        now = await self._store.database.read(now_us)
+        now = await self._store.read(now_us)
         return previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
 
     async def preview_of(self, told: Any) -> schemas.Preview:
         """When a schedule would fire: `{cron | run_at, timezone?, from?, n?, …}`."""
         wanted = preview_request(told, self._zone)
-        return wanted.answer(await self._store.database.read(now_us))
+        return wanted.answer(await self._store.read(now_us))
 
     async def fires(
         self, schedule_id: str, *, outcome: str | None = None, cursor: str | None = None, limit: int = 100
@@ -242,7 +242,7 @@ class Schedules:
         before = place(cursor) or None
         wanted = None if outcome is None else FireOutcome(one_of(outcome, list(FireOutcome), "outcome"))
         await self._record(schedule_id)
-        found = await self._store.database.read(lambda tx: schedules.fires(tx, schedule_id, before, size + 1, wanted))
+        found = await self._store.read(lambda tx: schedules.fires(tx, schedule_id, before, size + 1, wanted))
         after = str(found[size - 1].fire_at) if len(found) > size else None
         return schemas.FirePage(items=[self._views.fire(each) for each in found[:size]], next_cursor=after)
 
@@ -261,7 +261,7 @@ class Schedules:
         return Serializer(self._zone)
 
     async def _record(self, schedule_id: str) -> ScheduleRecord:
-        return await self._store.database.read(lambda tx: schedules.schedule_by_id(tx, schedule_id))
+        return await self._store.read(lambda tx: schedules.schedule_by_id(tx, schedule_id))
 
     async def _live(self) -> dict[str, int]:
         """How many live workers serve each task."""
@@ -281,8 +281,8 @@ class Schedules:
             if not await known.find_tasks(tx, mine):
                 await known.register_tasks(tx, mine, LOCAL)
 
-        if not await self._store.database.read(lambda tx: known.find_tasks(tx, mine)):
-            await self._store.transact(register)
+        if not await self._store.read(lambda tx: known.find_tasks(tx, mine)):
+            await self._store.write(register)
 
     async def _known(self, tx: Tx, task: str) -> KnownTask:
         found = await known.find_tasks(tx, [task])

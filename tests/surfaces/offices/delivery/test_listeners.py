@@ -130,5 +130,5 @@ async def test_targets_are_shown_without_their_secrets_and_known_by_that(desk: D
 
 
 async def _ids(desk: Desk) -> dict[str, str]:
-    rows = await desk.kit.app.store.database.read(lambda tx: tx.fetch("listeners_of", f'["{desk.id}"]'))
+    rows = await desk.kit.app.store.read(lambda tx: tx.fetch("listeners_of", f'["{desk.id}"]'))
     return {row["id"]: row["url"] for row in rows}

@@ -181,7 +181,7 @@ async def test_deliveries_under_way_to_who_is_removed_end(desk: Desk) -> None:
         hooks = await listen(desk, web)
         await desk.one()
         await desk.kit.worker.relay.run_once()
-        await desk.kit.app.store.transact(lambda tx: tx.fetch("drop_listeners", json.dumps(hooks)))
+        await desk.kit.app.store.write(lambda tx: tx.fetch("drop_listeners", json.dumps(hooks)))
         await desk.kit.run_all()
         assert web.seen == []
 

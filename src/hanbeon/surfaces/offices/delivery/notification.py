@@ -37,7 +37,7 @@ class AttemptWithSecrets:
 async def notify(executor: Executor, store: Store, settings: Settings, call: Call, stop: StopCauseOf) -> Outcome | None:
     """Send it, and note how that went."""
     args = call.arguments
-    target = await store.database.read(lambda tx: listener_by_id(tx, args["listener"]))
+    target = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
     if target is None:
         return NOBODY
     told = {
@@ -49,12 +49,12 @@ async def notify(executor: Executor, store: Store, settings: Settings, call: Cal
     }
     outcome = await _run(executor, _confided(call, told, executor), stop)
     if isinstance(outcome, Returned):
-        await store.transact(lambda tx: note_success(tx, target.id))
+        await store.write(lambda tx: note_success(tx, target.id))
     elif isinstance(outcome, Raised):
         outcome = msgspec.structs.replace(outcome, message=without_secrets(outcome.message, target.url))
         message = outcome.message
         _log.warning("notification_failed", target=masked(target.url), office=target.office_id, error=message)
-        await store.transact(
+        await store.write(
             lambda tx: note_failure(tx, target.id, message, patience_us=0, at_once=False, last_try_since=None)
         )
     return outcome

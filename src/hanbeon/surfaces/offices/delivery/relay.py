@@ -38,14 +38,14 @@ class Relay:
         if not self.listening and now < self._look_at:
             return self._look_at - now
         self._look_at = now + self.quiet_seconds
-        state = await self._store.database.read(relay_state)
+        state = await self._store.read(relay_state)
         self.listening = state.listening
         if not state.listening:
             return self.quiet_seconds
         if not state.behind:
             return self._settings.poll
         await self._store.number_events()
-        relayed = await self._store.transact(
+        relayed = await self._store.write(
             lambda tx: relay(tx, self._store.book, self._make, _EVENTS_AT_ONCE), _EVENTS_AT_ONCE
         )
         for name, number in relayed.lanes:

@@ -41,7 +41,7 @@ async def deliver(
     client: OutboundClient, store: Store, settings: Settings, clock: Clock, job: Claimed, args: dict[str, Any]
 ) -> Outcome:
     """Send it, and note how that went with the webhook before the engine hears of it."""
-    hook = await store.database.read(lambda tx: listener_by_id(tx, args["listener"]))
+    hook = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
     if hook is None:
         return NOBODY
     failure = await _send(client, settings, clock, hook, job.id, args["body"].encode())
@@ -52,7 +52,7 @@ async def deliver(
         # It was taken, whether that can be noted or not: to send it again would be worse.
         with contextlib.suppress(DatabaseUnavailable):
             if not _is_well(hook, clock.now_us()):
-                await store.transact(lambda tx: note_success(tx, hook.id))
+                await store.write(lambda tx: note_success(tx, hook.id))
         return Returned()
     return await failed(store, settings, hook, job, failure)
 
@@ -66,7 +66,7 @@ async def failed(store: Store, settings: Settings, hook: ListenerRecord, job: Cl
     """What a failed try means: another, or that the webhook is given up and this waits with the others."""
     created_at = (await store.job(job.id)).created_at
     last_try = not job.policy.allows(FailureType.TEMPORARY, job.retry_count, permanent=False)
-    disabled = await store.transact(
+    disabled = await store.write(
         lambda tx: note_failure(
             tx,
             hook.id,
