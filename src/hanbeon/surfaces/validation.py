@@ -1,21 +1,36 @@
-"""What clients send, checked before anything is done with it: an error says where it is and what would fit."""
+"""Request validation: bytes, mappings and keywords become the structs of a surface's `schemas.py`.
+
+The struct is the only place that states a field's type and bounds. msgspec enforces them; this module turns its errors
+into `InvalidInput` with the path of the field, the rule and the value.
+"""
 
 from __future__ import annotations
 
+import re
 import reprlib
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, inspect
 
 from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import check_names
+from hanbeon.tasks.options import check_names, did_you_mean
 
+T = TypeVar("T")
+_NAME_SHOWN = 80
 PAGE_MOST = 1_000
 CURSOR_DIGITS = 18
+EXPECTED = "expected"
+"""Key of `Meta(extra=…)`: the rule in words, where the constraint itself would not explain it."""
+SECRET = "secret"
+"""Key of `Meta(extra=…)`: the value is never quoted in an error."""
+_HINT = "hint"
 
 
 class inside:
-    """What is refused here stands in `place`. A class, because a batch of thousands of jobs comes by."""
+    """Prefix the field of any `InvalidInput` with `place`. A class, because batches have thousands of jobs."""
 
     __slots__ = ("_place",)
 
@@ -28,6 +43,306 @@ class inside:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, InvalidInput):
             error.field = f"{self._place}.{error.field}" if error.field else self._place
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Decode JSON straight into a struct.
+
+    Raises `msgspec.DecodeError`, `UnicodeDecodeError` or `RecursionError` for what is not JSON at all.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(msgspec.json.decode(data), kind, error, _wire_name) from None
+
+
+def validate(kind: type[T], given: Mapping[str, Any]) -> T:
+    """Make a struct from values under the names that Python uses for its fields.
+
+    Structs of the right type inside are taken as they are.
+    """
+    renamed = {_wire_names(kind).get(name, name): value for name, value in given.items() if value is not UNSET}
+    try:
+        return msgspec.convert(renamed, kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(renamed, kind, error, _python_name) from None
+
+
+def convert(kind: type[T], value: Any) -> T:
+    """Make a struct from decoded JSON or TOML."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(value, kind, error, _wire_name) from None
+
+
+def given_fields(request: msgspec.Struct) -> dict[str, Any]:
+    """The fields that the client sent, by the names that Python uses for them."""
+    return {name: value for name in request.__struct_fields__ if (value := getattr(request, name)) is not UNSET}
+
+
+def _wire_names(kind: Any) -> dict[str, str]:
+    return dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
+
+
+FieldName = Callable[[inspect.Field], str]
+
+
+def _wire_name(field: inspect.Field) -> str:
+    return field.encode_name
+
+
+def _python_name(field: inspect.Field) -> str:
+    return field.name
+
+
+# From an error of msgspec's to one for people
+
+
+Steps = list[str]
+_STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
+_ANY_KEY = "..."
+
+
+def _invalid(value: Any, kind: Any, error: msgspec.ValidationError, name_of: FieldName) -> InvalidInput:
+    """The error in our words. The path that msgspec names is followed, so that a long batch is not searched."""
+    _, _, place = str(error).rpartition(" - at ")
+    steps = [name or number for name, number in _STEP.findall(place)] if "`$" in place else []
+    walk = _Walk(name_of)
+    info = inspect.type_info(kind)
+    found = walk.violation(info, value, "", steps) or walk.violation(info, value, "", None)
+    return found or InvalidInput(str(error))
+
+
+class _Walk:
+    """Finds the value that breaks a rule: along `steps`, or everywhere if they are None."""
+
+    def __init__(self, name_of: FieldName) -> None:
+        self._name_of = name_of
+
+    def violation(self, info: inspect.Type, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+        extra = _extra(info)
+        info = _bare(info)
+        if isinstance(info, inspect.UnionType):
+            return self._union(info, value, field, steps)
+        if isinstance(info, inspect.StructType):
+            return self._struct(info, value, field, steps)
+        if isinstance(info, inspect.DictType):
+            return self._dict(info, value, field, steps)
+        if isinstance(info, inspect.ListType):
+            return self._list(info, value, field, steps)
+        if _accepts(info, value):
+            return None
+        if isinstance(info, inspect.EnumType) and isinstance(value, str):
+            extra = {**extra, _HINT: did_you_mean(value[:_NAME_SHOWN], [str(each.value) for each in info.cls])}
+        return _must(extra.get(EXPECTED) or _rule(info), value, field, extra)
+
+    def _union(self, info: inspect.UnionType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+        found = [(each, self.violation(each, value, field, steps)) for each in info.types]
+        if any(violation is None for _, violation in found):
+            return None
+        for each, violation in found:
+            if _same_kind(_bare(each), value):
+                return violation
+        others = [each for each in info.types if not isinstance(_bare(each), inspect.NoneType)]
+        rules = [_extra(each).get(EXPECTED) or _rule(_bare(each)) for each in others]
+        return _must(" or ".join(dict.fromkeys(rules)), value, field, _extra(others[0]) if others else {})
+
+    def _struct(self, info: inspect.StructType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+        if isinstance(value, info.cls):
+            return None
+        if not isinstance(value, Mapping):
+            return _must("an object", value, field)
+        fields = {each.encode_name: each for each in info.fields}
+        if not steps:
+            for name in value if info.forbid_unknown_fields else ():
+                if name not in fields:
+                    return self._unknown(info, str(name)[:_NAME_SHOWN], field)
+            for each in info.fields:
+                if each.required and each.encode_name not in value:
+                    rule = _extra(each.type).get(EXPECTED) or _rule(_bare(each.type))
+                    return InvalidInput(f"is required; it must be {rule}", field=_join(field, self._name_of(each)))
+        for name, each in fields.items():
+            if name in value and (not steps or name == steps[0]):
+                place = _join(field, self._name_of(each))
+                found = self.violation(each.type, value[name], place, steps and steps[1:])
+                if found is not None:
+                    return found
+        return None
+
+    def _unknown(self, info: inspect.StructType, name: str, field: str) -> InvalidInput:
+        known = sorted(self._name_of(each) for each in info.fields)
+        hint = did_you_mean(name, known) or ";"
+        return InvalidInput(f"unknown field{hint} known fields are {', '.join(known)}", field=_join(field, name))
+
+    def _dict(self, info: inspect.DictType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+        if not isinstance(value, Mapping):
+            return _must("an object", value, field)
+        if not _fits_size(info, len(value)):
+            return _must(_size_rule(info, "an object of", "entries"), len(value), field)
+        for name, each in value.items():
+            place = _join(field, str(name)[:_NAME_SHOWN])
+            rest = steps[1:] if steps and steps[0] == _ANY_KEY else None
+            found = self.violation(info.key_type, name, place, None) or self.violation(
+                info.value_type, each, place, rest
+            )
+            if found is not None:
+                return found
+        return None
+
+    def _list(self, info: inspect.ListType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+        if not isinstance(value, list | tuple):
+            return _must("an array", value, field)
+        if not _fits_size(info, len(value)):
+            return _must(_size_rule(info, "an array of", "items"), len(value), field)
+        if steps and steps[0].isdecimal() and int(steps[0]) < len(value):
+            number = int(steps[0])
+            return self.violation(info.item_type, value[number], f"{field}[{number}]", steps[1:])
+        for number, each in enumerate(value):
+            if (found := self.violation(info.item_type, each, f"{field}[{number}]", None)) is not None:
+                return found
+        return None
+
+
+def _accepts(info: inspect.Type, value: Any) -> bool:
+    """By msgspec itself, so that this module never has a rule of its own."""
+    try:
+        msgspec.convert(value, _type_of(info))
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _type_of(info: inspect.Type) -> Any:
+    """The Python type that a leaf describes."""
+    match info:
+        case inspect.IntType() | inspect.FloatType():
+            bounds = {name: getattr(info, name) for name in ("gt", "ge", "lt", "le", "multiple_of")}
+            return _annotated(int if isinstance(info, inspect.IntType) else float, bounds)
+        case inspect.StrType():
+            return _annotated(str, {name: getattr(info, name) for name in ("min_length", "max_length", "pattern")})
+        case inspect.BoolType():
+            return bool
+        case inspect.NoneType():
+            return None
+        case inspect.EnumType():
+            return info.cls
+        case inspect.LiteralType():
+            return Literal[tuple(info.values)]
+        case _:
+            return Any
+
+
+def _annotated(kind: type, bounds: Mapping[str, Any]) -> Any:
+    set_bounds = {name: bound for name, bound in bounds.items() if bound is not None}
+    return Annotated[kind, msgspec.Meta(**set_bounds)] if set_bounds else kind
+
+
+def _rule(info: inspect.Type) -> str:
+    """A type and its bounds in words."""
+    match info:
+        case inspect.IntType():
+            return _bounded("an integer", info.ge, info.le)
+        case inspect.FloatType():
+            return _bounded("a number", info.ge, info.le)
+        case inspect.StrType():
+            return _size_rule(info, "a string of", "characters") or "a string"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.NoneType():
+            return "null"
+        case inspect.EnumType():
+            return _one_of([each.value for each in info.cls])
+        case inspect.LiteralType():
+            return _one_of(info.values)
+        case inspect.ListType():
+            return _size_rule(info, "an array of", "items") or "an array"
+        case inspect.UnionType():
+            rules = [_rule(_bare(each)) for each in info.types if not isinstance(_bare(each), inspect.NoneType)]
+            return " or ".join(dict.fromkeys(rules))
+        case inspect.StructType() | inspect.DictType():
+            return "an object"
+        case _:
+            return "JSON"
+
+
+def _one_of(values: Any) -> str:
+    words = [str(each) for each in values]
+    return f"one of {', '.join(words)}" if len(words) > 1 else words[0]
+
+
+def _bounded(kind: str, low: Any, high: Any) -> str:
+    if low is not None and high is not None:
+        return f"{kind} from {low} to {high}"
+    if low is not None:
+        return f"{kind} of at least {low}"
+    return kind if high is None else f"{kind} of at most {high}"
+
+
+def _size_rule(info: Any, kind: str, unit: str) -> str:
+    low, high = info.min_length, info.max_length
+    if low is not None and high is not None:
+        return f"{kind} {low:,} to {high:,} {unit}"
+    if high is not None:
+        return f"{kind} at most {high:,} {unit}"
+    return "" if low is None else f"{kind} at least {low:,} {unit}"
+
+
+def _fits_size(info: Any, size: int) -> bool:
+    return (info.min_length is None or size >= info.min_length) and (info.max_length is None or size <= info.max_length)
+
+
+def _must(rule: str, value: Any, field: str, extra: Mapping[str, Any] | None = None) -> InvalidInput:
+    extra = extra or {}
+    got = "" if extra.get(SECRET) else f", got {shown(value)}"
+    return InvalidInput(f"must be {rule}{got}{extra.get(_HINT, '')}", field=field or None)
+
+
+def shown(value: Any) -> str:
+    """A value as an error quotes it: short, and as JSON writes it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str) and len(value) > 1_000:
+        return f"{len(value):,} characters"
+    return reprlib.repr(value)
+
+
+def _same_kind(info: inspect.Type, value: Any) -> bool:
+    match info:
+        case inspect.StructType() | inspect.DictType():
+            return isinstance(value, Mapping)
+        case inspect.ListType():
+            return isinstance(value, list | tuple)
+        case inspect.StrType() | inspect.EnumType() | inspect.LiteralType():
+            return isinstance(value, str)
+        case inspect.IntType():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case inspect.FloatType():
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case _:
+            return False
+
+
+def _bare(info: inspect.Type) -> inspect.Type:
+    while isinstance(info, inspect.Metadata):
+        info = info.type
+    return info
+
+
+def _extra(info: inspect.Type) -> Mapping[str, Any]:
+    extra: dict[str, Any] = {}
+    while isinstance(info, inspect.Metadata):
+        extra, info = {**extra, **(info.extra or {})}, info.type
+    return extra
+
+
+def _join(field: str, name: str) -> str:
+    return f"{field}.{name}" if field else name
+
+
+# Checks by hand, until every request has a schema
 
 
 def table(told: Any, owner: str, known: Collection[str] | None = None, field: str | None = None) -> dict[str, Any]:

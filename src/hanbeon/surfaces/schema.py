@@ -1,0 +1,58 @@
+"""Types that the schemas of several surfaces share: bounded scalars, pages, explanations, answers to a cancel."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.surfaces.validation import EXPECTED
+
+T = TypeVar("T")
+PAGE_MOST = 1_000
+CURSOR_DIGITS = 18
+
+# The database stores no NUL.
+STORABLE = r"^[^\x00]*$"
+_UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+_NAME_RULE = f"a string of 1 to {NAME_LIMIT} characters without NUL"
+_CURSOR_RULE = "the next_cursor of a page"
+
+Name = Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT, pattern=STORABLE, extra={EXPECTED: _NAME_RULE})]
+NameOrEmpty = Annotated[
+    str,
+    Meta(
+        max_length=NAME_LIMIT,
+        pattern=STORABLE,
+        extra={EXPECTED: f"a string of at most {NAME_LIMIT} characters without NUL"},
+    ),
+]
+Uuid = Annotated[str, Meta(pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
+PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
+Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
+IdCursor = Annotated[str, Meta(pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
+EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of whatever a client sends, as a body or in the query. A field that may be left out is UNSET by default."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of whatever a surface answers. Times are ISO-8601 in the zone of the installation."""
+
+
+class Page(Result, Generic[T], frozen=True, kw_only=True):
+    """One page of a list; pass `next_cursor` to get the next one, unless it is null."""
+
+    items: list[T]
+    next_cursor: str | None
+
+
+class Explanation(Result, frozen=True, kw_only=True):
+    """Each reason has a `code`, a `text`, and details by name."""
+
+    runnable: bool
+    reasons: list[dict[str, Any]]

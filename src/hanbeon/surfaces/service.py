@@ -1,0 +1,87 @@
+"""Base of the surfaces' services, and what a service needs of its App."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar
+from zoneinfo import ZoneInfo
+
+import uuid_utils
+
+from hanbeon.clock import iso, micros
+from hanbeon.engine.worker import Worker
+from hanbeon.events.feed import Feed
+from hanbeon.events.hub import Hub
+from hanbeon.settings import Settings
+from hanbeon.store.store import Store
+from hanbeon.store.tx import Tx
+from hanbeon.tasks.registry import Registry
+
+T = TypeVar("T")
+LOCAL = "local"
+"""Who acts where nobody logged in."""
+
+NewId = Callable[[int], str]
+"""The id of the nth thing that a request creates; the same for a repeated request."""
+
+
+def random_id(number: int = 0) -> str:
+    return str(uuid_utils.uuid7())
+
+
+class SurfaceApp(Protocol):
+    """What services need of their App."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def hub(self) -> Hub: ...
+
+    @property
+    def tasks(self) -> Registry: ...
+
+    @property
+    def settings(self) -> Settings: ...
+
+
+class Service:
+    """Use cases of one surface. `worker`: that of this process, if there is one.
+
+    A method takes the parameters of its operation's path by position and the fields of its request as keywords, and
+    validates those with the request's schema; what it rejects is a `HanbeonError`.
+    """
+
+    def __init__(self, app: SurfaceApp, worker: Worker | None = None) -> None:
+        self._app, self.worker = app, worker
+
+    @property
+    def _store(self) -> Store:
+        return self._app.store
+
+    @property
+    def _zone(self) -> ZoneInfo:
+        return self._app.settings.zone
+
+    @property
+    def _feed(self) -> Feed:
+        return Feed(self._app.store, self._app.hub)
+
+    @property
+    def _alive_within_us(self) -> int:
+        """How recent the heartbeat of a live instance is."""
+        return micros(self._app.settings.lease)
+
+    async def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        return await self._store.read(operation)
+
+    async def _write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
+        return await self._store.write(operation, jobs)
+
+    def _iso(self, us: int | None) -> str | None:
+        return iso(us, self._zone, "milliseconds")
+
+
+def page(found: Sequence[T], size: int, cursor_of: Callable[[T], Any]) -> tuple[Sequence[T], str | None]:
+    """The items of a page of which one more than `size` were read, and the cursor of the next page if there is one."""
+    return found[:size], str(cursor_of(found[size - 1])) if len(found) > size else None

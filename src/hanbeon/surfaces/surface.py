@@ -1,0 +1,36 @@
+"""A surface, declared once: its service, operations, and what it adds to worker, verify and configuration."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hanbeon.surfaces.operation import Channel, Operation
+
+Reference = str
+"""`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
+
+
+class Surface(NamedTuple):
+    """What server, worker, verify, config, docs and tests know of a surface."""
+
+    name: str
+    """Also the attribute of `App` under which its service is found."""
+    title: str
+    """One line for the documentation."""
+    service: Reference
+    operations: Sequence[Operation]
+    channels: Sequence[Channel] = ()
+    pool: Reference | None = None
+    """`(store, settings, clock) → TaskPool`: built-in tasks that every worker runs in slots of their own."""
+    verify: Reference | None = None
+    """`(tx) → Verified`: its part of `hanbeon verify`."""
+    docs: str = ""
+    """Its page in `docs/`."""
+
+
+def load(reference: Reference) -> Any:
+    """Import what a reference names."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)
