@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tools import keywords
 from tools.docs import commands, configuration, errors, lifecycle, options, settings
 
 ROOT = Path(__file__).parents[2]
@@ -14,4 +15,5 @@ _PAGES = (commands, configuration, errors, lifecycle, options, settings)
 def pages() -> dict[Path, str]:
     """Every generated page: where it is and what it should say."""
     made = {each.PATH: NOTE.format(source=each.SOURCE) + each.render() for each in _PAGES}
-    return {ROOT / "docs" / name: text for name, text in made.items()}
+    docs = {ROOT / "docs" / name: text for name, text in made.items()}
+    return docs | {path: keywords.keywords(path) for path in keywords.paths()}

@@ -26,6 +26,8 @@ EXPECTED = "expected"
 """Key of `Meta(extra=…)`: the rule in words, where the constraint itself would not explain it."""
 SECRET = "secret"
 """Key of `Meta(extra=…)`: the value is never quoted in an error."""
+PYTHON = "python"
+"""Key of `Meta(extra=…)`: (annotation, import) that Python callers see, where they may pass more than JSON has."""
 _HINT = "hint"
 
 

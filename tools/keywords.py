@@ -1,0 +1,124 @@
+"""`surfaces/*/keywords.py`: the fields of each request as keywords of Python, from the surface's schemas."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+import subprocess
+import sys
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hanbeon.surfaces.schema import Request
+from hanbeon.surfaces.validation import PYTHON
+
+_SOURCE = Path(__file__).parents[1] / "src"
+_FOLDER = _SOURCE / "hanbeon/surfaces"
+_HEAD = '''"""Requests of this surface as keywords, for static types. Generated from `schemas.py` by `make docs`."""
+
+from __future__ import annotations
+
+'''
+
+
+def paths() -> list[Path]:
+    """The modules to generate: one beside every `schemas.py`."""
+    return [path.with_name("keywords.py") for path in sorted(_FOLDER.glob("*/schemas.py"))]
+
+
+def keywords(path: Path) -> str:
+    """The text of one module."""
+    package = ".".join(path.parent.relative_to(_SOURCE).parts)
+    schemas = importlib.import_module(f"{package}.schemas")
+    imports: set[str] = {"from typing import TypedDict"}
+    body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
+    return _formatted(_HEAD + "\n".join(sorted(imports)) + "\n" + body, path)
+
+
+def _formatted(text: str, path: Path) -> str:
+    """As `make fmt` leaves it."""
+    for arguments in (["check", "--fix", "--select", "I"], ["format"]):
+        command = [
+            str(Path(sys.executable).with_name("ruff")),
+            *arguments,
+            "--quiet",
+            "--stdin-filename",
+            str(path),
+            "-",
+        ]
+        text = subprocess.run(command, input=text, check=True, capture_output=True, text=True).stdout
+    return text
+
+
+def _requests(module: types.ModuleType) -> Iterator[type[msgspec.Struct]]:
+    for _, found in inspect.getmembers(module, inspect.isclass):
+        if issubclass(found, Request) and found.__module__ == module.__name__ and found.__struct_fields__:
+            yield found
+
+
+def _typed_dict(kind: type[msgspec.Struct], module: str, imports: set[str]) -> str:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    required = {each.name for each in msgspec.inspect.type_info(kind).fields if each.required}  # type: ignore[attr-defined]
+    lines = []
+    for name in kind.__struct_fields__:
+        annotation = _annotation(hints[name], module, imports)
+        if name in required:
+            imports.add("from typing import Required")
+            annotation = f"Required[{annotation}]"
+        lines.append(f"    {name}: {annotation}\n")
+    doc = inspect.getdoc(kind) if kind.__doc__ and "__doc__" in vars(kind) else ""
+    head = f'    """{doc.splitlines()[0]}"""\n\n' if doc else ""
+    return f"\n\nclass {kind.__name__}Fields(TypedDict, total=False):\n{head}{''.join(lines)}"
+
+
+def _annotation(hint: Any, module: str, imports: set[str]) -> str:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        for meta in args[1:]:
+            if isinstance(meta, msgspec.Meta) and meta.extra and PYTHON in meta.extra:
+                annotation, needed = meta.extra[PYTHON]
+                imports.add(needed)
+                return str(annotation)
+        return _annotation(args[0], module, imports)
+    if origin in (typing.Union, types.UnionType):
+        return " | ".join(
+            dict.fromkeys(_annotation(each, module, imports) for each in args if each is not msgspec.UnsetType)
+        )
+    if origin is list:
+        imports.add("from collections.abc import Sequence")
+        return f"Sequence[{_annotation(args[0], module, imports)}]"
+    if origin is dict:
+        imports.add("from collections.abc import Mapping")
+        return f"Mapping[{', '.join(_annotation(each, module, imports) for each in args)}]"
+    if origin is typing.Literal:
+        return "str"
+    return _plain(hint, module, imports)
+
+
+def _plain(hint: Any, module: str, imports: set[str]) -> str:
+    if hint is type(None):
+        return "None"
+    if hint is Any:
+        imports.add("from typing import Any")
+        return "Any"
+    if not isinstance(hint, type) or hint.__module__ == "builtins":
+        return str(getattr(hint, "__name__", hint))
+    imports.add(f"from {hint.__module__} import {hint.__name__}")
+    if issubclass(hint, enum.Enum):
+        return f"{hint.__name__} | str"
+    if issubclass(hint, Request):
+        imports.update(("from collections.abc import Mapping", "from typing import Any"))
+        return f"{hint.__name__} | Mapping[str, Any]"
+    return hint.__name__
+
+
+if __name__ == "__main__":
+    # By itself, before anything imports the services, which need these modules.
+    for each in paths():
+        each.write_text(keywords(each))
