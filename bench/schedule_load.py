@@ -81,8 +81,8 @@ async def _instants(count: int, every: float) -> dict[str, float]:
     for number in range(count):
         due_ms = round((first + number * every) * 1_000)
         run_at = dt.datetime.fromtimestamp(due_ms / 1_000, dt.UTC).isoformat(timespec="milliseconds")
-        body = {"task_id": noop.name, "run_at": run_at, "args": {"x": due_ms * 1_000_000}, "overlap": "allow"}
-        await schedules.create(body)
+        body: Any = {"task": noop.name, "run_at": run_at, "args": {"x": due_ms * 1_000_000}, "overlap": "allow"}
+        await schedules.create(**body)
     return {"in_time": float(time.time() < first)}
 
 

@@ -38,11 +38,11 @@ def keywords(path: Path) -> str:
     schemas = importlib.import_module(f"{package}.schemas")
     imports: set[str] = {"from typing import TypedDict"}
     body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
-    return _formatted(_HEAD + "\n".join(sorted(imports)) + "\n" + body, path)
+    return formatted(_HEAD + "\n".join(sorted(imports)) + "\n" + body, path)
 
 
-def _formatted(text: str, path: Path) -> str:
-    """As `make fmt` leaves it."""
+def formatted(text: str, path: Path) -> str:
+    """The text as `make fmt` leaves it."""
     for arguments in (["check", "--fix", "--select", "I"], ["format"]):
         command = [
             str(Path(sys.executable).with_name("ruff")),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
 from hanbeon.config import file as config
@@ -45,10 +45,11 @@ from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.surfaces.offices.delivery.executor import DeliveryExecutor
 from hanbeon.surfaces.offices.delivery.worker_pool import outgoing
-from hanbeon.surfaces.schedules.api import AppSchedules
+from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
-from hanbeon.surfaces.schedules.fields import AnyTask, name_of_task
-from hanbeon.surfaces.schedules.words import Declarable
+from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
+from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
+from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.command import command_task
@@ -60,6 +61,10 @@ from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
+if TYPE_CHECKING:
+    from hanbeon.surfaces.offices.service import Offices
+    from hanbeon.surfaces.schedules.service import Schedules
+
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
@@ -67,7 +72,15 @@ _WINDOW_MAX = TIMINGS_KEPT_US // MICROS
 
 
 class App:
-    """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it."""
+    """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
+
+    The service of each surface is an attribute: `app.offices`, `app.schedules`.
+    """
+
+    surfaces: tuple[Surface, ...] = SURFACES
+    if TYPE_CHECKING:
+        offices: Offices
+        schedules: Schedules
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -222,17 +235,18 @@ class App:
         self.tasks.add(task)
         return task
 
-    def schedule(self, name: str, task: AnyTask, **fields: Unpack[Declarable]) -> None:
+    def __getattr__(self, name: str) -> Any:
+        for surface in self.surfaces:
+            if surface.name == name:
+                return load(surface.service)(self)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+
+    def schedule(self, name: str, task: AnyTask, **fields: Unpack[ScheduleSettingsFields]) -> None:
         """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers that start put it in force.
 
         What an operator changes of it stays until the declaration is changed.
         """
         self.declared.add(declared_schedule(name, {"task": name_of_task(task), **fields}))
-
-    @property
-    def schedules(self) -> AppSchedules:
-        """When tasks run by themselves, and their executions: `await app.schedules.run("report")`."""
-        return AppSchedules(self)
 
     # Making jobs
 

@@ -19,7 +19,7 @@ _HEAVY = (
     "apsw",
     "asyncpg",
     "asyncio",
-    "fastapi",
+    "starlette",
     "msgspec",
     "pydantic",
     "rich",

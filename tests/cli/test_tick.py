@@ -114,7 +114,7 @@ async def test_schedules_that_are_due_fire_and_their_executions_run(app: App, fo
         soon = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=10)
         schedules = Schedules(app)
         made = await schedules.create(
-            {"task_id": "mark", "run_at": soon.isoformat(), "args": {"name": str(folder / "fired")}}, by="test"
+            task="mark", run_at=soon.isoformat(), args={"name": str(folder / "fired")}, by="test"
         )
         fired: dict[str, int] = {}
         while not (await schedules.fires(made.id)).items:
@@ -124,14 +124,14 @@ async def test_schedules_that_are_due_fire_and_their_executions_run(app: App, fo
             fired = summary["fired"]
         assert fired == {"created": 1}
         assert (folder / "fired").read_text() == "x"
-        (execution,) = (await schedules.executions(schedule_id=made.id)).items
+        (execution,) = (await schedules.executions(schedule=made.id)).items
         assert (execution.status, execution.type) == ("SUCCESS", "SCHEDULE")
 
 
 async def test_people_are_told_how_many_schedules_fired(app: App, folder: Path) -> None:
     async with app:
         assert (await _tick(app, folder))["fired"] == {}
-        await Schedules(app).create({"task_id": "fail", "cron": "* * * * * *", "misfire": "skip"}, by="test")
+        await Schedules(app).create(task="fail", cron="* * * * * *", misfire="skip", by="test")
         said = "fired none; "
         while said.startswith("fired none; "):
             said = await asyncio.to_thread(lambda: hanbeon(*_arguments(app), cwd=folder).stdout)

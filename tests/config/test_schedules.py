@@ -50,13 +50,13 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
         ('task = "report"\ncron = "0 3 * *"', "schedules.nightly.cron: it takes 5 fields"),
         ('task = "report"\ncron = "61 3 * * *"', "schedules.nightly.cron: minute: '61' does not fit"),
         ('task = "report"\ncron = "0 3 * * *"\ntimezone = "Asia/Soul"', "did you mean Asia/Seoul"),
-        ('task = "report"', "schedules.nightly.cron: it does not say when"),
-        ('cron = "0 3 * * *"', "schedules.nightly.task: it does not say what to run"),
-        ('task = "report"\ncorn = "0 3 * * *"', "schedules.nightly.corn: a schedule has no such option; did you mean"),
-        ('task = "report"\ncron = "0 3 * * *"\nname = "x"', "schedules.nightly.name: a schedule has no such option"),
+        ('task = "report"', "schedules.nightly.cron: is required, or run_at"),
+        ('cron = "0 3 * * *"', "schedules.nightly.task: is required; name the task"),
+        ('task = "report"\ncorn = "0 3 * * *"', "schedules.nightly.corn: unknown field; did you mean"),
+        ('task = "report"\ncron = "0 3 * * *"\nname = "x"', "schedules.nightly.name: unknown field"),
         ('task = "report"\nrun_at = 2030-01-01', "schedules.nightly.run_at:"),
         ('task = "report"\ncron = "0 3 * * *"\nargs = { dya = 1 }', "schedules.nightly.args: task 'report'"),
-        ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: 'maybe' is not one of"),
+        ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: must be one of"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, said: str, problem: str) -> None:

@@ -43,8 +43,8 @@ async def _in(app: App, seconds: float) -> schemas.Schedule:
     """A schedule that is due then, by the database's clock."""
     at = await app.store.read(now_us) + round(seconds * MICROS)
     moment = dt.datetime.fromtimestamp(at / MICROS, dt.UTC).isoformat(timespec="milliseconds")
-    body = {"task_id": "alone0", "run_at": moment, "args": {"label": "soon", "journal": os.devnull}, "overlap": "allow"}
-    return await Schedules(app).create(body)
+    args = {"label": "soon", "journal": os.devnull}
+    return await Schedules(app).create("alone0", run_at=moment, args=args, overlap="allow")
 
 
 async def _until_fired(app: App, schedule: schemas.Schedule) -> schemas.Fire:
@@ -67,7 +67,7 @@ async def test_a_change_wakes_the_poller_of_another_instance(database_url: str, 
         schedules = Schedules(run.app)
         later = await _in(run.app, 3_600)
         sooner = await _in(run.app, 1_800)
-        await schedules.change(later.id, {"run_at": None, "cron": "* * * * * *"})
+        await schedules.change(later.id, run_at=None, cron="* * * * * *")
         assert (await _until_fired(run.app, later)).outcome == "created"
         assert (await schedules.fires(sooner.id)).items == []
         await schedules.pause(later.id)

@@ -44,7 +44,8 @@ async def _ask(schedules: list[Schedules], client: Client, wish: dict[str, Any])
         python = [_by_python(each.run(wish["run"], told)) for each in schedules]
     else:
         path, body = "/api/schedules", wish["create"]
-        python = [_by_python(each.create(body)) for each in schedules]
+        fields = {("task" if name == "task_id" else name): value for name, value in body.items()}
+        python = [_by_python(each.create(**fields)) for each in schedules]
     return list(await asyncio.gather(*python, *(_by_http(client, path, body) for _ in schedules)))
 
 

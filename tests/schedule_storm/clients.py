@@ -44,7 +44,7 @@ class Client:
 
     async def make(self, cron: str | None = None) -> None:
         task = self._rng.choice(self._board.tasks)
-        made = await self._schedules.create({"task_id": task, **self._body(task), "cron": cron or self._cron()})
+        made = await self._schedules.create(task=task, **self._body(task), cron=cron or self._cron())
         self._board.ids.append(made.id)
 
     async def act(self) -> None:
@@ -78,11 +78,11 @@ class Client:
         await self.make()
 
     async def _change_times(self) -> None:
-        await self._schedules.change(self._any(), {"cron": self._cron(), "args": self._args()})
+        await self._schedules.change(self._any(), cron=self._cron(), args=self._args())
 
     async def _change_the_rest(self) -> None:
         schedule = await self._schedules.get(self._any())
-        await self._schedules.change(schedule.id, self._body(schedule.task_id))
+        await self._schedules.change(schedule.id, **self._body(schedule.task_id))
 
     async def _pause(self) -> None:
         await self._schedules.pause(self._any())
@@ -97,7 +97,7 @@ class Client:
         self._board.asked_to_delete[schedule_id] = asked_at
 
     async def _run(self) -> None:
-        await self._schedules.run(self._rng.choice(self._board.tasks), {"args": self._args()})
+        await self._schedules.run(self._rng.choice(self._board.tasks), self._args())
 
     def _body(self, task: str) -> dict[str, Any]:
         overlap = "allow" if task.startswith(CROWD) else self._rng.choice(_OVERLAPS)

@@ -43,7 +43,7 @@ async def live(kit: TestKit) -> Year:
     await timetable.run()
     await timetable.schedules.run("report")
     await timetable.run()
-    await timetable.schedules.change(often.id, {"args": {"day": "friday"}})
+    await timetable.schedules.change(often.id, args={"day": "friday"})
     await timetable.schedules.run("hold")
     await kit.start_ready()
     alone = await timetable.make(task_id="hold")

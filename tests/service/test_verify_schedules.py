@@ -43,7 +43,7 @@ async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, o
     for _ in range(25):
         await year.timetable.run()
         await year.timetable.look()
-    await year.timetable.schedules.change(schedule.id, {"cron": "*/2 * * * *"})
+    await year.timetable.schedules.change(schedule.id, cron="*/2 * * * *")
     await kit.clock.advance(600)
     await year.timetable.schedules.pause(schedule.id)
     await kit.clock.advance(600)

@@ -30,7 +30,7 @@ def begun(app: App, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 async def test_a_job_of_an_office_that_has_stopped_meanwhile(app: App, begun: asyncio.Event) -> None:
     offices = Offices(app)
-    office = await offices.create({"name": "Seoul", "sessions": {"default": "hang"}})
+    office = await offices.create(name="Seoul", sessions={"default": "hang"})
     async with app.worker():
         (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
         await asyncio.wait_for(begun.wait(), 60)

@@ -7,19 +7,20 @@ from typing import Any
 import pytest
 
 from hanbeon import App, Job, SyncApp, SyncJob
-from hanbeon.surfaces.schedules.api import AppSchedules
-from hanbeon.sync.schedules import SyncSchedules
+from hanbeon.surfaces.surface import Surface, load
 
 # What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
-NOT_FOR_CALLERS = {"command", "from_file", "http", "hub", "schedule", "store", "task", "twin", "use", "worker"}
-PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob), (AppSchedules, SyncSchedules)]
+NOT_FOR_CALLERS = {
+    *("command", "from_file", "http", "hub", "schedule", "store", "surfaces", "task", "twin", "use", "worker"),
+}
+PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob)]
 
 
 def public(kind: type[Any]) -> dict[str, Any]:
     return {name: each for name, each in vars(kind).items() if not name.startswith("_")}
 
 
-@pytest.mark.parametrize(("kind", "twin"), PAIRS, ids=["App", "Job", "AppSchedules"])
+@pytest.mark.parametrize(("kind", "twin"), PAIRS, ids=["App", "Job"])
 def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
     assert set(public(twin)) == set(public(kind)) - (NOT_FOR_CALLERS if kind is App else set())
 
@@ -27,7 +28,7 @@ def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
 def told(annotation: Any) -> str:
     """An annotation in the words of the synchronous side."""
     text = str(annotation)
-    text = text.replace("contextlib.AbstractAsyncContextManager[LentTransaction]", "Iterator[SyncTransaction]")
+    text = text.replace("contextlib.AbstractAsyncContextManager[UserTransaction]", "Iterator[SyncTransaction]")
     text = re.sub(r"\b(Job|App)\b", r"Sync\1", text)
     return text.replace("AsyncIterator", "Iterator")
 
@@ -57,3 +58,18 @@ def test_the_signatures_are_the_same(kind: type[Any], twin: type[Any], name: str
     ]
     assert mine.return_annotation == told(their.return_annotation)
     assert inspect.getdoc(ours), f"{name} says nothing"
+
+
+@pytest.mark.parametrize("surface", App.surfaces, ids=lambda surface: surface.name)
+def test_services_have_every_coroutine_of_theirs(surface: Surface) -> None:
+    service = load(surface.service)
+    coroutines = {
+        name for name, each in inspect.getmembers(service, inspect.iscoroutinefunction) if not name.startswith("_")
+    }
+    assert coroutines >= {operation.call for operation in surface.operations}
+    twin = getattr(SyncApp(App("sqlite:///unopened.db")), surface.name)
+    assert set(dir(twin)) == coroutines
+    for name in coroutines:
+        assert inspect.getdoc(getattr(twin, name)), f"{name} has no docstring"
+    with pytest.raises(AttributeError):
+        _ = twin.no_such_method

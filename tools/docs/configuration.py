@@ -9,7 +9,7 @@ from hanbeon.config.tasks import KINDS
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.engine.reload import AT_ONCE
 from hanbeon.settings import Settings
-from hanbeon.surfaces.schedules.declarations import KEYS
+from hanbeon.surfaces.schedules.declarations import FIELDS
 from tools.docs.markdown import code, table
 
 PATH = "configuration.md"
@@ -173,6 +173,6 @@ def render() -> str:
         sections=table(("section", "what it holds"), ((f"`{name}`", _SECTIONS[name]) for name in SECTIONS)),
         kinds=table(("key", "what it runs"), ((f"`{kind}`", _KINDS[kind]) for kind in KINDS)),
         limits=table(("limit", "meaning"), ((f"`{name}`", _LIMITS[name]) for name in QueueLimits.__struct_fields__)),
-        schedule_keys=code(key for key in KEYS if key not in ("task", "cron", "run_at")),
+        schedule_keys=code(key for key in FIELDS if key not in ("task", "cron", "run_at")),
         at_once=at_once,
     )

@@ -11,10 +11,11 @@ from hanbeon.client.calls import wait
 from hanbeon.client.flow import Flow, Response
 from hanbeon.client.methods import Async, Resource, Sync, asks, pages, runs
 from hanbeon.client.route import Fill, Route, nothing, shape
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.keywords import NamedSettingsFields, TimesFields
+from hanbeon.surfaces.schedules.schemas import Moment
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
-from hanbeon.surfaces.schedules.words import Fields, Moment, Times
+from hanbeon.surfaces.schema import Explanation
 
 _TASKS = "/api/tasks"
 _TASK = f"{_TASKS}/{{task_id}}"
@@ -30,7 +31,7 @@ _schedule_of = shape(schemas.Schedule)
 _GET_EXECUTION = Route("GET", _EXECUTION, _execution_of)
 
 
-class Change(Fields, total=False):
+class Change(NamedSettingsFields, total=False):
     """What is left out stays."""
 
     task_id: str
@@ -109,7 +110,9 @@ class SchedulesCalls(Resource):
     """All schedules."""
 
     @asks(Route("POST", _SCHEDULES, _schedule_of, creates=True))
-    def create(self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[Fields]) -> Fill:
+    def create(
+        self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[NamedSettingsFields]
+    ) -> Fill:
         """Make a schedule, once for each key; without one, once for each call."""
         return Fill(body={"task_id": task_id, **definition}, key=idempotency_key)
 
@@ -126,7 +129,9 @@ class SchedulesCalls(Resource):
         return Fill(query={"task_id": task_id, "paused": paused, "name": name, "limit": limit})
 
     @asks(Route("POST", f"{_SCHEDULES}/preview", shape(schemas.Preview), harmless=True))
-    def preview(self, *, start: Moment | UnsetType = UNSET, n: int | UnsetType = UNSET, **times: Unpack[Times]) -> Fill:
+    def preview(
+        self, *, start: Moment | UnsetType = UNSET, n: int | UnsetType = UNSET, **times: Unpack[TimesFields]
+    ) -> Fill:
         """When a schedule would fire, from `start` on, which is now by default; nothing is made."""
         return Fill(body={"from": start, "n": n, **times})
 

@@ -9,7 +9,6 @@ from typing import Any
 from hanbeon.config.reader import Reader, shown
 from hanbeon.config.tasks import AnyTask
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.schedules import body
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule, declared_schedule
 
 # What fits where something else does not; the instants are such that hardly any other field can be at odds with them.
@@ -41,4 +40,6 @@ def check_arguments(told: Any, tasks: Iterable[AnyTask], reading: Reader) -> Non
         task = table.get("task") if isinstance(table, Mapping) else None
         if isinstance(task, str) and task in known and shown((*place, "args")) not in refused:
             with reading.at(*place):
-                known[task].signature.pack((), body.args_of(table.get("args")))
+                args = table.get("args", {})
+                if isinstance(args, Mapping):
+                    known[task].signature.pack((), args)

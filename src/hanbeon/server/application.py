@@ -1,61 +1,44 @@
-"""The ASGI application: the operations of all surfaces as routes, and every error as a problem."""
+"""The ASGI application: routes of all surfaces, and every error as a problem (RFC 9457)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp
 
-from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.errors import HanbeonError
 from hanbeon.server import docs_pages, health
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import RequestMiddleware
-from hanbeon.server.offices import events, jobs, routes, webhooks
-from hanbeon.server.operation import Operation, Reply
-from hanbeon.server.problems import Refused, problem_of
+from hanbeon.server.problems import Refused, internal_error, problem_of
 from hanbeon.server.push.websocket import websockets
-from hanbeon.server.request import ApiRequest, kinds_of
-from hanbeon.server.schedules import executions, schedules
-from hanbeon.surfaces.offices.service import Offices
-from hanbeon.surfaces.schedules.service import Schedules
+from hanbeon.server.routes import follow_of, operation_routes, sse_route
+from hanbeon.surfaces.surface import load
 
 
 def application(context: ServerContext) -> ASGIApp:
-    """What a server serves."""
-    offices = Offices(context.app, context.worker)
-    timetable = Schedules(context.app)
-    follow = events.channel(context, offices)
-    channels = [follow]
-    told = [
-        *health.operations(context),
-        *routes.operations(offices),
-        *jobs.operations(offices),
-        *webhooks.operations(offices),
-        *events.operations(context, follow),
-        *executions.operations(timetable),
-        *schedules.operations(timetable),
-    ]
-    told += docs_pages.operations(told, channels)
-    # Its own pages load from elsewhere, and its own description would say less.
-    api = FastAPI(
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-    )
-    for each in told:
-        api.add_api_route(each.path, _endpoint(context, each), methods=[each.method], response_model=None)
-    for channel in channels:
-        api.add_api_route(channel.path, _not_a_websocket, methods=["GET"], response_model=None)
-    _translate_errors(api)
+    """All that a server serves: health, the operations of every surface, and the description of both."""
+    operations, channels = list(health.OPERATIONS), []
+    routes = operation_routes(context, health.Health(context), health.OPERATIONS)
+    for surface in context.app.surfaces:
+        service = load(surface.service)(context.app, context.worker)
+        operations += surface.operations
+        routes += operation_routes(context, service, surface.operations)
+        for channel in surface.channels:
+            follow = follow_of(context, service, channel)
+            channels.append((channel, follow))
+            routes += [sse_route(context, channel, follow), Route(channel.websocket, _not_a_websocket)]
+    described = docs_pages.DocsPages(operations, [channel for channel, _ in channels])
+    routes += operation_routes(context, described, docs_pages.OPERATIONS)
+    api = Starlette(routes=routes)
+    api.router.redirect_slashes = False
+    _add_error_handlers(api)
     return RequestMiddleware(api, websockets(context, channels), context.counts.count)
 
 
@@ -63,26 +46,7 @@ async def _not_a_websocket(request: Request) -> Response:
     raise Refused("not_a_websocket", "connect to it as ws://", {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
-def _endpoint(context: ServerContext, operation: Operation) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-    most = context.app.settings.max_request_bytes
-    kinds = kinds_of(operation.query)
-
-    async def endpoint(request: Request) -> Response:
-        request.state.quiet = operation.quiet
-        who = await context.authenticator.admit(request, operation.need)
-        request.state.user = who.user
-        ask = ApiRequest(request, who, kinds, most)
-
-        async def answer() -> Response:
-            answer = await operation.answer(ask)
-            return answer.response() if isinstance(answer, Reply) else answer
-
-        return await context.idempotency.once(ask, answer) if operation.creates else await answer()
-
-    return endpoint
-
-
-def _translate_errors(api: FastAPI) -> None:
+def _add_error_handlers(api: Starlette) -> None:
     async def known(request: Request, error: Any) -> Response:
         return problem_of(error)
 
@@ -90,27 +54,25 @@ def _translate_errors(api: FastAPI) -> None:
         response: Response = error.response()
         return response
 
-    async def of_http(request: Request, error: Any) -> Response:
+    async def unrouted(request: Request, error: Any) -> Response:
         if error.status_code == 405:
             methods = ", ".join(_methods(api.routes, request))
             return Refused("wrong_method", f"use {methods}", {"Allow": methods}).response()
-        return Refused("no_such_path", "the page /docs lists what there is").response()
+        return Refused("no_such_path", "the page /docs lists all paths").response()
 
-    async def unreadable(request: Request, error: Any) -> Response:
-        return problem_of(InvalidInput("the request does not fit"))
-
-    async def defect(request: Request, error: Any) -> Response:
-        return Refused("defect", "it is not your request's fault").response()
+    async def unexpected(request: Request, error: Any) -> Response:
+        return internal_error().response()
 
     api.add_exception_handler(HanbeonError, known)
     api.add_exception_handler(Refused, refused)
-    api.add_exception_handler(HTTPException, of_http)
-    api.add_exception_handler(RequestValidationError, unreadable)
-    api.add_exception_handler(Exception, defect)
+    api.add_exception_handler(HTTPException, unrouted)
+    api.add_exception_handler(Exception, unexpected)
 
 
-def _methods(routes: Sequence[Any], request: Request) -> list[str]:
-    """Of the first path that fits: `…/jobs/cancel-all` is no job."""
-    fitting = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
-    found = {method for route in fitting if route.path == fitting[0].path for method in route.methods}
+def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
+    """Methods of the first path that matches: `…/jobs/cancel-all` is no job."""
+    matching = [
+        route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+    ]
+    found = {method for route in matching if route.path == matching[0].path for method in route.methods or ()}
     return sorted(found | ({"HEAD"} if "GET" in found else set()))

@@ -1,46 +1,51 @@
-"""The description of the API, and a page that shows it and tries it out, with nothing from anywhere else."""
+"""The API description and the page that shows it and tries it out, with nothing loaded from elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 from starlette.responses import RedirectResponse, Response
 
 from hanbeon.domain.access import Need
 from hanbeon.server.openapi import describe
-from hanbeon.server.operation import Operation, Reply, WebSocketOperation
-from hanbeon.server.request import ApiRequest
+from hanbeon.surfaces.operation import Channel, Operation
 
 _FOLDER = Path(__file__).parent / "page"
-_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
-
-def operations(others: Sequence[Operation], channels: Sequence[WebSocketOperation]) -> list[Operation]:
-    own: list[Operation] = []
-
-    async def openapi(ask: ApiRequest) -> Reply:
-        return Reply(describe([*others, *own], channels))
-
-    own += [
-        Operation("GET", "/openapi.json", Need.NOTHING, openapi, "This description."),
-        Operation("GET", "/", Need.NOTHING, _to_the_page, "Leads to `/docs`.", shapes={307: None}),
-        _file("/docs", "docs.html", "A page that shows it."),
-        _file("/docs/docs.css", "docs.css", "How the page looks."),
-        _file("/docs/docs.js", "docs.js", "What the page does."),
-    ]
-    return own
+OPERATIONS = (
+    Operation("GET", "/openapi.json", Need.NOTHING, "openapi", "This description."),
+    Operation("GET", "/", Need.NOTHING, "home", "Redirects to `/docs`.", responses={307: None}),
+    Operation("GET", "/docs", Need.NOTHING, "page", "A page that shows this description.", media="text/html"),
+    Operation("GET", "/docs/docs.css", Need.NOTHING, "style", "Style sheet of the page.", media="text/css"),
+    Operation("GET", "/docs/docs.js", Need.NOTHING, "script", "Script of the page.", media="text/javascript"),
+)
 
 
-async def _to_the_page(ask: ApiRequest) -> Response:
-    return RedirectResponse("/docs")
+class DocsPages:
+    """Answers to the operations above."""
+
+    def __init__(self, operations: Sequence[Operation], channels: Sequence[Channel]) -> None:
+        self._operations, self._channels = [*operations, *OPERATIONS], channels
+
+    async def openapi(self) -> Response:
+        description = describe(self._operations, self._channels)
+        return Response(msgspec.json.encode(description), media_type="application/json")
+
+    async def home(self) -> Response:
+        return RedirectResponse("/docs")
+
+    async def page(self) -> Response:
+        return _file("docs.html", "text/html")
+
+    async def style(self) -> Response:
+        return _file("docs.css", "text/css")
+
+    async def script(self) -> Response:
+        return _file("docs.js", "text/javascript")
 
 
-def _file(path: str, name: str, summary: str) -> Operation:
-    body, media = (_FOLDER / name).read_bytes(), _TYPES[Path(name).suffix]
-
-    async def answer(ask: ApiRequest) -> Response:
-        return Response(body, headers={"Content-Security-Policy": _POLICY}, media_type=media)
-
-    return Operation("GET", path, Need.NOTHING, answer, summary, media=media)
+def _file(name: str, media: str) -> Response:
+    return Response((_FOLDER / name).read_bytes(), headers={"Content-Security-Policy": _POLICY}, media_type=media)

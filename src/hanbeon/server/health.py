@@ -1,75 +1,85 @@
-"""What operators and their machines ask a server: is it alive, can it serve, what are its numbers."""
+"""Health, readiness and metrics, for operators and their machines."""
 
 from __future__ import annotations
 
 import asyncio
 from importlib.metadata import version
 
-import msgspec
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
 from hanbeon.errors import DatabaseUnavailable, Unavailable
-from hanbeon.logs import get_logger
 from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
-from hanbeon.server.operation import Operation, Reply
-from hanbeon.server.request import ApiRequest
-from hanbeon.store import schema
+from hanbeon.store import schema as database_schema
 from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.operation import Operation
+from hanbeon.surfaces.schema import Result
 
-_log = get_logger("hanbeon.server")
-_PATIENCE_SECONDS = 3.0
+_READY_WITHIN_SECONDS = 3.0
 _VERSION = version("hanbeon")  # Reading it takes a millisecond.
 _WINDOW_SECONDS = 300.0
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class Liveness(Result, frozen=True, kw_only=True):
     status: str = "ok"
     version: str
 
 
-class Readiness(msgspec.Struct, frozen=True, kw_only=True):
+class Readiness(Result, frozen=True, kw_only=True):
     status: str = "ready"
 
 
-def operations(context: ServerContext) -> list[Operation]:
-    async def healthz(ask: ApiRequest) -> Reply:
-        return Reply(Health(version=_VERSION))
+OPERATIONS = (
+    Operation(
+        *("GET", "/healthz", Need.NOTHING, "liveness", "Whether the process is alive."),
+        responses={200: Liveness},
+        quiet=True,
+    ),
+    Operation(
+        *("GET", "/readyz", Need.NOTHING, "readiness", "Whether the database answers, with the right schema."),
+        responses={200: Readiness},
+        errors=(Unavailable,),
+        quiet=True,
+    ),
+    Operation(
+        *("GET", "/metrics", Need.READ, "metrics", "Metrics for Prometheus."),
+        media="text/plain",
+        quiet=True,
+    ),
+)
 
-    async def readyz(ask: ApiRequest) -> Reply:
+
+class Health:
+    """Answers to the operations above."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+
+    async def liveness(self) -> Liveness:
+        return Liveness(version=_VERSION)
+
+    async def readiness(self) -> Readiness:
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
-                schema.check(*await context.app.store.read(_version))
+            async with asyncio.timeout(_READY_WITHIN_SECONDS):
+                database_schema.check(*await self._context.app.store.read(_schema_version))
         except TimeoutError:
-            raise DatabaseUnavailable(f"the database did not answer within {_PATIENCE_SECONDS:g} s") from None
-        return Reply(Readiness())
+            raise DatabaseUnavailable(f"the database did not answer within {_READY_WITHIN_SECONDS:g} s") from None
+        return Readiness()
 
-    async def metrics(ask: ApiRequest) -> Response:
-        queues = await context.app.statistics(window=_WINDOW_SECONDS)
-        instances = await context.app.instances()
-        listeners = await context.app.store.read(count_listeners)
-        schedules, counted = await context.app.store.read(_of_schedules)
+    async def metrics(self) -> Response:
+        app = self._context.app
+        queues = await app.statistics(window=_WINDOW_SECONDS)
+        instances = await app.instances()
+        listeners = await app.store.read(count_listeners)
+        schedules, counted = await app.store.read(_of_schedules)
         numbers = Numbers(queues, instances, listeners, schedules, counted)
-        return Response(metrics_text(context.counts, numbers), media_type=CONTENT_TYPE)
-
-    return [
-        Operation(
-            *("GET", "/healthz", Need.NOTHING, healthz, "Whether the process lives."), shapes={200: Health}, quiet=True
-        ),
-        Operation(
-            *("GET", "/readyz", Need.NOTHING, readyz, "Whether the database answers, with the right schema."),
-            shapes={200: Readiness},
-            refuses=(Unavailable,),
-            quiet=True,
-        ),
-        Operation(*("GET", "/metrics", Need.READ, metrics, "Numbers for Prometheus."), media="text/plain", quiet=True),
-    ]
+        return Response(metrics_text(self._context.counts, numbers), media_type=CONTENT_TYPE)
 
 
-async def _version(tx: Tx) -> tuple[int | None, int | None]:
+async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:
     rows = await tx.fetch("schema_version")
     return (rows[0]["version"], rows[0]["runs_from"]) if rows else (None, None)
 

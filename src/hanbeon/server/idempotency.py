@@ -1,4 +1,4 @@
-"""Requests that come again under the same Idempotency-Key: done once, answered alike."""
+"""Idempotency-Key support: replays the stored response of the first request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hanbeon.store.store import Store
 KEY = "idempotency-key"
 KEPT_SECONDS = 24 * 3_600.0
 DEAD_SECONDS = 60.0
-"""Without an answer for so long, whoever began to answer is taken for dead."""
+"""After so long without a response, the server that began to answer is taken for dead."""
 _PRUNE_SECONDS = 60.0
 KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 _KEY = re.compile(KEY_PATTERN.strip("^$"), re.ASCII)
@@ -30,58 +30,58 @@ _HEADERS = ("location", "etag")
 
 
 class Idempotency:
-    """Answers each key once; what was refused wrote nothing, and may be tried again under the same key."""
+    """Runs the request of each key once. A rejected request wrote nothing and may be repeated under its key."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._pruned_at = -math.inf
 
-    async def once(self, ask: ApiRequest, answer: Callable[[], Awaitable[Response]]) -> Response:
-        if KEY not in ask.request.headers:
+    async def once(self, request: ApiRequest, answer: Callable[[], Awaitable[Response]]) -> Response:
+        if KEY not in request.http.headers:
             return await answer()
-        asked = IdempotentRequest(ask.who.user, _key(ask), await _digest(ask))
+        first = IdempotentRequest(request.principal.user, _key(request), await _digest(request))
         seed = str(uuid_utils.uuid7())
         found = await self._store.write(
-            lambda tx: idempotency.begin_request(tx, asked, seed, micros(KEPT_SECONDS), micros(DEAD_SECONDS))
+            lambda tx: idempotency.begin_request(tx, first, seed, micros(KEPT_SECONDS), micros(DEAD_SECONDS))
         )
         if isinstance(found, StoredResponse):
-            return _again(asked, found)
-        ask.seed = found
+            return _again(first, found)
+        request.seed = found
         try:
             response = await answer()
         except (HanbeonError, Refused):
             with contextlib.suppress(DatabaseUnavailable):
-                await self._store.write(lambda tx: idempotency.forget_request(tx, asked))
+                await self._store.write(lambda tx: idempotency.forget_request(tx, first))
             raise
-        # What was done is done, and told, even if it cannot be told again.
+        # The work is done: the client gets its response even if that cannot be stored for a repeat.
         with contextlib.suppress(DatabaseUnavailable):
-            await self._keep(asked, response)
+            await self._keep(first, response)
         return response
 
-    async def _keep(self, asked: IdempotentRequest, response: Response) -> None:
+    async def _keep(self, first: IdempotentRequest, response: Response) -> None:
         headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
         body = bytes(response.body).decode()
-        await self._store.write(lambda tx: idempotency.store_response(tx, asked, response.status_code, headers, body))
+        await self._store.write(lambda tx: idempotency.store_response(tx, first, response.status_code, headers, body))
         if self._clock.monotonic() - self._pruned_at > _PRUNE_SECONDS:
             self._pruned_at = self._clock.monotonic()
             await self._store.write(lambda tx: idempotency.prune_responses(tx, micros(KEPT_SECONDS)))
 
 
-def _key(ask: ApiRequest) -> str:
-    told = ask.request.headers.getlist(KEY)
-    if len(told) != 1 or not _KEY.fullmatch(told[0]):
-        raise InvalidInput("use one of up to 255 visible ASCII characters", field="Idempotency-Key")
-    return told[0]
+def _key(request: ApiRequest) -> str:
+    values = request.http.headers.getlist(KEY)
+    if len(values) != 1 or not _KEY.fullmatch(values[0]):
+        raise InvalidInput("must be one value of 1 to 255 visible ASCII characters", field="Idempotency-Key")
+    return values[0]
 
 
-async def _digest(ask: ApiRequest) -> str:
-    """Of all that says what is asked for."""
-    request = f"{ask.request.method} {ask.request.url.path}?{ask.request.url.query}\n".encode()
-    return hashlib.sha256(request + await ask.sent()).hexdigest()
+async def _digest(request: ApiRequest) -> str:
+    """A digest of method, path, query and body."""
+    head = f"{request.http.method} {request.http.url.path}?{request.http.url.query}\n".encode()
+    return hashlib.sha256(head + await request.body()).hexdigest()
 
 
-def _again(asked: IdempotentRequest, before: StoredResponse) -> Response:
-    if before.digest != asked.digest:
+def _again(first: IdempotentRequest, before: StoredResponse) -> Response:
+    if before.digest != first.digest:
         raise Refused("key_already_used", "send the same request again, or choose a new key")
     if before.status is None:
         raise Refused("still_under_way", "wait a moment, and send it again", {"Retry-After": "1"})

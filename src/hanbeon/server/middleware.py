@@ -1,4 +1,4 @@
-"""Around every request: an id, a line in the log, a count, and an answer even if there is a defect."""
+"""Request middleware: request ids, access log, metrics, and an answer to every defect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hanbeon.logs import get_logger
-from hanbeon.server.problems import Refused, close_code
+from hanbeon.server.problems import close_code, internal_error
 
 _log = get_logger("hanbeon.server")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -118,7 +118,7 @@ class _Exchange:
 
     async def send_500(self) -> None:
         if not self.status:
-            await Refused("defect", "it is not your request's fault").response()(self.scope, self.receive, self.send)
+            await internal_error().response()(self.scope, self.receive, self.send)
         elif self.status == _SWITCHED:
             with contextlib.suppress(ClientDisconnect):
                 await self.send({"type": "websocket.close", "code": close_code(None), "reason": "defect"})

@@ -1,24 +1,23 @@
-"""The description of the API, made from the same declarations as its routes."""
+"""The OpenAPI description, made from the same operations as the routes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
 from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.errors import Changed, HanbeonError, InvalidInput, Kind, NotFound, Unavailable
 from hanbeon.server.idempotency import KEY_PATTERN
-from hanbeon.server.operation import Operation, WebSocketOperation
-from hanbeon.server.problems import MEDIA_TYPE
-from hanbeon.server.refusals import refusals_of
-from hanbeon.server.request import kind_of
+from hanbeon.server.problems import MEDIA_TYPE, REFUSALS, status_of, title_of
+from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.surfaces.schema import ChannelQuery
 
 _NAMES = re.compile(r"\{(\w+)\}")
 _TEXT = {"type": "string"}
-_TEXTS = {"type": "array", "items": _TEXT}
 _ETAG = {"ETag": {"description": "For If-Match.", "required": True, "schema": _TEXT}}
 _PROBLEM = {
     "type": "object",
@@ -34,21 +33,22 @@ _PROBLEM = {
 }
 
 
-def describe(operations: Iterable[Operation], channels: Iterable[WebSocketOperation]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document. It has no words for WebSockets, so those stand in a part of our own."""
-    told = list(operations)
-    types = {shape for each in told for shape in (each.body, *each.shapes.values()) if shape is not None}
+def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> dict[str, Any]:
+    """An OpenAPI 3.1 document. WebSockets, for which it has no words, are in an extension of our own."""
+    described = [*operations, *map(_sse_operation, channels)]
+    types = {each.request for each in described if each.request is not None and not each.in_query}
+    types |= {schema for each in described for schema in each.responses.values() if schema is not None}
     ordered = sorted(types, key=str)
     schemas, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     schema_of = dict(zip(ordered, schemas, strict=True))
     paths: dict[str, Any] = {}
-    for each in told:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schema_of, _links(each, told))
+    for each in described:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schema_of, _links(each, described))
     return {
         "openapi": "3.1.0",
         "info": {"title": "Hanbeon", "version": version("hanbeon")},
         "paths": paths,
-        "x-websockets": {each.path: _channel(each) for each in channels},
+        "x-websockets": {each.websocket: _channel(each) for each in channels},
         "components": {
             "schemas": {**components, "Problem": _PROBLEM},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -56,37 +56,48 @@ def describe(operations: Iterable[Operation], channels: Iterable[WebSocketOperat
     }
 
 
+def _sse_operation(channel: Channel) -> Operation:
+    """The server-sent events of a channel as an operation, for the description."""
+    return Operation(
+        *("GET", channel.sse, channel.need, channel.call, f"{channel.summary} As server-sent events (SSE)."),
+        request=ChannelQuery,
+        media="text/event-stream",
+        errors=channel.errors,
+    )
+
+
 def _operation(operation: Operation, schema_of: Mapping[Any, Any], links: dict[str, Any]) -> dict[str, Any]:
-    answers: dict[str, Any] = {}
-    for status, shape in (operation.shapes or {200: None}).items():
-        answer: dict[str, Any] = {"description": "Done"}
-        if shape is not None:
-            answer |= _content(operation.media, schema_of[shape])
+    responses: dict[str, Any] = {}
+    for status, schema in (operation.responses or {200: None}).items():
+        response: dict[str, Any] = {"description": "Done"}
+        if schema is not None:
+            response |= _content(operation.media, schema_of[schema])
         elif status == 200:
-            answer |= _content(operation.media, {})
-        if operation.tagged:
-            answer["headers"] = _ETAG
-        answers[str(status)] = answer | ({"links": links} if links else {})
-    for status, codes in refusals_of(operation).items():
-        answers[str(status)] = {
+            response |= _content(operation.media, {})
+        if operation.versioned:
+            response["headers"] = _ETAG
+        responses[str(status)] = response | ({"links": links} if links else {})
+    for status, codes in problems_of(operation).items():
+        responses[str(status)] = {
             "description": " ".join(f"`{code}`: {title}" for code, title in codes.items()),
             **_content(MEDIA_TYPE, {"$ref": "#/components/schemas/Problem"}),
         }
     described: dict[str, Any] = {
-        "operationId": _name(operation),
+        "operationId": operation_id(operation),
         "summary": operation.summary,
-        "responses": answers,
+        "responses": responses,
     }
     if parameters := _parameters(operation):
         described["parameters"] = parameters
-    if operation.body is not None:
-        body = _content("application/json", schema_of[operation.body])
-        described["requestBody"] = {**body, "required": not operation.may_be_empty}
+    if operation.request is not None and not operation.in_query:
+        body = _content("application/json", schema_of[operation.request])
+        described["requestBody"] = {**body, "required": not operation.body_optional}
     return described | _security(operation.need)
 
 
-def _channel(channel: WebSocketOperation) -> dict[str, Any]:
-    return {"summary": channel.summary, "parameters": _path_and_query(channel)} | _security(channel.need)
+def _channel(channel: Channel) -> dict[str, Any]:
+    parameters = [*_path_parameters(channel.websocket), *_query_parameters(ChannelQuery)]
+    return {"summary": channel.summary, "parameters": parameters} | _security(channel.need)
 
 
 def _security(need: Need) -> dict[str, Any]:
@@ -96,57 +107,104 @@ def _security(need: Need) -> dict[str, Any]:
     return {"security": [{"token": []}], "x-scopes": scopes}
 
 
-def _path_and_query(asked: Operation | WebSocketOperation) -> list[dict[str, Any]]:
-    parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(asked.path)
-    ]
-    for name, hint in asked.query.items():
-        schema = _TEXTS if hint is list else msgspec.json.schema(hint)
+def _path_parameters(path: str) -> list[dict[str, Any]]:
+    return [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _NAMES.findall(path)]
+
+
+def _query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
+    schema = msgspec.json.schema(kind)
+    (properties,) = (each["properties"] for each in schema["$defs"].values() if each.get("title") == kind.__name__)
+    parameters = []
+    for name, each in _inlined(properties, schema["$defs"]).items():
+        # Null, which Python callers may pass, cannot be written in a query.
+        choices = [choice for choice in each.get("anyOf", [each]) if choice.get("type") != "null"]
+        found = choices[0] if len(choices) == 1 else {"anyOf": choices}
         # Lists as `status=a&status=b`; with commas they are understood as well.
-        style = {"style": "form", "explode": True} if kind_of(hint) is list else {}
-        parameters.append({"name": name, "in": "query", "schema": _inline(schema), **style})
+        style = {"style": "form", "explode": True} if found.get("type") == "array" else {}
+        parameters.append({"name": name, "in": "query", "schema": found, **style})
     return parameters
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
-    parameters = _path_and_query(operation)
+    parameters = _path_parameters(operation.path)
+    if operation.request is not None and operation.in_query:
+        parameters += _query_parameters(operation.request)
     if operation.creates:
         parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {**_TEXT, "pattern": KEY_PATTERN}})
-    if operation.tagged and operation.method == "PATCH":
+    if operation.checks_version:
         parameters.append({"name": "If-Match", "in": "header", "schema": _TEXT})
     return parameters
 
 
 def _links(maker: Operation, others: Sequence[Operation]) -> dict[str, Any]:
-    """From where something is made to whatever can be asked about it: the paths below that need no more to be known."""
+    """Links from a created thing to the operations on it: those below its path that need no other parameters."""
     below = f"{maker.path}/{{"
     return {
-        _name(each): {"operationId": _name(each), "parameters": {name: maker.gives[name] for name in names}}
+        operation_id(each): {
+            "operationId": operation_id(each),
+            "parameters": {name: maker.links[name] for name in each.parameters},
+        }
         for each in others
-        if maker.gives and each.path.startswith(below) and set(names := _NAMES.findall(each.path)) <= set(maker.gives)
+        if maker.links and each.path.startswith(below) and set(each.parameters) <= set(maker.links)
     }
 
 
-def _name(operation: Operation) -> str:
-    """`get_offices_id_jobs`: method and path, which nothing else has."""
+def operation_id(operation: Operation) -> str:
+    """Method and path, which no other operation has: `get_offices_id_jobs`."""
     words = re.findall(r"\w+", operation.path.removeprefix("/api"))
     return "_".join([operation.method.lower(), *words])
 
 
-def _inline(schema: dict[str, Any]) -> dict[str, Any]:
-    """Types of parameters are small: what they refer to stands in them."""
-    defined = schema.pop("$defs", {})
-
-    def resolved(part: Any) -> Any:
-        if isinstance(part, dict):
-            if "$ref" in part:
-                return resolved(defined[part["$ref"].rpartition("/")[2]])
-            return {name: resolved(value) for name, value in part.items()}
-        return [resolved(each) for each in part] if isinstance(part, list) else part
-
-    found: dict[str, Any] = resolved(schema)
-    return found
+def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """A schema with its references replaced: those of parameters are small."""
+    if isinstance(part, dict):
+        if "$ref" in part:
+            return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
+        return {name: _inlined(value, definitions) for name, value in part.items()}
+    return [_inlined(each, definitions) for each in part] if isinstance(part, list) else part
 
 
 def _content(media: str, schema: Any) -> dict[str, Any]:
     return {"content": {media: {"schema": schema} if schema else {}}}
+
+
+# Problems that an operation may answer with, by its form
+
+
+_AUTHENTICATED = ("not_authenticated", "not_allowed", "foreign_host", "too_many_failures")
+_CHANGES = ("foreign_origin",)
+_BODY = ("request_too_large", "not_json")
+_REPEATED = ("still_under_way", "key_already_used", "request_too_large")
+
+
+def problems_of(operation: Operation) -> Mapping[int, Mapping[str, str]]:
+    """Codes and titles by status."""
+    found: dict[int, dict[str, str]] = {}
+    for code in sorted({"defect", *_http_problems(operation)}):
+        status, title = REFUSALS[code]
+        found.setdefault(status, {})[code] = title
+    for error in _errors(operation):
+        found.setdefault(status_of(error), {})[error.code] = title_of(error)
+    return dict(sorted(found.items()))
+
+
+def _http_problems(operation: Operation) -> Iterator[str]:
+    if operation.need is not Need.NOTHING:
+        yield from _AUTHENTICATED
+        if operation.method != "GET":
+            yield from _CHANGES
+    if operation.request is not None and not operation.in_query:
+        yield from _BODY
+    if operation.creates:
+        yield from _REPEATED
+
+
+def _errors(operation: Operation) -> Iterator[type[HanbeonError]]:
+    yield InvalidInput  # At least for a parameter that it does not know.
+    yield from operation.errors
+    if operation.checks_version:
+        yield Changed
+    if operation.parameters and not any(error.kind is Kind.NOT_FOUND for error in operation.errors):
+        yield NotFound
+    if operation.need is not Need.NOTHING:
+        yield Unavailable  # Tokens are in the database.

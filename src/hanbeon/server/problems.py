@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+import structlog
 from starlette.responses import Response
 
 from hanbeon.errors import HanbeonError, Kind
@@ -54,7 +55,7 @@ REFUSALS: Mapping[str, Refusal] = {
 
 
 class Refused(Exception):
-    """A request that is refused for a reason that only HTTP knows."""
+    """A request that is rejected for a reason that only HTTP knows."""
 
     def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -67,6 +68,12 @@ class Refused(Exception):
     def response(self) -> Response:
         status, title = REFUSALS[self.code]
         return _response(status, self.code, title, self.detail, None, {}, self.headers)
+
+
+def internal_error() -> Refused:
+    """The answer to a defect; the request id is in the response's header and in the log."""
+    request_id = structlog.contextvars.get_contextvars().get("request_id", "")
+    return Refused("defect", f"internal error; see the server log for request id {request_id}")
 
 
 def status_of(error: type[HanbeonError]) -> int:

@@ -1,32 +1,34 @@
-"""What a request says, read with limits: nothing in it can be too large, too deep or of an unknown name unnoticed."""
+"""An authenticated request, read with limits: its path, its query or body as a struct, its version, its ids."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import reprlib
 import uuid
-from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import msgspec
+import uuid_utils
 from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
 from hanbeon.domain.access import Scope
 from hanbeon.errors import InvalidInput
 from hanbeon.server.problems import Refused
-from hanbeon.tasks.options import check_names
+from hanbeon.surfaces import schema
+from hanbeon.surfaces.validation import bare, convert, decode
 
+T = TypeVar("T")
 BEARER = "bearer"
-_WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,18})"', re.ASCII)
 
 
 class Handshake(Request):
-    """The request that a WebSocket begins with. A browser can set none of its headers but the subprotocols."""
+    """The request that opens a WebSocket. A browser cannot set its headers, except for the subprotocols."""
 
     def __init__(self, scope: AsgiScope) -> None:
         super().__init__({**scope, "type": "http", "method": "GET"})
@@ -34,83 +36,96 @@ class Handshake(Request):
 
     @property
     def subprotocol(self) -> str | None:
-        """What it is answered with: who offers some expects one of them."""
+        """The subprotocol to answer with: a client that offers some expects one of them."""
         return BEARER if BEARER in self.offered else None
 
 
 class Principal(NamedTuple):
-    """Who asks."""
+    """An authenticated user."""
 
     user: str
     scope: Scope
 
 
+class NoFields(schema.Request, frozen=True, kw_only=True):
+    """The request of an operation that takes none."""
+
+
 class ApiRequest:
-    """One admitted request."""
+    """A request of a principal; `max_bytes` limits its body."""
 
-    def __init__(self, request: Request, who: Principal, query: Mapping[str, type], most: int) -> None:
-        self.request, self.who = request, who
-        self._most = most
-        self._sent: bytes | None = None
+    def __init__(self, http: Request, principal: Principal, max_bytes: int = 0) -> None:
+        self.http, self.principal = http, principal
+        self._max_bytes = max_bytes
+        self._body: bytes | None = None
         self.seed: str | None = None
-        """What ids are to be made from, where the request may come again."""
-        self.query = _query(request, query)
+        """From which ids are derived, where the request may be repeated."""
 
-    def id_of(self, number: int = 0) -> str | None:
-        """The id of the nth thing that the request makes, the same if it comes again; None if it does not."""
+    def new_id(self, number: int = 0) -> str:
+        """The id of the nth thing that the request creates; a repeated request gets the same ids."""
         if self.seed is None:
-            return None
-        # Of the time of the first request, so that ids stay in the order in which things were made.
+            return str(uuid_utils.uuid7())
+        # With the time of the first request, so that ids stay in the order in which things were created.
         seed = uuid.UUID(self.seed).bytes
         rest = bytearray(hashlib.blake2b(seed + number.to_bytes(8), digest_size=10).digest())
         rest[0] = rest[0] & 0x0F | 0x70
         rest[2] = rest[2] & 0x3F | 0x80
         return str(uuid.UUID(bytes=seed[:6] + bytes(rest)))
 
-    def path(self, name: str) -> str:
-        """A part of the path, which the entrance has left encoded as far as it must be."""
-        return unquote(str(self.request.path_params[name]))
+    def parameter(self, name: str) -> str:
+        """A parameter of the path, decoded; the middleware has left its escaped slashes alone."""
+        return unquote(str(self.http.path_params[name]))
 
-    async def body(self, otherwise: Any = None) -> Any:
-        """The JSON that was sent; `otherwise` if nothing was, unless there is no such thing."""
-        sent = await self.sent()
-        if not sent.strip():
-            if otherwise is None:
-                raise Refused("not_json", "the body is empty; send a JSON object")
-            return otherwise
+    def query(self, kind: type[T]) -> T:
+        """The query parameters as a struct."""
+        of_kind: Any = kind
+        kinds = _kinds(of_kind)
+        given: dict[str, Any] = {}
+        for name in self.http.query_params:
+            given[name] = _value(name, self.http.query_params.getlist(name), kinds.get(name, str))
         try:
-            told = msgspec.json.decode(sent)
+            return convert(kind, given)
+        except InvalidInput as error:
+            # A query has no arrays: `status=a,b` is one parameter.
+            field = (error.field or "").partition("[")[0]
+            raise InvalidInput(str(error).removeprefix(f"{error.field}: "), field=field) from None
+
+    async def json(self, kind: type[T], *, optional: bool = False) -> T:
+        """The body as a struct; no body is an empty object if it is optional."""
+        body = await self.body()
+        if not body.strip():
+            if not optional:
+                raise Refused("not_json", "the body is empty; send a JSON object")
+            body = b"{}"
+        try:
+            return decode(body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error
         except RecursionError as error:
             raise Refused("not_json", "it is nested too deeply; send something flatter") from error
-        if told is None:
-            # To a surface it would be the same as nothing; a client that says it has lost what it wanted to say.
-            raise InvalidInput("null does not fit; send an object")
-        return told
 
     def expected_version(self) -> int | None:
-        """What `If-Match` says: None if any version will do, -1, which nothing has, for what is no ETag of ours."""
-        told = self.request.headers.get("if-match")
-        if told is None or told.strip() == "*":
+        """The version of `If-Match`: None if any will do, -1, which nothing has, for anything but an ETag of ours."""
+        header = self.http.headers.get("if-match")
+        if header is None or header.strip() == "*":
             return None
-        found = _VERSION.fullmatch(told.strip())
+        found = _VERSION.fullmatch(header.strip())
         return int(found[1]) if found else -1
 
-    async def sent(self) -> bytes:
-        """The body as it came, up to the limit."""
-        if self._sent is None:
-            self._sent = await self._read()
-        return self._sent
+    async def body(self) -> bytes:
+        """The raw body, up to the limit."""
+        if self._body is None:
+            self._body = await self._read()
+        return self._body
 
     async def _read(self) -> bytes:
-        told = self.request.headers.get("content-length", "")
-        if told.isdecimal() and (len(told) > 18 or int(told) > self._most):
+        length = self.http.headers.get("content-length", "")
+        if length.isdecimal() and (len(length) > 18 or int(length) > self._max_bytes):
             raise self._too_large()
         parts, size = [], 0
-        async for part in self.request.stream():
+        async for part in self.http.stream():
             size += len(part)
-            if size > self._most:
+            if size > self._max_bytes:
                 raise self._too_large()
             parts.append(part)
         return b"".join(parts)
@@ -118,43 +133,40 @@ class ApiRequest:
     def _too_large(self) -> Refused:
         return Refused(
             "request_too_large",
-            f"send at most {self._most:,} bytes at once; `max_request_bytes` is the server's limit",
+            f"send at most {self._max_bytes:,} bytes at once; `max_request_bytes` is the server's limit",
             # The rest of the body is not worth reading.
             {"Connection": "close"},
         )
 
 
-def kinds_of(query: Mapping[str, Any]) -> dict[str, type]:
-    """What each parameter is read as."""
-    return {name: kind_of(hint) for name, hint in query.items()}
+@cache
+def _kinds(kind: Any) -> dict[str, type]:
+    """How each query parameter is read before it is validated: as an integer, a boolean, a list or text."""
+    fields = msgspec.inspect.type_info(kind).fields  # type: ignore[attr-defined]  # of a struct
+    return {field.encode_name: _kind(field.type) for field in fields}
 
 
-def kind_of(hint: Any) -> type:
-    """int, str, bool or list: what a parameter is read as, whatever else its type says."""
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
-    kind: type = get_origin(hint) or hint
-    return kind
+def _kind(info: msgspec.inspect.Type) -> type:
+    info = bare(info)
+    if isinstance(info, msgspec.inspect.UnionType):
+        return next((kind for each in info.types if (kind := _kind(each)) is not str), str)
+    match info:
+        case msgspec.inspect.IntType():
+            return int
+        case msgspec.inspect.BoolType():
+            return bool
+        case msgspec.inspect.ListType():
+            return list
+        case _:
+            return str
 
 
-def _query(request: Request, known: Mapping[str, type]) -> dict[str, Any]:
-    told = request.query_params
-    check_names([name[:80] for name in told], known, "this request")
-    return {name: _value(name, told.getlist(name), kind) for name, kind in known.items() if name in told}
-
-
-def _value(name: str, told: list[str], kind: type) -> Any:
+def _value(name: str, values: list[str], kind: type) -> Any:
     if kind is list:
-        return [word for each in told for word in each.split(",") if word]
-    if len(told) > 1:
-        raise InvalidInput("it comes twice; say it once", field=name)
-    (word,) = told
-    if kind is int:
-        if not _WHOLE.fullmatch(word):
-            raise InvalidInput(f"{reprlib.repr(word)} does not fit; use a whole number", field=name)
+        return [word for each in values for word in each.split(",") if word]
+    if len(values) > 1:
+        raise InvalidInput("was given more than once", field=name[:80])
+    (word,) = values
+    if kind is int and _INTEGER.fullmatch(word):
         return int(word)
-    if kind is bool:
-        if word not in _BOOLEANS:
-            raise InvalidInput(f"{reprlib.repr(word)} does not fit; use true or false", field=name)
-        return _BOOLEANS[word]
-    return word
+    return _BOOLEANS.get(word, word) if kind is bool else word

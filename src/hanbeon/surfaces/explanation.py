@@ -9,7 +9,7 @@ from typing import Any
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schema import Explanation
 
 
 def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:

@@ -22,7 +22,7 @@ class Operation(NamedTuple):
     """One request, answered by the method `call` of the surface's service.
 
     The method gets the path's parameters by position and the fields that the client sent as keywords. Besides, where
-    the operation says so: `new_id` (`creates`), `by` (`by`) and `expected` (`versioned`, when it changes something).
+    the operation says so: `new_id` (`creates`), `by` (`by`) and `expected` (of If-Match).
     """
 
     method: str
@@ -41,15 +41,19 @@ class Operation(NamedTuple):
     creates: bool = False
     """Takes an Idempotency-Key: a repeated request gets the first answer."""
     versioned: bool = False
-    """The answer has an ETag, made from `version` of the result; a change takes it as If-Match."""
+    """The answer has an ETag, made from `version` of the result; PATCH takes it as If-Match."""
+    takes_version: bool = False
+    """It has no answer to be versioned, and takes If-Match all the same."""
     by: bool = False
     """The service records who sent the request."""
     part: str | None = None
     """Attribute of the result that is the body of the answer; by default all of it."""
+    wrap: str | None = None
+    """Name under which the result stands in the answer; by default it is the answer."""
     accepted: str | None = None
     """Attribute of the result: where it is true, the status is 202."""
     location: str | None = None
-    """Path of what was created, with fields of the result and parameters of the path."""
+    """Path of what was created, with `{result.…}` and parameters of the operation's path."""
     links: Mapping[str, str] = {}
     """Parameters of paths below its own, as OpenAPI runtime expressions."""
     media: str = "application/json"
@@ -60,6 +64,11 @@ class Operation(NamedTuple):
     def parameters(self) -> list[str]:
         """Names of the path's parameters, in order."""
         return _PARAMETERS.findall(self.path)
+
+    @property
+    def checks_version(self) -> bool:
+        """Whether it takes If-Match."""
+        return self.takes_version or (self.versioned and self.method == "PATCH")
 
     @property
     def in_query(self) -> bool:
@@ -78,3 +87,8 @@ class Channel(NamedTuple):
     call: str
     summary: str
     errors: tuple[type[HanbeonError], ...] = ()
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the paths' parameters, in order; both have the same."""
+        return _PARAMETERS.findall(self.sse)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
@@ -38,6 +38,12 @@ EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of whatever a client sends, as a body or in the query. A field that may be left out is UNSET by default."""
+
+
+class ChannelQuery(Request, frozen=True, kw_only=True):
+    """Events after the one with this id; 0 for all that are kept."""
+
+    after: EventId | UnsetType = UNSET
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

@@ -124,7 +124,7 @@ class _Walk:
 
     def violation(self, info: inspect.Type, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
         extra = _extra(info)
-        info = _bare(info)
+        info = bare(info)
         if isinstance(info, inspect.UnionType):
             return self._union(info, value, field, steps)
         if isinstance(info, inspect.StructType):
@@ -144,10 +144,10 @@ class _Walk:
         if any(violation is None for _, violation in found):
             return None
         for each, violation in found:
-            if _same_kind(_bare(each), value):
+            if _same_kind(bare(each), value):
                 return violation
-        others = [each for each in info.types if not isinstance(_bare(each), inspect.NoneType)]
-        rules = [_extra(each).get(EXPECTED) or _rule(_bare(each)) for each in others]
+        others = [each for each in info.types if not isinstance(bare(each), inspect.NoneType)]
+        rules = [_extra(each).get(EXPECTED) or _rule(bare(each)) for each in others]
         return _must(" or ".join(dict.fromkeys(rules)), value, field, _extra(others[0]) if others else {})
 
     def _struct(self, info: inspect.StructType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
@@ -162,7 +162,7 @@ class _Walk:
                     return self._unknown(info, str(name)[:_NAME_SHOWN], field)
             for each in info.fields:
                 if each.required and each.encode_name not in value:
-                    rule = _extra(each.type).get(EXPECTED) or _rule(_bare(each.type))
+                    rule = _extra(each.type).get(EXPECTED) or _rule(bare(each.type))
                     return InvalidInput(f"is required; it must be {rule}", field=_join(field, self._name_of(each)))
         for name, each in fields.items():
             if name in value and (not steps or name == steps[0]):
@@ -260,7 +260,7 @@ def _rule(info: inspect.Type) -> str:
         case inspect.ListType():
             return _size_rule(info, "an array of", "items") or "an array"
         case inspect.UnionType():
-            rules = [_rule(_bare(each)) for each in info.types if not isinstance(_bare(each), inspect.NoneType)]
+            rules = [_rule(bare(each)) for each in info.types if not isinstance(bare(each), inspect.NoneType)]
             return " or ".join(dict.fromkeys(rules))
         case inspect.StructType() | inspect.DictType():
             return "an object"
@@ -327,7 +327,8 @@ def _same_kind(info: inspect.Type, value: Any) -> bool:
             return False
 
 
-def _bare(info: inspect.Type) -> inspect.Type:
+def bare(info: inspect.Type) -> inspect.Type:
+    """A type without its metadata."""
     while isinstance(info, inspect.Metadata):
         info = info.type
     return info

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from hanbeon.app import App
 from hanbeon.domain.events import Event
@@ -23,11 +23,14 @@ from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.tx import drive
 from hanbeon.sync.background import Background
 from hanbeon.sync.job import SyncJob
-from hanbeon.sync.schedules import SyncSchedules
+from hanbeon.sync.services import SyncService
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
 from hanbeon.tasks.context import SyncTransaction
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
+
+if TYPE_CHECKING:
+    from hanbeon.sync.services import SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -36,7 +39,12 @@ class SyncApp:
     """`jobs = SyncApp(app)`: make and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
+    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`.
     """
+
+    if TYPE_CHECKING:
+        offices: SyncOffices
+        schedules: SyncSchedules
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -233,10 +241,12 @@ class SyncApp:
         """The numbers of a queue, or of every queue by name: jobs by state, and what the last `window` seconds saw."""
         return self._background.run(lambda app: app.statistics(queue, window=window))
 
-    @property
-    def schedules(self) -> SyncSchedules:
-        """When tasks run by themselves, and their executions: `jobs.schedules.run("report")`."""
-        return SyncSchedules(self._background)
+    def __getattr__(self, name: str) -> Any:
+        """The service of a surface, blocking."""
+        background = self.__dict__.get("_background")
+        if background is None or all(surface.name != name for surface in App.surfaces):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return SyncService(background, name)
 
     # Watching
 

@@ -49,8 +49,8 @@ class Timetable:
         self.kit, self.gates = kit, gates
         self.schedules = Schedules(kit.app)
 
-    async def make(self, cron: str | None = "* * * * *", **body: Any) -> schemas.Schedule:
-        return await self.schedules.create({"task_id": "report", "cron": cron} | body)
+    async def make(self, cron: str | None = "* * * * *", task_id: str = "report", **fields: Any) -> schemas.Schedule:
+        return await self.schedules.create(task_id, cron=cron, **fields)
 
     async def pass_by(self, seconds: float, step: float | None = None) -> None:
         """Let time pass, looking at what is due every `step` seconds; once at the end if there is none."""

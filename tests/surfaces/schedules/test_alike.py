@@ -50,7 +50,7 @@ async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: T
     assert (skipped.outcome.value, skipped.reason, skipped.execution_id) == ("skipped", "overlap", None)
     for task in ("report", "fail"):
         (fire,) = (await timetable.schedules.fires(made[task].id)).items
-        (execution,) = await timetable.executions(schedule_id=made[task].id)
+        (execution,) = await timetable.executions(schedule=made[task].id)
         assert (execution.execution_id, execution.task_id) == (fire.execution_id, task)
     report = await verify(store)
     assert report.sound, render(report)

@@ -90,13 +90,13 @@ async def test_what_does_not_fit_is_refused_with_its_field(timetable: Timetable)
     with pytest.raises(InvalidInput, match="did you mean 'cron'") as refused:
         await schedules.create("report", corn="* * * * *")  # type: ignore[call-arg]
     assert refused.value.field == "corn"
-    with pytest.raises(InvalidInput, match="give a task, or its name"):
+    with pytest.raises(InvalidInput, match="must be a task or its name"):
         await schedules.create(3, cron="* * * * *")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="give one, its id or its name"):
+    with pytest.raises(InvalidInput, match="must be a schedule, its id or its name"):
         await schedules.get(3)  # type: ignore[arg-type]
     with pytest.raises(UnknownTask, match="did you mean 'report'"):
         await schedules.create("reprot", cron="* * * * *")
-    with pytest.raises(InvalidInput, match="a whole number, 1 to 1000") as refused:
+    with pytest.raises(InvalidInput, match="must be an integer from 1 to 1000") as refused:
         await schedules.preview_of(cron="* * * * *", n=0)
     assert refused.value.field == "n"
 

@@ -28,7 +28,7 @@ async def test_what_was_due_under_the_old_times_is_missed(
 ) -> None:
     schedule = await timetable.make()
     await timetable.kit.clock.advance(180)
-    await timetable.schedules.change(schedule.id, change)
+    await timetable.schedules.change(schedule.id, **change)
     assert await _reasons(timetable, schedule) == {reason: 3}
     assert await timetable.outcomes(schedule) == {"missed": 3}
     await timetable.look()
@@ -38,7 +38,7 @@ async def test_what_was_due_under_the_old_times_is_missed(
 async def test_other_times_go_on_from_now(timetable: Timetable) -> None:
     schedule = await timetable.make("0 * * * *")
     await timetable.kit.clock.advance(30 * 60)
-    changed = await timetable.schedules.change(schedule.id, {"cron": "*/10 * * * *"})
+    changed = await timetable.schedules.change(schedule.id, cron="*/10 * * * *")
     now = timetable.kit.clock.now_us() // 1_000_000
     assert changed.next_fire_at is not None
     following = dt.datetime.fromisoformat(changed.next_fire_at).timestamp()
@@ -49,7 +49,7 @@ async def test_arguments_that_change_just_before_a_fire_are_used(timetable: Time
     schedule = await timetable.make(args={"day": "monday"})
     await timetable.kit.clock.advance(59)
     before = (await timetable.schedules.get(schedule.id)).next_fire_at
-    changed = await timetable.schedules.change(schedule.id, {"args": {"day": "tuesday"}})
+    changed = await timetable.schedules.change(schedule.id, args={"day": "tuesday"})
     assert changed.next_fire_at == before, "its times stay"
     await timetable.pass_by(60)
     await timetable.run()

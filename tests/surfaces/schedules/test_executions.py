@@ -121,5 +121,5 @@ async def test_executions_and_fires_go_with_their_age_but_the_last_fire_stays(ti
 
 async def _end_reports(timetable: Timetable) -> None:
     """Only those: the other one waits for the end of the test."""
-    for each in await timetable.executions(task_id="report", status="PENDING"):
+    for each in await timetable.executions(task="report", status="PENDING"):
         await timetable.schedules.cancel(each.execution_id)

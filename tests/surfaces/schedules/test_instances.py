@@ -40,7 +40,7 @@ async def apps(app: App) -> AsyncIterator[list[App]]:
 async def test_instances_that_look_at_once_decide_each_fire_once(apps: list[App]) -> None:
     schedules = Schedules(apps[0])
     made = [
-        await schedules.create({"task_id": "report", "cron": "* * * * * *", "overlap": overlap})
+        await schedules.create(task="report", cron="* * * * * *", overlap=overlap)
         for overlap in ("allow", "allow", "skip")
     ]
 
@@ -51,7 +51,7 @@ async def test_instances_that_look_at_once_decide_each_fire_once(apps: list[App]
         while await decided() < 3:
             await asyncio.gather(*(SchedulePoller(app.store, app.settings).run_once() for app in apps))
     fires = [fire for each in made[:2] for fire in (await schedules.fires(each.id)).items]
-    listed = [await schedules.executions(schedule_id=each.id, limit=1_000) for each in made[:2]]
+    listed = [await schedules.executions(schedule=each.id, limit=1_000) for each in made[:2]]
     report = await verify(apps[0].store)
     with guarantee():
         assert all(fire.outcome.value == "created" for fire in fires)
@@ -76,14 +76,14 @@ async def test_tasks_schedules_and_executions_survive_their_instance(database_ur
     first = _with_tasks(App(database_url))
     await first.migrate()
     async with first as app:
-        made = await Schedules(app).create({"task_id": "report", "cron": "@daily", "name": "kept"})
+        made = await Schedules(app).create(task="report", cron="@daily", name="kept")
         run = await Schedules(app).run("report")
     async with App(database_url) as other:
         schedules = Schedules(other)
         assert await schedules.get(made.id) == made
         assert (await schedules.execution(run.execution_id)).status.value == "PENDING"
         assert (await schedules.task("report")).task_id == "report"
-        changed = await schedules.change(made.id, {"cron": "@hourly"})
+        changed = await schedules.change(made.id, cron="@hourly")
         assert changed.next_fire_at is not None, "without the code of its task, too"
 
 
@@ -118,7 +118,7 @@ async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)
-    await schedules.create({"task_id": "report", "cron": "0 0 1 1 *"})
+    await schedules.create(task="report", cron="0 0 1 1 *")
 
     async def look(tx: Tx) -> None:
         await lock_tasks(tx, [each.id for each in await find_tasks(tx, ["report"])])
@@ -133,7 +133,7 @@ async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_wa
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)
-    made = await schedules.create({"task_id": "report", "cron": "* * * * * *"})
+    made = await schedules.create(task="report", cron="* * * * * *")
 
     async def due(tx: Tx) -> Sequence[Any]:
         return await tx.fetch("due_schedules", 10)
@@ -143,6 +143,6 @@ async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_wa
             pass
     async with _at_it(on_postgres, due):
         assert await on_postgres.store.write(due) == []
-        changing = asyncio.create_task(schedules.change(made.id, {"cron": "0 0 1 1 *"}))
+        changing = asyncio.create_task(schedules.change(made.id, cron="0 0 1 1 *"))
         assert await somebody_waits(on_postgres.settings.database_url, changing)
     assert (await changing).cron == "0 0 1 1 *"

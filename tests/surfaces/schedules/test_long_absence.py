@@ -48,7 +48,7 @@ async def test_fires_whose_task_is_free_have_their_turn_behind_many_whose_task_i
     last = await timetable.make(overlap="queue_one")
     await timetable.pass_by(120, step=60)
     assert len((await timetable.schedules.get(last.id)).waiting) == 1
-    (pending,) = (await timetable.schedules.executions(task_id="report")).items
+    (pending,) = (await timetable.schedules.executions(task="report")).items
     await timetable.schedules.cancel(pending.execution_id)
     for _ in range(3):
         await timetable.look()

@@ -11,11 +11,11 @@ from starlette.types import Receive, Scope, Send
 from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import HEAD_ONLY
-from hanbeon.server.operation import WebSocketOperation
 from hanbeon.server.push.protocols import abort_of
 from hanbeon.server.push.session import PushSession, SessionEnd
 from hanbeon.server.push.websocket import data_of
 from hanbeon.server.request import ApiRequest
+from hanbeon.surfaces.operation import Channel
 
 _RETRY_MS = 1_000
 _HEADERS = {"X-Accel-Buffering": "no"}  # Proxies that collect before they pass on would make it late.
@@ -57,20 +57,20 @@ class EventStream(Response):
     def __init__(
         self,
         context: ServerContext,
-        channel: WebSocketOperation,
-        ask: ApiRequest,
+        channel: Channel,
+        request: ApiRequest,
         following: contextlib.AbstractContextManager[Follower],
     ) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]
-        self._house, self._channel, self._ask, self._following = context, channel, ask, following
+        self._context, self._channel, self._request, self._following = context, channel, request, following
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get(HEAD_ONLY):
             await super().__call__(scope, receive, send)
             return
-        request, authenticator = self._ask.request, self._house.authenticator
-        with self._following as follower, self._house.counts.connection(request.scope["route"].path):
+        request, authenticator = self._request.http, self._context.authenticator
+        with self._following as follower, self._context.counts.connection(request.scope["route"].path):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             wire = SseWire(receive, send, abort_of(request))
             await wire.write(f"retry: {_RETRY_MS}\n\n".encode())
@@ -78,5 +78,5 @@ class EventStream(Response):
                 wire,
                 follower,
                 lambda: authenticator.admit_again(request, self._channel.need),
-                self._house.stopping,
-            ).run(self._house.counts.gap)
+                self._context.stopping,
+            ).run(self._context.counts.gap)

@@ -1,8 +1,9 @@
-"""WebSockets: a handshake that is admitted like any request, or refused with a problem; then one session."""
+"""WebSockets: handshakes, authenticated like any request or rejected with a problem, and their sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
@@ -10,13 +11,13 @@ from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hanbeon.errors import HanbeonError
-from hanbeon.events.follower import Delivered, EventGap
+from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.server.context import ServerContext
-from hanbeon.server.operation import WebSocketOperation
 from hanbeon.server.problems import Refused, problem_of
 from hanbeon.server.push.protocols import abort_of
 from hanbeon.server.push.session import PushSession, SessionEnd
-from hanbeon.server.request import ApiRequest, Handshake, kinds_of
+from hanbeon.server.request import ApiRequest, Handshake
+from hanbeon.surfaces.operation import Channel
 
 
 class WebSocketWire:
@@ -47,22 +48,25 @@ def data_of(message: Delivered | EventGap) -> bytes:
     return message.data
 
 
-def websockets(context: ServerContext, channels: Sequence[WebSocketOperation]) -> ASGIApp:
-    """Answers handshakes: one session for each that a channel takes."""
-    routes = [(WebSocketRoute(each.path, _never), each) for each in channels]
+Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[Follower]]]
 
-    def channel_of(scope: Scope) -> WebSocketOperation:
-        for route, channel in routes:
+
+def websockets(context: ServerContext, channels: Sequence[tuple[Channel, Follow]]) -> ASGIApp:
+    """Answer handshakes, and run a session on each accepted connection."""
+    routes = [(WebSocketRoute(channel.websocket, _never), channel, follow) for channel, follow in channels]
+
+    def channel_of(scope: Scope) -> tuple[Channel, Follow]:
+        for route, channel, follow in routes:
             match, found = route.matches(scope)
             if match is Match.FULL:
                 scope.update(found, route=route)
-                return channel
-        raise Refused("no_such_path", "the page /docs lists what there is")
+                return channel, follow
+        raise Refused("no_such_path", "the page /docs lists all paths")
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # That it wants to connect.
         try:
-            await _converse(context, channel_of(scope), scope, receive, send)
+            await _run_session(context, *channel_of(scope), scope, receive, send)
             return
         except HanbeonError as error:
             response = problem_of(error)
@@ -73,17 +77,17 @@ def websockets(context: ServerContext, channels: Sequence[WebSocketOperation]) -
     return answer
 
 
-async def _converse(
-    context: ServerContext, channel: WebSocketOperation, scope: Scope, receive: Receive, send: Send
+async def _run_session(
+    context: ServerContext, channel: Channel, follow: Follow, scope: Scope, receive: Receive, send: Send
 ) -> None:
     request = Handshake(scope)
-    who = await context.authenticator.admit(request, channel.need)
-    request.state.user = who.user
-    following = await channel.open(ApiRequest(request, who, kinds_of(channel.query), 0))
+    principal = await context.authenticator.admit(request, channel.need)
+    request.state.user = principal.user
+    following = await follow(ApiRequest(request, principal))
     accepted: dict[str, Any] = {"type": "websocket.accept", "headers": []}
     if request.subprotocol is not None:
         accepted["subprotocol"] = request.subprotocol
-    with following as follower, context.counts.connection(channel.path):
+    with following as follower, context.counts.connection(channel.websocket):
         await send(accepted)
         wire = WebSocketWire(receive, send, abort_of(request))
         await PushSession(

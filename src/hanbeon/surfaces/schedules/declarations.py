@@ -11,14 +11,17 @@ from hanbeon.domain.job import check_size
 from hanbeon.domain.schedules.declaration import LONG_AGO, Declaration, InForce, declaration
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import Settings
-from hanbeon.surfaces.schedules import body
-from hanbeon.surfaces.validation import table, text
+from hanbeon.surfaces.schedules import definitions
+from hanbeon.surfaces.schedules.references import as_json
+from hanbeon.surfaces.schedules.schemas import DeclaredSettings
+from hanbeon.surfaces.schema import Name
+from hanbeon.surfaces.validation import convert, given_fields, inside, validate
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task
 from hanbeon.zones import zone_of
 
-KEYS = ("task", *body.TIMES, "args", "overlap", "misfire", "misfire_limit", "paused")
-"""What may be said of a declared schedule: what a client may say, but for its name, which it stands under."""
+FIELDS = DeclaredSettings.__struct_fields__
+"""Fields of a declared schedule: those of any schedule but its name."""
 _ANY_ZONE = zone_of("UTC")
 Tasks = Mapping[str, Task[..., Any]]
 
@@ -32,31 +35,37 @@ class DeclaredSchedule(msgspec.Struct, frozen=True):
 
     def resolved(self, tasks: Tasks, settings: Settings) -> Declaration:
         """With its arguments checked, if the task is among these."""
-        definition = body.definition_of(self.fields, settings.zone)
+        definition = definitions.definition_of(self.fields, settings.zone)
         if self.task in tasks:
-            packed = tasks[self.task].signature.pack((), body.args_of(self.fields.get("args")))
+            packed = tasks[self.task].signature.pack((), self.fields.get("args") or {})
             definition = msgspec.structs.replace(definition, args=packed)
         check_size("args", definition.args, settings.max_payload_bytes)
-        whole = InForce(self.task, definition, body.paused_of(self.fields))
+        whole = InForce(self.task, definition, bool(self.fields.get("paused")))
         return declaration(self.name, whole, {"task_id", *self.fields})
 
 
-def declared_schedule(name: Any, told: Any) -> DeclaredSchedule:
-    """What somebody says of a schedule, by `KEYS`. An instant may be past: it was not when it was written."""
-    name = text(name, "name")
-    said = {field: value for field, value in table(told, "a schedule", KEYS).items() if value is not None}
-    if "task" not in said:
-        raise InvalidInput('it does not say what to run; name a task, like task = "report"', field="task")
-    task = text(said.pop("task"), "task")
-    if "cron" not in said and "run_at" not in said:
+def declared_schedule(name: Any, given: Mapping[str, Any]) -> DeclaredSchedule:
+    """Check the fields of a declared schedule. An instant may be past: it was not when it was written."""
+    with inside("name"):
+        name = convert(Name, name)
+    known = as_json({field: value for field, value in given.items() if value is not None}, _ANY_ZONE)
+    if known.keys() <= set(FIELDS):
+        # A misspelt field is the likelier mistake than a missing one, and is what the schema rejects.
+        _check_required(known)
+    fields = given_fields(validate(DeclaredSettings, known))
+    task = fields.pop("task")
+    definition = definitions.definition_of(fields, _ANY_ZONE)
+    definitions.check_times(definition.timing, LONG_AGO)
+    return DeclaredSchedule(name, task, fields)
+
+
+def _check_required(fields: Mapping[str, Any]) -> None:
+    if "task" not in fields:
+        raise InvalidInput('is required; name the task to run, like task = "report"', field="task")
+    if "cron" not in fields and "run_at" not in fields:
         raise InvalidInput(
-            'it does not say when; give it cron, like "0 9 * * MON-FRI", or run_at, like "2030-01-31T09:00"',
-            field="cron",
+            'is required, or run_at; use cron = "0 9 * * MON-FRI", or run_at = "2030-01-31T09:00"', field="cron"
         )
-    definition = body.definition_of(said, _ANY_ZONE)
-    body.paused_of(said)
-    body.check_times(definition.timing, LONG_AGO)
-    return DeclaredSchedule(name, task, said)
 
 
 class DeclaredSchedules:

@@ -1,51 +1,45 @@
-"""When a schedule fires next, or would: asked with a schedule's fields, answered without a database."""
+"""Previews: when a schedule fires next, or would fire, worked out without a database."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import iso
 from hanbeon.domain.schedules.fire_times import Fire, Timing
-from hanbeon.surfaces.schedules import body, schemas
-from hanbeon.surfaces.validation import table, whole
+from hanbeon.surfaces.schedules import definitions, schemas
+from hanbeon.surfaces.validation import given_fields
 from hanbeon.zones import zone_of
 
-PREVIEW_MOST = 1_000
-_USUALLY = 10
+DEFAULT_COUNT = 10
 
 
-class PreviewRequest(NamedTuple):
-    """A preview that somebody wants: of these times, so many, from a moment on or from now."""
+class PreviewPlan(NamedTuple):
+    """The first `n` fires of a timing, from `start` on or from now on."""
 
     timing: Timing
     n: int
     start: int | None
 
-    def answer(self, now: int) -> schemas.Preview:
-        """Refused if nothing would fire."""
+    def fires(self, now: int) -> list[schemas.PreviewedFire]:
+        """Rejects a timing that would never fire."""
         after = now if self.start is None else self.start - 1
-        body.check_times(self.timing, after)
-        return previewed(self.timing, after, self.n)
+        definitions.check_times(self.timing, after)
+        return next_fires(self.timing, after, self.n)
 
 
-def preview_request(told: Any, zone: ZoneInfo) -> PreviewRequest:
-    """From `{cron | run_at, timezone?, from?, n?, …}`."""
-    fields = table(told, "a preview", body.PREVIEWED_WITH)
-    timing = body.timing_of(fields, zone)
-    n = _USUALLY if fields.get("n") is None else check_n(fields["n"])
-    return PreviewRequest(timing, n, body.instant(fields.get("from"), "from", zone_of(timing.timezone)))
+def plan_preview(request: schemas.PreviewRequest, zone: ZoneInfo) -> PreviewPlan:
+    fields = given_fields(request)
+    timing = definitions.timing_of(fields, zone)
+    start = definitions.instant(fields.get("start"), "from", zone_of(timing.timezone))
+    return PreviewPlan(timing, fields.get("n") or DEFAULT_COUNT, start)
 
 
-def check_n(told: Any) -> int:
-    return whole(told, "n", 1, PREVIEW_MOST)
-
-
-def previewed(timing: Timing, after: int, n: int) -> schemas.Preview:
-    """The next fires, in the schedule's own zone, where its times are meant."""
+def next_fires(timing: Timing, after: int, n: int) -> list[schemas.PreviewedFire]:
+    """The next fires, in the schedule's own zone, in which its times are meant."""
     zone = zone_of(timing.timezone)
-    return schemas.Preview(fires=[_shown(each, zone) for each in itertools.islice(timing.fires(after), n)])
+    return [_shown(each, zone) for each in itertools.islice(timing.fires(after), n)]
 
 
 def _shown(fire: Fire, zone: ZoneInfo) -> schemas.PreviewedFire:

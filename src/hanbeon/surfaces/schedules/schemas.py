@@ -1,19 +1,147 @@
-"""What schedules answer, with the names that clients rely on. Times are ISO-8601 in the zone of the installation."""
+"""Requests and results of schedules: the only place where their fields are written."""
 
 from __future__ import annotations
 
-from typing import Any
+import datetime as dt
+from typing import Annotated, Any
 
-import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schema import Cursor, IdCursor, Name, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.validation import EXPECTED, PYTHON
+
+PREVIEW_MOST = 1_000
+CATCH_UP_LIMIT_MOST = 10_000
+Moment = dt.datetime | str
+"""An instant in Python; without an offset, it is read in the schedule's zone."""
+
+_MODULE = "from hanbeon.surfaces.schedules"
+MomentText = Annotated[
+    str,
+    Meta(
+        max_length=40,
+        examples=["2027-01-31T09:00:00+09:00"],
+        extra={
+            EXPECTED: "a moment in ISO-8601, like 2027-01-31T09:00:00+09:00",
+            PYTHON: ("Moment", f"{_MODULE}.schemas import Moment"),
+        },
+    ),
+]
+Cron = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        examples=["0 9 * * MON-FRI"],
+        extra={EXPECTED: "a cron expression, like '0 9 * * MON-FRI'"},
+    ),
+]
+TaskName = Annotated[Name, Meta(extra={PYTHON: ("AnyTask", f"{_MODULE}.references import AnyTask")})]
+ScheduleId = Annotated[Uuid, Meta(extra={PYTHON: ("AnySchedule", f"{_MODULE}.references import AnySchedule")})]
+FireCount = Annotated[int, Meta(ge=1, le=PREVIEW_MOST)]
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True):
-    """A task that somebody has registered. `live`: how many workers serve it now."""
+# Requests
+
+
+class Times(Request, frozen=True, kw_only=True):
+    """Either `cron` or `run_at`. `jitter` in seconds, or as text like `5m`; moments in ISO-8601."""
+
+    cron: Cron | UnsetType | None = UNSET
+    run_at: MomentText | UnsetType | None = UNSET
+    timezone: Name | UnsetType | None = UNSET
+    jitter: float | str | UnsetType | None = UNSET
+    starts_at: MomentText | UnsetType | None = UNSET
+    ends_at: MomentText | UnsetType | None = UNSET
+    dst_gap: ClockGap | UnsetType | None = UNSET
+    dst_fold: ClockFold | UnsetType | None = UNSET
+
+
+class ScheduleSettings(Times, frozen=True, kw_only=True):
+    """How a schedule fires. Null stands for the default."""
+
+    args: dict[str, Any] | UnsetType | None = UNSET
+    overlap: Overlap | UnsetType | None = UNSET
+    misfire: Misfire | UnsetType | None = UNSET
+    misfire_limit: Annotated[int, Meta(ge=1, le=CATCH_UP_LIMIT_MOST)] | UnsetType | None = UNSET
+    paused: bool | UnsetType | None = UNSET
+
+
+class NamedSettings(ScheduleSettings, frozen=True, kw_only=True):
+    """A schedule but for its task."""
+
+    name: Name | UnsetType | None = UNSET
+
+
+class NewSchedule(NamedSettings, frozen=True, kw_only=True, rename={"task": "task_id"}):
+    """The task must be known: a worker that has it has started once."""
+
+    task: TaskName
+
+
+class ScheduleChange(NamedSettings, frozen=True, kw_only=True, rename={"task": "task_id"}):
+    """Fields that are left out stay as they are; null stands for the default."""
+
+    task: TaskName | UnsetType = UNSET
+
+
+class DeclaredSettings(ScheduleSettings, frozen=True, kw_only=True):
+    """A schedule in code or in `hanbeon.toml`, under its name."""
+
+    task: TaskName
+
+
+class PreviewRequest(Times, frozen=True, kw_only=True, rename={"start": "from"}):
+    """The first `n` fires at or after `from`, which is now by default."""
+
+    start: MomentText | UnsetType | None = UNSET
+    n: FireCount | UnsetType | None = UNSET
+
+
+class PreviewQuery(Request, frozen=True, kw_only=True):
+    n: FireCount | UnsetType = UNSET
+
+
+class ScheduleQuery(Request, frozen=True, kw_only=True, rename={"task": "task_id"}):
+    task: TaskName | UnsetType | None = UNSET
+    paused: bool | UnsetType | None = UNSET
+    name: Name | UnsetType | None = UNSET
+    cursor: IdCursor | UnsetType | None = UNSET
+    limit: PageSize | UnsetType = UNSET
+
+
+class FireQuery(Request, frozen=True, kw_only=True):
+    outcome: FireOutcome | UnsetType | None = UNSET
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize | UnsetType = UNSET
+
+
+class TaskQuery(Request, frozen=True, kw_only=True):
+    cursor: Name | UnsetType | None = UNSET
+    limit: PageSize | UnsetType = UNSET
+
+
+class ExecutionQuery(Request, frozen=True, kw_only=True, rename={"task": "task_id", "schedule": "schedule_id"}):
+    task: TaskName | UnsetType | None = UNSET
+    status: list[ExecutionStatus] | UnsetType | None = UNSET
+    type: ExecutionType | UnsetType | None = UNSET
+    schedule: ScheduleId | UnsetType | None = UNSET
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize | UnsetType = UNSET
+
+
+class ManualRun(Request, frozen=True, kw_only=True):
+    args: dict[str, Any] | UnsetType | None = UNSET
+
+
+# Results
+
+
+class Task(Result, frozen=True, kw_only=True):
+    """A registered task. `live`: how many workers serve it now."""
 
     task_id: str
     queue: str
@@ -27,13 +155,12 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     registered_at: str
 
 
-class TaskPage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Task]
-    next_cursor: str | None
+class TaskPage(Page[Task], frozen=True, kw_only=True):
+    pass
 
 
-class Execution(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a task, with all its tries."""
+class Execution(Result, frozen=True, kw_only=True):
+    """One run of a task, with all its attempts."""
 
     execution_id: str
     task_id: str
@@ -54,22 +181,21 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     requested_by: str | None
 
 
-class ExecutionPage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Execution]
-    next_cursor: str | None
+class ExecutionPage(Page[Execution], frozen=True, kw_only=True):
+    pass
 
 
-class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A cancelled execution; `stopping`: its work has been told to stop, and it is cancelled when that has."""
+class CancelAnswer(Result, frozen=True, kw_only=True):
+    """A cancelled execution; `stopping`: its work is being stopped, and it will be cancelled when that has ended."""
 
     execution: Execution
     stopping: bool
 
 
-class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+class Schedule(Result, frozen=True, kw_only=True):
     """When a task runs by itself. `waiting`: fires that wait until the task is free.
 
-    `declared`: code or a file says that it should be; `overridden` are the fields that somebody changed since.
+    `declared`: code or a file declares it; `overridden` lists the fields that were changed since.
     """
 
     id: str
@@ -99,24 +225,23 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     changed_at: str
 
 
-class SchedulePage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Schedule]
-    next_cursor: str | None
+class SchedulePage(Page[Schedule], frozen=True, kw_only=True):
+    pass
 
 
-class PreviewedFire(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A time to come. `note` says what a change of clocks does to it."""
+class PreviewedFire(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A fire to come. `note` says what a change of clocks does to it."""
 
     at: str
     note: str | None = None
 
 
-class Preview(msgspec.Struct, frozen=True, kw_only=True):
+class Preview(Result, frozen=True, kw_only=True):
     fires: list[PreviewedFire]
 
 
-class Fire(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a fire. `more`: so many behind it, up to the next line, have no line of their own (at least)."""
+class Fire(Result, frozen=True, kw_only=True):
+    """The outcome of a fire. `more`: at least so many later ones, up to the next row, have no row of their own."""
 
     fire_at: str
     outcome: FireOutcome
@@ -126,6 +251,5 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
     recorded_at: str
 
 
-class FirePage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Fire]
-    next_cursor: str | None
+class FirePage(Page[Fire], frozen=True, kw_only=True):
+    pass

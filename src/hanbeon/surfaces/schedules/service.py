@@ -1,122 +1,234 @@
-"""Schedules and executions, as a transport asks for them: every method is one use case, refusals are HanbeonErrors."""
+"""`app.schedules`: schedules, their fires, manual runs, executions and the tasks behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-from zoneinfo import ZoneInfo
+import builtins
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import msgspec
-import uuid_utils
 
 from hanbeon.clock import micros
-from hanbeon.domain.job import check_size, is_id
+from hanbeon.domain.job import NAME_LIMIT, check_size, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
-from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-from hanbeon.errors import InvalidInput, TaskNotFound, UnknownTask
+from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
 from hanbeon.store.operations.executions import ExecutionFilter, ExecutionRecord
+from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.operations.tasks import KnownTask
-from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices.base import OfficeApp
-from hanbeon.surfaces.offices.schemas import Explanation
-from hanbeon.surfaces.schedules import body, schemas
-from hanbeon.surfaces.schedules.preview import PREVIEW_MOST, check_n, preview_request, previewed
+from hanbeon.surfaces.schedules import definitions, keywords, schemas
+from hanbeon.surfaces.schedules.preview import DEFAULT_COUNT, next_fires, plan_preview
+from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask, as_json, key_of_schedule, name_of_task
 from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
-from hanbeon.surfaces.validation import page_size, place, table, text
-from hanbeon.tasks.options import did_you_mean, one_of
+from hanbeon.surfaces.schema import Explanation, Name
+from hanbeon.surfaces.service import LOCAL, NewId, Service, page, random_id
+from hanbeon.surfaces.validation import convert, given_fields, inside, validate
+from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task_settings import settings_of
 
-LOCAL = "local"
+_HINTED_MOST = 1_000
+_PAGE_SIZE = 100
 
 
-class Schedules:
-    """The tasks, schedules and executions of one App."""
+class Schedules(Service):
+    """When the tasks of an App run by themselves, and the executions that come of it. The App must be open."""
 
-    def __init__(self, app: OfficeApp) -> None:
-        self._app = app
+    # Schedules
 
-    # Tasks
+    async def create(
+        self,
+        task: AnyTask,
+        *,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
+        **fields: Unpack[keywords.NamedSettingsFields],
+    ) -> schemas.Schedule:
+        """Create a schedule: `create(report, cron=daily("09:00"), name="daily report", args={"day": "today"})`."""
+        new = validate(schemas.NewSchedule, self._json({"task": name_of_task(task), **fields}))
+        given = given_fields(new)
+        definition = self._definition(new.task, given)
+        record = ScheduleRecord(
+            id=new_id(0),
+            name=given.get("name"),
+            task_id=0,
+            task=new.task,
+            definition=definition,
+            paused=bool(given.get("paused")),
+            considered_to=0,
+            timed_since=0,
+            created_by=by,
+        )
+        await self._register(new.task)
 
-    async def tasks(self, *, cursor: str | None = None, limit: int = 100) -> schemas.TaskPage:
-        """Every task that somebody has registered, by name; go on with the page's `next_cursor`."""
-        size = page_size(limit)
-        after = None if cursor is None else text(cursor, "cursor")
-        found = await self._store.read(lambda tx: known.tasks(tx, after, None, size + 1))
-        live = await self._live()
-        items = [self._views.task(each, live.get(each.name, 0)) for each in found[:size]]
-        return schemas.TaskPage(items=items, next_cursor=items[-1].task_id if len(found) > size else None)
+        async def add(tx: Tx) -> ScheduleRecord:
+            found = await self._known(tx, new.task)
+            definitions.check_times(definition.timing, await now_us(tx))
+            return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
 
-    async def task(self, task_id: str) -> schemas.Task:
-        name = text(task_id, "task_id")
-        found = await self._store.read(lambda tx: known.tasks(tx, None, name))
-        if not found:
-            raise TaskNotFound(name)
-        return self._views.task(found[0], (await self._live()).get(name, 0))
+        return self._serializer.schedule(await self._write(add))
+
+    async def list(self, **query: Unpack[keywords.ScheduleQueryFields]) -> schemas.SchedulePage:
+        """Schedules in the order of their creation; continue with the page's `next_cursor`."""
+        filter = given_fields(validate(schemas.ScheduleQuery, self._json(query)))
+        size = filter.pop("limit", _PAGE_SIZE)
+        after = filter.pop("cursor", None)
+        found = await self._read(lambda tx: schedules.schedules(tx, after, size + 1, **filter))
+        items, next_cursor = page(found, size, lambda schedule: schedule.id)
+        return schemas.SchedulePage(items=[self._serializer.schedule(each) for each in items], next_cursor=next_cursor)
+
+    async def get(self, schedule: AnySchedule) -> schemas.Schedule:
+        """One schedule, by its id or its name."""
+        return self._serializer.schedule(await self._record(schedule))
+
+    async def change(
+        self,
+        schedule: AnySchedule,
+        *,
+        expected: int | None = None,
+        **changes: Unpack[keywords.ScheduleChangeFields],
+    ) -> schemas.Schedule:
+        """Change the given fields and no others; None stands for the default. In force at once, on every instance.
+
+        `expected` is the `version` that you have seen: if it has changed since, nothing is written. No fire is created
+        from the old definition any more. With other times the schedule continues from now.
+        """
+        given = given_fields(validate(schemas.ScheduleChange, self._json(changes)))
+        before = await self._record(schedule)
+        await self._register(given.get("task", before.task))
+
+        async def change(tx: Tx) -> ScheduleRecord:
+            locked = await schedules.lock_schedule(tx, before.id, expected)
+            return await schedules.change_schedule(tx, locked, await self._changed(tx, locked, given))
+
+        return self._serializer.schedule(await self._write(change))
+
+    async def _changed(self, tx: Tx, schedule: ScheduleRecord, given: dict[str, Any]) -> ScheduleRecord:
+        """A locked schedule with the changes applied."""
+        fields = definitions.merged(definitions.fields_of(schedule.definition, self._zone, "microseconds"), given)
+        task = given.get("task", schedule.task)
+        definition = self._definition(task, fields)
+        if definition.timing != schedule.definition.timing:
+            definitions.check_times(definition.timing, await now_us(tx))
+        return msgspec.structs.replace(
+            schedule,
+            name=given.get("name", schedule.name),
+            task_id=(await self._known(tx, task)).id,
+            task=task,
+            definition=definition,
+            paused=bool(given.get("paused", schedule.paused)),
+        )
+
+    async def pause(self, schedule: AnySchedule) -> schemas.Schedule:
+        """Fire no more until it is resumed. Fires that fall due meanwhile are not caught up with."""
+        return await self.change(schedule, paused=True)
+
+    async def resume(self, schedule: AnySchedule) -> schemas.Schedule:
+        """Let a paused schedule continue, from now."""
+        return await self.change(schedule, paused=False)
+
+    async def delete(self, schedule: AnySchedule, *, expected: int | None = None) -> None:
+        """Delete a schedule. Its executions and its history stay until they are pruned."""
+        schedule_id = await self._id(schedule)
+        await self._write(lambda tx: schedules.delete_schedule(tx, schedule_id, expected))
+
+    # Times
+
+    async def preview(
+        self, schedule: AnySchedule, **query: Unpack[keywords.PreviewQueryFields]
+    ) -> builtins.list[schemas.PreviewedFire]:
+        """The next fires of a schedule, paused or not."""
+        n = given_fields(validate(schemas.PreviewQuery, query)).get("n", DEFAULT_COUNT)
+        record = await self._record(schedule)
+        now = await self._read(now_us)
+        return next_fires(record.definition.timing, max(now, record.considered_to), n)
+
+    async def preview_of(
+        self, **request: Unpack[keywords.PreviewRequestFields]
+    ) -> builtins.list[schemas.PreviewedFire]:
+        """When a schedule would fire: `preview_of(cron="0 9 * * *", timezone="Europe/Berlin")`. Creates nothing."""
+        plan = plan_preview(validate(schemas.PreviewRequest, self._json(request)), self._zone)
+        return plan.fires(await self._read(now_us))
+
+    async def fires(self, schedule: AnySchedule, **query: Unpack[keywords.FireQueryFields]) -> schemas.FirePage:
+        """The outcomes of past fires, newest first."""
+        filter = given_fields(validate(schemas.FireQuery, query))
+        size, cursor, outcome = filter.get("limit", _PAGE_SIZE), filter.get("cursor"), filter.get("outcome")
+        before = int(cursor) if cursor else None
+        schedule_id = (await self._record(schedule)).id
+        found = await self._read(lambda tx: schedules.fires(tx, schedule_id, before, size + 1, outcome))
+        items, next_cursor = page(found, size, lambda fire: fire.fire_at)
+        return schemas.FirePage(items=[self._serializer.fire(each) for each in items], next_cursor=next_cursor)
 
     # Executions
 
     async def run(
-        self, task_id: str, told: Any = None, *, by: str = LOCAL, execution_id: str | None = None
+        self,
+        task: AnyTask,
+        args: Mapping[str, Any] | None = None,
+        *,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
     ) -> schemas.Execution:
-        """Run a task now: `{args?}`. Refused while an execution of it is unfinished, whoever asked for that one."""
-        name = text(task_id, "task_id")
-        given = table({} if told is None else told, "a manual run", ("args",))
-        args = self._packed(name, body.args_of(given.get("args")))
-        new_id = execution_id or str(uuid_utils.uuid7())
-        await self._know(name)
+        """Run a task now. Raises `ExecutionUnfinished` while it has an unfinished execution, scheduled or manual.
+
+        An execution is a job: `app.job(execution.execution_id)` waits for its result.
+        """
+        name = _task_name(task)
+        run = validate(schemas.ManualRun, {"args": args})
+        packed = self._packed(name, run.args or {})
+        execution_id = new_id(0)
+        await self._register(name)
         store = self._store
 
-        async def make(tx: Tx) -> tuple[LaneNumbers, ExecutionRecord]:
-            lanes = await executions.run_now(tx, store.book, name, args, new_id, by)
-            return lanes, await executions.execution(tx, new_id)  # As it was made, not as a quick worker leaves it.
+        async def create(tx: Tx) -> tuple[LaneNumbers, ExecutionRecord]:
+            lanes = await executions.run_now(tx, store.book, name, packed, execution_id, by)
+            # As it was created, not as a quick worker may leave it a moment later.
+            return lanes, await executions.execution(tx, execution_id)
 
-        lanes, made = await store.write(make)
+        lanes, created = await self._write(create)
         for lane, number in lanes:
             store.book.note(lane, number)
-        return self._views.execution(made)
+        return self._serializer.execution(created)
 
-    async def executions(
-        self,
-        *,
-        task_id: str | None = None,
-        status: Sequence[str] | str | None = None,
-        type: str | None = None,
-        schedule_id: str | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> schemas.ExecutionPage:
-        """The newest first; go on with the page's `next_cursor`."""
-        filter = ExecutionFilter(
-            task=None if task_id is None else text(task_id, "task_id"),
-            states=None if status is None else states_of([status] if isinstance(status, str) else status, "status"),
-            type=None if type is None else ExecutionType(one_of(type, list(ExecutionType), "type")),
-            schedule_id=None if schedule_id is None else _uuid(schedule_id, "schedule_id"),
+    async def executions(self, **query: Unpack[keywords.ExecutionQueryFields]) -> schemas.ExecutionPage:
+        """Executions, newest first; continue with the page's `next_cursor`."""
+        given: dict[str, Any] = self._json(query)
+        if isinstance(given.get("status"), str):
+            given["status"] = [given["status"]]
+        if given.get("schedule") is not None and not is_id(given["schedule"]):
+            given["schedule"] = await self._id(given["schedule"])
+        filter = given_fields(validate(schemas.ExecutionQuery, given))
+        size, cursor, status = filter.get("limit", _PAGE_SIZE), filter.get("cursor"), filter.get("status")
+        wanted = ExecutionFilter(
+            task=filter.get("task"),
+            states=None if status is None else states_of(status),
+            type=filter.get("type"),
+            schedule_id=filter.get("schedule"),
         )
-        size = page_size(limit)
-        before = place(cursor) or None
-        found = await self._store.read(lambda tx: executions.executions(tx, filter, before, size + 1))
-        after = str(found[size - 1].job.seq) if len(found) > size else None
-        items = [self._views.execution(each) for each in found[:size]]
-        return schemas.ExecutionPage(items=items, next_cursor=after)
+        before = int(cursor) if cursor else None
+        found = await self._read(lambda tx: executions.executions(tx, wanted, before, size + 1))
+        items, next_cursor = page(found, size, lambda execution: execution.job.seq)
+        return schemas.ExecutionPage(
+            items=[self._serializer.execution(each) for each in items], next_cursor=next_cursor
+        )
 
     async def execution(self, execution_id: str) -> schemas.Execution:
-        found = await self._store.read(lambda tx: executions.execution(tx, execution_id))
-        return self._views.execution(found)
+        """One execution, by its id."""
+        return self._serializer.execution(await self._read(lambda tx: executions.execution(tx, execution_id)))
 
     async def explain(self, execution_id: str) -> Explanation:
         """Why it is not running: every time, pause, full slot with its holders, missing worker; or why it failed."""
         await self.execution(execution_id)
-        found = await explain_job(self._store, execution_id, micros(self._app.settings.lease))
-        return self._views.explanation(found)
+        found = await explain_job(self._store, execution_id, self._alive_within_us)
+        return self._serializer.explanation(found)
 
     async def cancel(self, execution_id: str) -> schemas.CancelAnswer:
         """Cancel an execution; `stopping` while its work is being stopped."""
@@ -127,152 +239,60 @@ class Schedules:
         stopping = state is State.RUNNING and execution.status is ExecutionStatus.RUNNING
         return schemas.CancelAnswer(execution=execution, stopping=stopping)
 
-    # Schedules
+    # Tasks
 
-    async def create(self, told: Any, *, by: str = LOCAL, schedule_id: str | None = None) -> schemas.Schedule:
-        """Make a schedule: `{task_id, cron | run_at, name?, timezone?, args?, overlap?, misfire?, paused?, …}`."""
-        fields = body.read_fields(told)
-        task = body.task_of(fields)
-        definition = self._definition(task, fields)
-        new = ScheduleRecord(
-            id=schedule_id or str(uuid_utils.uuid7()),
-            name=body.name_of(fields),
-            task_id=0,
-            task=task,
-            definition=definition,
-            paused=body.paused_of(fields),
-            considered_to=0,
-            timed_since=0,
-            created_by=by,
-        )
-        await self._know(task)
-
-        async def add(tx: Tx) -> ScheduleRecord:
-            found = await self._known(tx, task)
-            body.check_times(definition.timing, await now_us(tx))
-            return await schedules.add_schedule(tx, msgspec.structs.replace(new, task_id=found.id))
-
-        return self._views.schedule(await self._store.write(add))
-
-    async def list(
-        self,
-        *,
-        task_id: str | None = None,
-        paused: bool | None = None,
-        name: str | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> schemas.SchedulePage:
-        """In the order in which they were made; go on with the page's `next_cursor`."""
-        size = page_size(limit)
-        after = None if cursor is None else _uuid(cursor, "cursor")
-        task = None if task_id is None else text(task_id, "task_id")
-        named = None if name is None else text(name, "name")
-        found = await self._store.read(
-            lambda tx: schedules.schedules(tx, after, size + 1, task=task, paused=paused, name=named)
-        )
-        items = [self._views.schedule(each) for each in found[:size]]
-        return schemas.SchedulePage(items=items, next_cursor=items[-1].id if len(found) > size else None)
-
-    async def get(self, schedule_id: str) -> schemas.Schedule:
-        return self._views.schedule(await self._record(schedule_id))
-
-    async def change(self, schedule_id: str, told: Any, *, expected: int | None = None) -> schemas.Schedule:
-        """Change what is given, and nothing else; null stands for the default. In force at once, on every instance.
-
-        Nothing fires by the old definition any more. With other times it goes on from now.
-        """
-        given = body.read_fields(told)
-        before = await self._record(schedule_id)
-        task = body.task_of(given) if "task_id" in given else before.task
-        await self._know(task)
-
-        async def change(tx: Tx) -> ScheduleRecord:
-            schedule = await schedules.lock_schedule(tx, schedule_id, expected)
-            return await schedules.change_schedule(tx, schedule, await self._changed(tx, schedule, given))
-
-        return self._views.schedule(await self._store.write(change))
-
-    async def _changed(self, tx: Tx, schedule: ScheduleRecord, given: dict[str, Any]) -> ScheduleRecord:
-        """A locked schedule as it is to be."""
-        fields = body.merged(body.fields_of(schedule.definition, self._zone, "microseconds"), given)
-        task = body.task_of(given) if "task_id" in given else schedule.task
-        definition = self._definition(task, fields)
-        if definition.timing != schedule.definition.timing:
-            body.check_times(definition.timing, await now_us(tx))
-        return msgspec.structs.replace(
-            schedule,
-            name=body.name_of(given) if "name" in given else schedule.name,
-            task_id=(await self._known(tx, task)).id,
-            task=task,
-            definition=definition,
-            paused=body.paused_of(given) if "paused" in given else schedule.paused,
+    async def tasks(self, **query: Unpack[keywords.TaskQueryFields]) -> schemas.TaskPage:
+        """Every registered task, by name; continue with the page's `next_cursor`."""
+        filter = given_fields(validate(schemas.TaskQuery, query))
+        size, after = filter.get("limit", _PAGE_SIZE), filter.get("cursor")
+        found = await self._read(lambda tx: known.tasks(tx, after, None, size + 1))
+        live = await self._live()
+        items, next_cursor = page(found, size, lambda task: task.name)
+        return schemas.TaskPage(
+            items=[self._serializer.task(each, live.get(each.name, 0)) for each in items], next_cursor=next_cursor
         )
 
-    async def pause(self, schedule_id: str) -> schemas.Schedule:
-        """Fire no more until it is resumed. What falls due meanwhile is not caught up with."""
-        return await self.change(schedule_id, {"paused": True})
+    async def task(self, task: AnyTask) -> schemas.Task:
+        """A registered task, and how many live workers serve it."""
+        name = _task_name(task)
+        found = await self._read(lambda tx: known.tasks(tx, None, name))
+        if not found:
+            raise TaskNotFound(name)
+        return self._serializer.task(found[0], (await self._live()).get(name, 0))
 
-    async def resume(self, schedule_id: str) -> schemas.Schedule:
-        return await self.change(schedule_id, {"paused": False})
-
-    async def delete(self, schedule_id: str, *, expected: int | None = None) -> None:
-        """Its executions and its history stay until they are pruned."""
-        await self._store.write(lambda tx: schedules.delete_schedule(tx, schedule_id, expected))
-
-    # Times
-
-    async def preview(self, schedule_id: str, *, n: int = 10) -> schemas.Preview:
-        """The next fires that there are to be, also of a schedule that is paused."""
-        check_n(n)
-        schedule = await self._record(schedule_id)
-        now = await self._store.read(now_us)
-        return previewed(schedule.definition.timing, max(now, schedule.considered_to), n)
-
-    async def preview_of(self, told: Any) -> schemas.Preview:
-        """When a schedule would fire: `{cron | run_at, timezone?, from?, n?, …}`."""
-        wanted = preview_request(told, self._zone)
-        return wanted.answer(await self._store.read(now_us))
-
-    async def fires(
-        self, schedule_id: str, *, outcome: str | None = None, cursor: str | None = None, limit: int = 100
-    ) -> schemas.FirePage:
-        """What became of past fires, the newest first."""
-        size = page_size(limit)
-        before = place(cursor) or None
-        wanted = None if outcome is None else FireOutcome(one_of(outcome, list(FireOutcome), "outcome"))
-        await self._record(schedule_id)
-        found = await self._store.read(lambda tx: schedules.fires(tx, schedule_id, before, size + 1, wanted))
-        after = str(found[size - 1].fire_at) if len(found) > size else None
-        return schemas.FirePage(items=[self._views.fire(each) for each in found[:size]], next_cursor=after)
-
-    # What they share
+    # Shared by several of them
 
     @property
-    def _store(self) -> Store:
-        return self._app.store
-
-    @property
-    def _zone(self) -> ZoneInfo:
-        return self._app.settings.zone
-
-    @property
-    def _views(self) -> Serializer:
+    def _serializer(self) -> Serializer:
         return Serializer(self._zone)
 
-    async def _record(self, schedule_id: str) -> ScheduleRecord:
-        return await self._store.read(lambda tx: schedules.schedule_by_id(tx, schedule_id))
+    def _json(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return as_json(fields, self._zone)
+
+    async def _record(self, schedule: AnySchedule) -> ScheduleRecord:
+        key = key_of_schedule(schedule)
+        if is_id(key):
+            return await self._read(lambda tx: schedules.schedule_by_id(tx, key))
+        storable = 0 < len(key) <= NAME_LIMIT and "\x00" not in key
+        found = await self._read(lambda tx: schedules.schedules(tx, None, 1, name=key)) if storable else []
+        if not found:
+            raise ScheduleNotFound(key)
+        return found[0]
+
+    async def _id(self, schedule: AnySchedule) -> str:
+        key = key_of_schedule(schedule)
+        return key if is_id(key) else (await self._record(key)).id
 
     async def _live(self) -> dict[str, int]:
         """How many live workers serve each task."""
         live: dict[str, int] = {}
-        for each in await self._store.instances(micros(self._app.settings.lease)):
+        for each in await self._read(lambda tx: instances(tx, micros(self._app.settings.lease))):
             for task in each.tasks if each.alive else ():
                 live[task] = live.get(task, 0) + 1
         return live
 
-    async def _know(self, task: str) -> None:
-        """A task of this App is known, even before a worker of it has started."""
+    async def _register(self, task: str) -> None:
+        """Make a task of this App known, even before a worker of it has started."""
         if task not in self._app.tasks.names():
             return
         mine = {task: settings_of(self._app.tasks.get(task).options)}
@@ -281,32 +301,31 @@ class Schedules:
             if not await known.find_tasks(tx, mine):
                 await known.register_tasks(tx, mine, LOCAL)
 
-        if not await self._store.read(lambda tx: known.find_tasks(tx, mine)):
-            await self._store.write(register)
+        if not await self._read(lambda tx: known.find_tasks(tx, mine)):
+            await self._write(register)
 
     async def _known(self, tx: Tx, task: str) -> KnownTask:
         found = await known.find_tasks(tx, [task])
         if not found:
-            names = [each.name for each in await known.tasks(tx, None, None, PREVIEW_MOST)] + self._app.tasks.names()
+            names = [each.name for each in await known.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
             hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
             raise UnknownTask(f"there is no task {task[:80]!r}{hint}", field="task_id")
         return found[0]
 
-    def _definition(self, task: str, fields: dict[str, Any]) -> Definition:
-        definition = body.definition_of(fields, self._zone)
-        return msgspec.structs.replace(definition, args=self._packed(task, body.args_of(fields.get("args"))))
+    def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
+        definition = definitions.definition_of(fields, self._zone)
+        return msgspec.structs.replace(definition, args=self._packed(task, fields.get("args") or {}))
 
-    def _packed(self, task: str, args: dict[str, Any]) -> str:
-        """Checked against the task where this App has it; elsewhere only the worker can tell."""
+    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
+        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
         if task in self._app.tasks.names():
             packed = self._app.tasks.get(task).signature.pack((), args)
         else:
-            packed = body.args_text(args)
+            packed = definitions.args_text(args)
         check_size("args", packed, self._app.settings.max_payload_bytes)
         return packed
 
 
-def _uuid(told: Any, field: str) -> str:
-    if not is_id(told):
-        raise InvalidInput("it is no id; use a UUID in lower-case text form", field=field)
-    return str(told)
+def _task_name(task: AnyTask) -> str:
+    with inside("task_id"):
+        return convert(Name, name_of_task(task))

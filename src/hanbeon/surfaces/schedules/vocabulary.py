@@ -1,4 +1,4 @@
-"""The engine's words and those of schedules: total maps, so that a new state cannot be forgotten here."""
+"""Total maps from the engine's states to the statuses of executions: a new state cannot be forgotten here."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.phases import PHASES, Phase, total
-from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import did_you_mean
 
 CANCELLED = "CANCELLED"
 """The error code of an execution that was cancelled, which is a failure here."""
@@ -39,17 +37,13 @@ def status_of(state: State) -> ExecutionStatus:
     return STATUS[PHASES[state]]
 
 
-def states_of(words: Collection[str], field: str) -> tuple[State, ...]:
-    """What the engine is asked for when executions of these statuses are."""
-    for word in words:
-        if word not in list(ExecutionStatus):
-            hint = did_you_mean(str(word)[:40].upper(), list(ExecutionStatus)) or "."
-            raise InvalidInput(f"{str(word)[:40]!r} does not fit{hint} Use {', '.join(ExecutionStatus)}", field=field)
-    return tuple(state for state in State if status_of(state) in words)
+def states_of(statuses: Collection[ExecutionStatus]) -> tuple[State, ...]:
+    """The engine's states of executions with these statuses."""
+    return tuple(state for state in State if status_of(state) in statuses)
 
 
 def error_code(state: State, failure_type: str | None) -> str | None:
-    """Why an execution failed, in one word."""
+    """The failure of an execution as a code."""
     if state is State.CANCELLED:
         return CANCELLED
     return failure_type.upper() if state is State.FAILED and failure_type else None

@@ -1,0 +1,123 @@
+"""Routes of the operations: authenticate, read the request, call the service, write the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import AbstractContextManager
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from hanbeon.errors import InvalidInput
+from hanbeon.events.follower import Follower
+from hanbeon.server.context import ServerContext
+from hanbeon.server.push.sse import EventStream
+from hanbeon.server.request import ApiRequest, NoFields
+from hanbeon.surfaces import schema
+from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.surfaces.schema import ChannelQuery
+from hanbeon.surfaces.validation import given_fields
+
+Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+def operation_routes(context: ServerContext, service: object, operations: Iterable[Operation]) -> list[Route]:
+    return [Route(each.path, _endpoint(context, service, each), methods=[each.method]) for each in operations]
+
+
+def _endpoint(context: ServerContext, service: object, operation: Operation) -> Endpoint:
+    method = getattr(service, operation.call)
+    max_bytes = context.app.settings.max_request_bytes
+
+    async def endpoint(http: Request) -> Response:
+        http.state.quiet = operation.quiet
+        principal = await context.authenticator.admit(http, operation.need)
+        http.state.user = principal.user
+        request = ApiRequest(http, principal, max_bytes)
+
+        async def respond() -> Response:
+            arguments = [request.parameter(name) for name in operation.parameters]
+            keywords = given_fields(await _fields(request, operation))
+            if operation.creates:
+                keywords["new_id"] = request.new_id
+            if operation.by:
+                keywords["by"] = principal.user
+            if operation.checks_version:
+                keywords["expected"] = request.expected_version()
+            return response_of(operation, await method(*arguments, **keywords), http)
+
+        return await context.idempotency.once(request, respond) if operation.creates else await respond()
+
+    return endpoint
+
+
+async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
+    kind: Any = operation.request
+    fields: schema.Request
+    if operation.in_query or kind is None:
+        fields = request.query(kind or NoFields)
+    else:
+        request.query(NoFields)
+        fields = await request.json(kind, optional=operation.body_optional)
+    return fields
+
+
+def response_of(operation: Operation, result: Any, http: Request) -> Response:
+    """The response to a result of the service, which may be a response already."""
+    if isinstance(result, Response):
+        return result
+    status = next(iter(operation.responses), 200)
+    if operation.accepted is not None and getattr(result, operation.accepted):
+        status = 202
+    if status == 204:
+        return Response(status_code=status)
+    headers = {}
+    if operation.versioned:
+        headers["ETag"] = f'"{result.version}"'
+    if operation.location is not None:
+        parameters = {name: quote(str(value), safe="") for name, value in http.path_params.items()}
+        headers["Location"] = operation.location.format(result=result, **parameters)
+    body = result if operation.part is None else getattr(result, operation.part)
+    if operation.wrap is not None:
+        body = {operation.wrap: body}
+    return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
+
+
+Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[Follower]]]
+
+
+def follow_of(context: ServerContext, service: object, channel: Channel) -> Follow:
+    """How to open a channel for a request."""
+    method = getattr(service, channel.call)
+
+    async def follow(request: ApiRequest) -> AbstractContextManager[Follower]:
+        keywords = given_fields(request.query(ChannelQuery))
+        seen = request.http.headers.get("last-event-id")
+        if seen is not None:
+            # A browser that reconnects sends the last id that it saw, with the query it began with.
+            keywords["after"] = _event_id(seen)
+        arguments = [request.parameter(name) for name in channel.parameters]
+        found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
+        return found
+
+    return follow
+
+
+def sse_route(context: ServerContext, channel: Channel, follow: Follow) -> Route:
+    async def endpoint(http: Request) -> Response:
+        principal = await context.authenticator.admit(http, channel.need)
+        http.state.user = principal.user
+        request = ApiRequest(http, principal)
+        return EventStream(context, channel, request, await follow(request))
+
+    return Route(channel.sse, endpoint, methods=["GET"])
+
+
+def _event_id(header: str) -> int:
+    if not (header.isascii() and header.isdecimal() and len(header) < 19):
+        raise InvalidInput("must be the id of an event", field="Last-Event-ID")
+    return int(header)

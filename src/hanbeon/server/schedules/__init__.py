@@ -1,1 +1,0 @@
-"""The routes of tasks, executions and schedules."""

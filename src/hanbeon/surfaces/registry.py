@@ -1,0 +1,9 @@
+"""The surfaces there are. Server, worker, verify, config, docs and tests iterate over this and nothing else."""
+
+from __future__ import annotations
+
+# OFF
+from hanbeon.surfaces.schedules.surface import SURFACE as SCHEDULES
+from hanbeon.surfaces.surface import Surface
+
+SURFACES: tuple[Surface, ...] = (SCHEDULES,)

@@ -1,0 +1,118 @@
+"""From the fields of a schedule, validated by their schema, to the definition that the engine goes by, and back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from hanbeon.clock import MICROS, iso, micros, seconds_of
+from hanbeon.domain.schedules.checks import check_timing
+from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
+from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
+from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.request import instant_us
+from hanbeon.tasks.signature import to_json_text
+from hanbeon.zones import zone_of
+
+Fields = Mapping[str, Any]
+"""Fields of a schedule by name; None, like a field that is missing, stands for the default."""
+
+
+def merged(before: Fields, given: Fields) -> dict[str, Any]:
+    """A schedule's fields with changes: a cron replaces an instant, and an instant a cron."""
+    after = {**before, **given}
+    for one, other in (("cron", "run_at"), ("run_at", "cron")):
+        if given.get(one) is not None and other not in given:
+            after[other] = None
+    return after
+
+
+def definition_of(fields: Fields, zone: ZoneInfo) -> Definition:
+    """The definition. Times without an offset are read in the schedule's zone, which is `zone` by default."""
+    return Definition(
+        timing=timing_of(fields, zone),
+        args=args_text(fields.get("args") or {}),
+        overlap=Overlap(fields.get("overlap") or Overlap.SKIP),
+        misfire=Misfire(fields.get("misfire") or Misfire.COALESCE),
+        misfire_limit=fields.get("misfire_limit") or CATCH_UP_MOST,
+    )
+
+
+def timing_of(fields: Fields, zone: ZoneInfo) -> Timing:
+    zone_name = fields.get("timezone") or zone.key
+    own_zone = zone_of(zone_name)
+    return Timing(
+        cron=fields.get("cron"),
+        run_at=instant(fields.get("run_at"), "run_at", own_zone),
+        timezone=zone_name,
+        starts_at=instant(fields.get("starts_at"), "starts_at", own_zone),
+        ends_at=instant(fields.get("ends_at"), "ends_at", own_zone),
+        jitter_us=_jitter(fields.get("jitter")),
+        gap=fields.get("dst_gap"),
+        fold=fields.get("dst_fold"),
+    )
+
+
+def check_times(timing: Timing, now: int) -> None:
+    """Reject times that contradict each other, or would never come after `now`."""
+    try:
+        check_timing(timing, now)
+    except InvalidInput as error:
+        if error.field in ("gap", "fold"):
+            _, _, message = str(error).partition(": ")
+            raise InvalidInput(message, field=f"dst_{error.field}") from None
+        raise
+
+
+def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds") -> dict[str, Any]:
+    """The fields that make this definition. To make it again from them, ask for every microsecond."""
+    timing = definition.timing
+    return {
+        "cron": timing.cron,
+        "run_at": iso(timing.run_at, zone, timespec),
+        "timezone": timing.timezone,
+        "jitter": timing.jitter_us / 1_000_000,
+        "starts_at": iso(timing.starts_at, zone, timespec),
+        "ends_at": iso(timing.ends_at, zone, timespec),
+        "dst_gap": timing.gap,
+        "dst_fold": timing.fold,
+        "args": msgspec.json.decode(definition.args),
+        "overlap": definition.overlap,
+        "misfire": definition.misfire,
+        "misfire_limit": definition.misfire_limit,
+    }
+
+
+def instant(text: str | None, field: str, zone: ZoneInfo) -> int | None:
+    """A moment in ISO-8601; without an offset, in the zone."""
+    if text is None:
+        return None
+    try:
+        if "T" not in text.upper().replace(" ", "T"):
+            raise ValueError
+        return instant_us(dt.datetime.fromisoformat(text), zone)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {reprlib.repr(text)}", field=field
+        ) from None
+
+
+def args_text(args: Mapping[str, Any]) -> str:
+    return to_json_text(dict(args), "an argument", "args")
+
+
+def _jitter(given: float | str | None) -> int:
+    if given is None:
+        return 0
+    seconds = seconds_of(given, "jitter") if isinstance(given, str) else given
+    if not 0 <= seconds <= LONGEST_JITTER_US / MICROS:  # Also rejects NaN.
+        raise InvalidInput(
+            f"must be seconds from 0 to a day, like 30 or '5m', got {reprlib.repr(given)}", field="jitter"
+        )
+    return micros(seconds)

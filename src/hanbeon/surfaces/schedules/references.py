@@ -1,0 +1,52 @@
+"""How Python names tasks, schedules and moments: by themselves, or by name, id or text."""
+
+from __future__ import annotations
+
+import datetime as dt
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.schedules import schemas
+from hanbeon.tasks.task import Task
+from hanbeon.zones import zone_of
+
+AnyTask = Task[..., Any] | str
+AnySchedule = schemas.Schedule | str
+"""A schedule, its id or its name."""
+
+
+def name_of_task(task: Any) -> str:
+    if isinstance(task, Task):
+        return task.name
+    if isinstance(task, str):
+        return task
+    raise InvalidInput(f"must be a task or its name, got {reprlib.repr(task)}", field="task")
+
+
+def key_of_schedule(schedule: Any) -> str:
+    """The id of a schedule, or its name."""
+    if isinstance(schedule, schemas.Schedule):
+        return schedule.id
+    if isinstance(schedule, str):
+        return schedule
+    raise InvalidInput(f"must be a schedule, its id or its name, got {reprlib.repr(schedule)}", field="schedule")
+
+
+def as_json(fields: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
+    """Keywords of Python as JSON would have them: tasks by name, moments as text."""
+    return {name: _as_json(value, fields, zone) for name, value in fields.items()}
+
+
+def _as_json(value: Any, fields: Mapping[str, Any], zone: ZoneInfo) -> Any:
+    if isinstance(value, Task):
+        return value.name
+    if not isinstance(value, dt.datetime):
+        return value
+    if value.tzinfo is None and value.fold:
+        # ISO-8601 has no word for the second of two equal times but its offset.
+        named = fields.get("timezone")
+        value = value.replace(tzinfo=zone_of(named) if isinstance(named, str) else zone)
+    return value.isoformat()

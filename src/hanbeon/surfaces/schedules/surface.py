@@ -1,0 +1,15 @@
+"""The declaration of schedules."""
+
+from __future__ import annotations
+
+from hanbeon.surfaces.schedules.operations import OPERATIONS
+from hanbeon.surfaces.surface import Surface
+
+SURFACE = Surface(
+    name="schedules",
+    title="Cron schedules and single instants, manual runs, and the executions of tasks.",
+    service="hanbeon.surfaces.schedules.service:Schedules",
+    operations=OPERATIONS,
+    verify="hanbeon.service.verify_schedules:verify_schedules",
+    docs="schedules.md",
+)

@@ -1,0 +1,14 @@
+"""The declaration of reminders."""
+
+from __future__ import annotations
+
+from hanbeon.surfaces.surface import Surface
+from tests.surfaces.reminders.operations import OPERATIONS
+
+SURFACE = Surface(
+    name="reminders",
+    title="Texts that a task sends later.",
+    service="tests.surfaces.reminders.service:Reminders",
+    operations=OPERATIONS,
+    docs="adding-a-surface.md",
+)

@@ -1,0 +1,83 @@
+"""A surface gets its routes, description, scopes, idempotency and Python API from its declaration alone.
+
+`docs/adding-a-surface.md` walks through the surface of this test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from hanbeon import App, SyncApp
+from hanbeon.server import auth
+from hanbeon.service.tokens import create_token
+from tests.server.client import Client, serving
+from tests.surfaces.reminders.surface import SURFACE
+
+
+@pytest.fixture
+async def reminders(app: App, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Client]:
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    async with serving(app) as client:
+        yield client
+
+
+async def test_routes_call_the_service(app: App, reminders: Client) -> None:
+    made = await reminders.post("/api/reminders", {"text": "물 마시기", "delay": 60})
+    assert made.status == 201
+    assert made.headers["location"] == f"/api/reminders/{made.json['id']}"
+    assert (await reminders.get(made.headers["location"])).json == made.json
+    listed = (await reminders.get("/api/reminders?limit=1")).json
+    assert listed == {"items": [made.json], "next_cursor": None}
+    surface: Any = app
+    assert (await surface.reminders.get(made.json["id"])).text == "물 마시기"
+    assert (await app.job(made.json["id"]).record()).queue == "reminders"
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "message"),
+    [
+        ({}, "text", "is required; it must be a string of 1 to 200 characters without NUL"),
+        ({"text": "a", "delay": -1}, "delay", "must be an integer from 0 to 86400, got -1"),
+        ({"text": "a", "dealy": 1}, "dealy", "unknown field; did you mean 'delay'?"),
+    ],
+)
+async def test_requests_are_validated(app: App, reminders: Client, body: Any, field: str, message: str) -> None:
+    answer = await reminders.post("/api/reminders", body)
+    assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", field)
+    assert message in answer.json["detail"]
+    assert await app.jobs() == []
+
+
+async def test_repeated_request_is_answered_once(app: App, reminders: Client) -> None:
+    answers = [await reminders.post("/api/reminders", {"text": "once"}, Idempotency_Key="key") for _ in range(2)]
+    assert answers[0].body == answers[1].body
+    assert answers[1].headers["idempotent-replayed"] == "true"
+    assert len(await app.jobs()) == 1
+
+
+async def test_scopes_are_those_of_the_operations(app: App, reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
+    reader = reminders.of((await create_token(app.store, "ada", "read")).text)
+    assert (await reader.get("/api/reminders")).status == 200
+    assert (await reader.post("/api/reminders", {"text": "a"})).status == 403
+    assert (await reminders.get("/api/reminders")).status == 401
+
+
+async def test_openapi_describes_the_operations(reminders: Client) -> None:
+    description = (await reminders.get("/openapi.json")).json
+    created = description["paths"]["/api/reminders"]["post"]
+    assert created["x-scopes"] == ["admin", "user"]
+    assert {each["name"] for each in created["parameters"]} == {"Idempotency-Key"}
+    delay = description["components"]["schemas"]["NewReminder"]["properties"]["delay"]
+    assert (delay["minimum"], delay["maximum"]) == (0, 86_400)
+
+
+def test_sync_app_has_the_service(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    jobs: Any = SyncApp(App(sqlite_url))
+    with jobs:
+        made = jobs.reminders.create(text="soon")
+        assert jobs.reminders.get(made.id) == made

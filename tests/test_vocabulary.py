@@ -1,0 +1,95 @@
+"""House rules about names and sentences, so that a change cannot bring the old ones back."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hanbeon.surfaces.registry import SURFACES
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("src", "tests", "bench", "tools", "examples")
+FILES = sorted(
+    path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if "out" not in path.relative_to(ROOT).parts
+)
+SURFACE_FOLDER = ROOT / "src/hanbeon/surfaces"
+_GERUND = re.compile(r"[a-z_]*ing$")
+_NOUNS = {"testing", "setting"}
+"""Nouns that end like gerunds."""
+_VAGUE = re.compile(r"(What|Who|Whoever|Whether|The same)\b")
+_TEST_LONGEST = 60
+_VAGUE_TEST = re.compile(r"test_(what|who|whether)")
+
+
+def _id(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_modules_are_nouns() -> None:
+    gerunds = [
+        _id(path)
+        for path in FILES
+        if _GERUND.fullmatch(path.stem.removeprefix("test_")) and path.stem.removeprefix("test_") not in _NOUNS
+    ]
+    assert gerunds == []
+
+
+def _docstrings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+def test_docstrings_name_their_subject() -> None:
+    vague = [
+        f"{_id(path)}: {text.splitlines()[0]}"
+        for path in FILES
+        for text in _docstrings(ast.parse(path.read_text()))
+        if _VAGUE.match(text)
+    ]
+    assert vague == []
+
+
+def test_names_of_tests_are_short_and_name_a_behaviour() -> None:
+    names = [
+        (_id(path), node.name)
+        for path in FILES
+        if path.stem.startswith("test_")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+    ]
+    assert len(names) > 1_000
+    assert [each for each in names if len(each[1]) > _TEST_LONGEST or _VAGUE_TEST.match(each[1])] == []
+
+
+def test_told_is_not_a_name() -> None:
+    using = [
+        _id(path)
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id == "told"
+    ]
+    assert sorted(set(using)) == []
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda surface: surface.name)
+def test_surfaces_do_not_import_each_other(surface: object) -> None:
+    name = surface.name  # type: ignore[attr-defined]
+    others = {f"hanbeon.surfaces.{each.name}" for each in SURFACES if each.name != name}
+    for path in (SURFACE_FOLDER / name).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert not any((node.module or "").startswith(other) for other in others), _id(path)
+
+
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda surface: surface.name)
+def test_operations_import_neither_server_nor_service_nor_store(surface: object) -> None:
+    """Clients read them, too."""
+    name = surface.name  # type: ignore[attr-defined]
+    forbidden = re.compile(r"hanbeon\.(app|cli|engine|events|executors|server|service|store)\b|.*\.service$")
+    for module in ("operations", "schemas", "surface", "vocabulary"):
+        for node in ast.walk(ast.parse((SURFACE_FOLDER / name / f"{module}.py").read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert not forbidden.match(node.module or ""), f"{name}/{module}.py imports {node.module}"

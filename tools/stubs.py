@@ -1,0 +1,84 @@
+"""`sync/services.pyi`: the blocking services, typed from the coroutines of the services they stand for."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+from hanbeon.surfaces.registry import SURFACES
+from hanbeon.surfaces.surface import Surface, load
+from tools.keywords import formatted
+
+PATH = Path(__file__).parents[1] / "src/hanbeon/sync/services.pyi"
+_HEAD = '''"""Generated from the services of the surfaces by `make docs`."""
+
+from hanbeon.sync.background import Background
+'''
+_BASE = """
+
+class SyncService:
+    def __init__(self, background: Background, name: str) -> None: ...
+"""
+
+
+def sync_services() -> str:
+    """The text of the stub."""
+    imports: dict[str, str] = {}
+    body = "".join(_class(surface, imports) for surface in SURFACES)
+    used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
+    lines = sorted({line for name, line in imports.items() if name in used})
+    return formatted(_HEAD + "\n".join(lines) + "\n" + _BASE + body, PATH)
+
+
+def _class(surface: Surface, imports: dict[str, str]) -> str:
+    service = load(surface.service)
+    methods = []
+    for kind in reversed(service.__mro__):
+        if kind.__module__.startswith("hanbeon.surfaces.") and kind.__module__ != "hanbeon.surfaces.service":
+            tree = ast.parse(inspect.getsource(inspect.getmodule(kind)))  # type: ignore[arg-type]  # it has one
+            imports.update(_imports(tree, kind.__module__))
+            methods += [_method(node) for node in _coroutines(tree, kind.__name__)]
+    head = f'class Sync{service.__name__}(SyncService):\n    """`app.{surface.name}`, blocking."""'
+    return f"\n\n{head}\n\n" + "\n".join(methods)
+
+
+def _coroutines(tree: ast.Module, name: str) -> Iterator[ast.AsyncFunctionDef]:
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            for each in node.body:
+                generator = any(isinstance(part, ast.Yield) for part in ast.walk(each))
+                if isinstance(each, ast.AsyncFunctionDef) and not each.name.startswith("_") and not generator:
+                    yield each
+
+
+def _method(node: ast.AsyncFunctionDef) -> str:
+    """The signature and the docstring; defaults stay, so that a reader sees them."""
+    returns = "" if node.returns is None else f" -> {ast.unparse(node.returns)}"
+    return f"    def {node.name}({ast.unparse(node.args)}){returns}: ...\n"
+
+
+def _imports(tree: ast.Module, module: str) -> Iterator[tuple[str, str]]:
+    """Every name that a module binds by importing or defining it, and the line that imports it elsewhere."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            for alias in node.names:
+                bound = alias.asname or alias.name
+                yield bound, f"from {node.module} import {alias.name}" + (f" as {bound}" if alias.asname else "")
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                yield (
+                    (alias.asname or alias.name).partition(".")[0],
+                    f"import {alias.name}" + (f" as {alias.asname}" if alias.asname else ""),
+                )
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, f"from {module} import {target.id}"
+
+
+if __name__ == "__main__":
+    PATH.write_text(sync_services())
