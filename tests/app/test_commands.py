@@ -41,7 +41,7 @@ async def test_result_progress_and_log_of_a_command(app: App) -> None:
     assert streams == {("stdout", "hello"), ("stderr", "oops")}
 
 
-async def test_what_runs_can_be_watched(app: App, tmp_path: Path) -> None:
+async def test_command_log_is_readable_while_it_runs(app: App, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     script = f"""echo first; echo '{{"progress": 1}}' >&3; while [ ! -e {gate} ]; do sleep 0.01; done; echo last"""
     async with app.worker():

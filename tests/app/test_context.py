@@ -149,7 +149,7 @@ async def test_a_transaction_asked_for_twice_at_once_is_one(kit: TestKit) -> Non
 
 
 @pytest.mark.usefixtures("table")
-async def test_a_body_that_hides_a_broken_statement_does_not_succeed_on_postgresql(kit: TestKit) -> None:
+async def test_hidden_statement_error_fails_the_job_on_postgresql(kit: TestKit) -> None:
     """There the transaction is lost with the statement; on SQLite it goes on, and so may the body."""
 
     @kit.app.task(retries=0)
@@ -170,7 +170,7 @@ async def test_a_body_that_hides_a_broken_statement_does_not_succeed_on_postgres
 
 
 @pytest.mark.parametrize("word", ["COMMIT", "ROLLBACK"])
-async def test_a_body_that_ends_the_transaction_itself_does_not_succeed(kit: TestKit, word: str) -> None:
+async def test_body_that_ends_its_transaction_does_not_succeed(kit: TestKit, word: str) -> None:
     @kit.app.task(retries=0)
     async def write(ctx: Context) -> None:
         transaction = await ctx.transaction()
@@ -223,7 +223,7 @@ async def test_children_that_cannot_be_made_fail_the_parent(kit: TestKit) -> Non
     assert await kit.app.jobs(task="child") == []
 
 
-async def test_a_child_that_does_not_fit_is_refused_in_the_body(kit: TestKit) -> None:
+async def test_invalid_child_is_rejected_in_the_body(kit: TestKit) -> None:
     @kit.app.task
     async def child() -> None: ...
 

@@ -16,9 +16,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 _LEASE = 6.0
 
 
-async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
-    postgres_url: str, journal: Journal
-) -> None:
+async def test_jumping_wall_clock_moves_no_lease_retry_or_deadline(postgres_url: str, journal: Journal) -> None:
     async with opened(postgres_url) as app:
         with crew(postgres_url, settings=QUICK | {"clock": "jumping", "lease": _LEASE}) as workers:
             workers.hire(2, before="tests.chaos.clocks:travel")

@@ -49,7 +49,7 @@ def _forget(proxy: FaultProxy) -> None:
 
 
 @pytest.mark.parametrize("heal", [_deliver, _reset, _forget])
-async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
+async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None]
 ) -> None:
     tasks = ("first_try_hangs", "threaded_watch")
@@ -83,7 +83,7 @@ async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
         (_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"]),
     ],
 )
-async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_slot(
+async def test_late_result_is_refused_and_frees_its_slot(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None], tasks: list[str]
 ) -> None:
     gate = journal.path.with_name("gate")

@@ -45,7 +45,7 @@ async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url
         await assert_sound(app)
 
 
-async def test_the_server_asks_after_the_host_of_a_lent_transaction_itself(postgres_url: str) -> None:
+async def test_user_transaction_has_tcp_keepalives_on_the_server(postgres_url: str) -> None:
     async with opened(postgres_url) as app:
         lent = await app.store.lend()
         try:

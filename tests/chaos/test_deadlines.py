@@ -15,9 +15,7 @@ from tests.processes.journal import Journal
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
-async def test_jobs_of_a_killed_worker_end_as_their_deadlines_and_tasks_say(
-    database_url: str, journal: Journal
-) -> None:
+async def test_killed_workers_jobs_follow_their_deadlines_and_tasks(database_url: str, journal: Journal) -> None:
     async with opened(database_url) as app:
         overdue = await enqueue(app, "limited", journal=str(journal))
         in_time = await enqueue(app, "limited", journal=str(journal), options={"timeout": 3600.0})

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 @pytest.mark.parametrize(
     ("clock", "thawed"), [("system", "afterwards"), ("paused", "afterwards"), ("paused", "meanwhile")]
 )
-async def test_what_a_frozen_worker_writes_later_is_refused(
+async def test_frozen_workers_late_writes_are_refused(
     postgres_url: str, journal: Journal, clock: str, thawed: str
 ) -> None:
     gate = journal.path.with_name("gate")

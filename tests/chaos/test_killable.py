@@ -55,7 +55,7 @@ def _assert_no_overlap(journal: Journal) -> None:
         assert journal.lines("overlap") == []
 
 
-async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
+async def test_deadline_kills_the_whole_session_before_the_retry(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
@@ -103,7 +103,7 @@ async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, 
         await assert_sound(app)
 
 
-async def test_work_of_a_killed_worker_dies_with_it_and_is_done_elsewhere(
+async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:

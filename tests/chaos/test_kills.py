@@ -28,7 +28,7 @@ async def test_workers_killed_at_random_lose_and_double_nothing(database_url: st
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_workers_ended_cleanly_under_load_lose_not_even_an_attempt(database_url: str, seed: int) -> None:
+async def test_clean_shutdowns_under_load_lose_no_attempt(database_url: str, seed: int) -> None:
     rng = random.Random(seed)
     async with opened(database_url) as app:
         work = Workload.make(app, rng, sized(400, 6_000), {"quick": 6, "nap": 2, "ledger": 1, "parent": 1})

@@ -15,9 +15,7 @@ from tests.processes.journal import Journal, boottime
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
-async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_back(
-    database_url: str, journal: Journal
-) -> None:
+async def test_sigterm_finishes_jobs_or_hands_them_back(database_url: str, journal: Journal) -> None:
     gate = journal.path.with_name("gate")
     async with opened(database_url) as app:
         short = await enqueue(app, "gated", journal=str(journal), gate=str(gate))

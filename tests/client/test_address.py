@@ -29,14 +29,14 @@ from tests.server.client import serving
         ({"retry_for": -1}, "retry_for"),
     ],
 )
-def test_what_does_not_fit_is_refused(client: Any, given: dict[str, Any], field: str) -> None:
+def test_rejects_invalid_client_options(client: Any, given: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         client(**given)
     assert refused.value.field == field
 
 
 @pytest.mark.parametrize("office", ["", ".", ".."])
-def test_what_would_lead_to_another_path_is_no_id(office: str) -> None:
+def test_rejects_ids_that_change_the_path(office: str) -> None:
     with Client() as client, pytest.raises(InvalidInput):
         client.office(office).get()
 
@@ -49,7 +49,7 @@ async def test_ids_with_any_characters_stay_ids(app: App, kind: str) -> None:
             assert refused.value.code == "office_not_found", odd
 
 
-async def test_a_token_says_who_asks(app: App, kind: str) -> None:
+async def test_token_identifies_the_caller(app: App, kind: str) -> None:
     token = (await create_token(app.store, "ada", "read")).text
     async with serving(app) as server:
         async with asking(kind, server.url) as ask:

@@ -131,7 +131,7 @@ async def test_a_job_that_is_being_stopped_is_said_to_be(app: App, ask: Asking) 
     assert (await ask(office.wait, job, timeout=30)).status == "cancelled"
 
 
-async def test_what_does_not_fit_is_told_with_its_field(ask: Asking) -> None:
+async def test_invalid_input_error_names_its_field(ask: Asking) -> None:
     office = await _open(ask)
     with pytest.raises(Invalid) as refused:
         await ask(office.create_jobs, [{}, {"depends_on": ["nobody"]}])
@@ -142,7 +142,7 @@ async def test_what_does_not_fit_is_told_with_its_field(ask: Asking) -> None:
     assert set(cycle.value.more["ids"]) == {"a", "b"}
 
 
-async def test_webhooks_are_shown_enabled_again_and_their_deliveries_listed(app_url: str, kind: str) -> None:
+async def test_webhooks_are_shown_enabled_and_list_deliveries(app_url: str, kind: str) -> None:
     async with App(app_url, shutdown_grace=0.2, outbound_allow_private=True) as app, Web(reply(410)) as web:
         app.task(name="work")(_work)
         async with serving(app, work=True) as server, asking(kind, server.url) as ask:

@@ -26,7 +26,7 @@ async def _names(app: App) -> list[str]:
 
 
 @pytest.mark.parametrize("first", [[_CUT, _CUT], [_AWAY, _AWAY], [_AWAY, _CUT]], ids=["cut", "away", "both"])
-async def test_what_creates_is_sent_again_and_done_once(app: App, kind: str, first: list[bytes]) -> None:
+async def test_creating_requests_are_resent_and_done_once(app: App, kind: str, first: list[bytes]) -> None:
     async with serving(app) as server, broken_way(server.url, list(first)) as way, asking(kind, way.url) as ask:
         made = await ask(ask.client.offices.create, "Seoul")
         assert len(way.requests) == 3
@@ -36,7 +36,7 @@ async def test_what_creates_is_sent_again_and_done_once(app: App, kind: str, fir
         assert [each.id for each in (await Offices(app).jobs(made.id)).items] == [job.id]
 
 
-async def test_what_may_not_be_done_twice_is_not_sent_again_after_it_was_sent(app: App, kind: str) -> None:
+async def test_non_idempotent_requests_are_not_resent(app: App, kind: str) -> None:
     offices = Offices(app)
     office = await offices.create({"name": "Seoul"})
     (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
@@ -78,7 +78,7 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(app: App, kind: str)
             assert (await asked).name == "Seoul"
 
 
-async def test_a_server_that_died_in_the_middle_is_waited_for_and_made_no_jobs_twice(
+async def test_server_death_mid_request_duplicates_no_jobs(
     app: App, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     office = await Offices(app).create({"name": "Seoul"})
@@ -103,7 +103,7 @@ async def test_a_server_that_died_in_the_middle_is_waited_for_and_made_no_jobs_t
         assert [each.id for each in (await Offices(app).jobs(office.id)).items] == [each.id for each in made]
 
 
-async def test_events_go_on_over_a_restart_with_none_lost_and_none_twice(app: App, kind: str) -> None:
+async def test_events_resume_over_a_restart_without_loss_or_repeat(app: App, kind: str) -> None:
     offices = Offices(app)
     office = await offices.create({"name": "Seoul"})
 

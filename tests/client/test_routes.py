@@ -54,7 +54,7 @@ def _parameters(method: Any) -> set[str]:
     return names
 
 
-def test_every_operation_of_the_api_has_a_method_and_no_method_another(document: dict[str, Any]) -> None:
+def test_client_methods_match_the_api_operations(document: dict[str, Any]) -> None:
     there = {
         (method.upper(), path)
         for path, methods in document["paths"].items()
@@ -64,7 +64,7 @@ def test_every_operation_of_the_api_has_a_method_and_no_method_another(document:
     assert {(method.route.method, method.route.path) for _, method in _METHODS} == there
 
 
-def test_what_creates_carries_a_key_and_nothing_else_does(document: dict[str, Any]) -> None:
+def test_only_creating_methods_send_an_idempotency_key(document: dict[str, Any]) -> None:
     for name, method in _METHODS:
         keyed = any(each["name"] == "Idempotency-Key" for each in _told(document, method).get("parameters", ()))
         assert method.route.creates == keyed == ("idempotency_key" in _parameters(method)), name

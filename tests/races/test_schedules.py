@@ -36,9 +36,7 @@ ASKS = 4  # By each process: two by Python, two by HTTP.
 KINDS = {"alone": 4, "crowds": 2}
 
 
-async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_name(
-    database_url: str, tmp_path: Path
-) -> None:
+async def test_one_manual_run_and_one_schedule_name_win(database_url: str, tmp_path: Path) -> None:
     async with storm(database_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         schedules = Schedules(run.app)
         with together(PROCESSES, lambda _: Process("tests.schedule_storm.askers", [database_url])) as processes:
@@ -75,7 +73,7 @@ def _answer(process: Process, before: int) -> list[int]:
     return answer
 
 
-async def test_a_run_by_hand_and_an_old_execution_tried_again_exclude_each_other(app: App) -> None:
+async def test_manual_run_and_retried_execution_exclude_each_other(app: App) -> None:
     app.task(name="work")(_work)
     schedules = Schedules(app)
     async with app.twin() as twin:
@@ -99,9 +97,7 @@ async def _work() -> None:
     """Never run here."""
 
 
-async def test_tasks_are_registered_otherwise_while_their_fires_are_made_and_run(
-    postgres_url: str, tmp_path: Path
-) -> None:
+async def test_tasks_reregister_while_their_fires_run(postgres_url: str, tmp_path: Path) -> None:
     """By every instance over and over, as in a rolling deploy: what is unfinished follows, and nobody deadlocks."""
     journal = Journal(tmp_path / "journal")
     async with storm(postgres_url, journal, random.Random(2), **KINDS) as run, AsyncExitStack() as stack:
@@ -114,9 +110,7 @@ async def test_tasks_are_registered_otherwise_while_their_fires_are_made_and_run
     await _assert_no_deadlocks(postgres_url)
 
 
-async def test_an_execution_that_somebody_is_at_follows_its_task_a_moment_later(
-    postgres_url: str, tmp_path: Path
-) -> None:
+async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_path: Path) -> None:
     async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": os.devnull}})
         store, settings = run.app.store, {"alone0": TaskSettings(timeout_us=5_000_000)}

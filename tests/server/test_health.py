@@ -86,7 +86,7 @@ async def test_the_page_needs_nothing_from_elsewhere(server: Client) -> None:
         assert b"https:" not in part.body
 
 
-async def test_the_description_is_one_of_openapi_and_all_its_references_lead_somewhere(server: Client) -> None:
+async def test_openapi_document_is_valid_and_references_resolve(server: Client) -> None:
     answer = await server.get("/openapi.json")
     description = answer.json
     assert description["openapi"].startswith("3.1")
@@ -116,6 +116,6 @@ async def test_unknown_paths_and_wrong_methods_are_problems(server: Client) -> N
         assert (answer.status, answer.code, answer.headers["allow"]) == (405, "wrong_method", "GET, HEAD")
 
 
-def test_every_kind_of_error_has_a_status_and_no_code_two_meanings() -> None:
+def test_every_error_has_a_status_and_an_unambiguous_code() -> None:
     assert STATUS.keys() == set(Kind)
     assert all(title.endswith(".") for _, title in REFUSALS.values())

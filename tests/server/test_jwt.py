@@ -92,7 +92,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Issuer, Signs]
     return _issuer(**{setting: str(path)}), lambda **told: signed(key, algorithm, headers, **told)
 
 
-def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair: tuple[Issuer, Signs]) -> None:
+def test_every_key_type_verifies_and_rejects_tokens(pair: tuple[Issuer, Signs]) -> None:
     issuer, sign = pair
     now = int(time.time())
     assert issuer.who(sign(sub="ada", scope="user")) == ("ada", "user")
@@ -199,7 +199,7 @@ def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
             by_kid.who(each)
 
 
-async def test_requests_and_websockets_are_let_in_by_what_the_token_says(server: Client) -> None:
+async def test_jwt_scope_applies_to_requests_and_websockets(server: Client) -> None:
     for path in (PLACE, "/api/offices"):
         answer = await server.get(path)
         assert (answer.status, answer.code) == (401, "not_authenticated")
@@ -289,7 +289,7 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
         ("jwt_jwks_file", b'{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "x"}]}', "none of its 1 keys"),
     ],
 )
-def test_a_key_that_does_not_fit_is_refused_by_its_setting(
+def test_rejects_invalid_key_by_its_setting(
     tmp_path: Path, setting: str, content: bytes | str | None, why: str
 ) -> None:
     path = tmp_path / "key"

@@ -211,7 +211,7 @@ async def test_a_cycle_of_jobs_is_refused_with_its_members(server: Client) -> No
     assert (await server.get(f"{office}/jobs")).json["items"] == []
 
 
-async def test_the_same_id_again_is_the_same_job_and_another_body_a_conflict(server: Client) -> None:
+async def test_repeated_id_is_the_same_job_or_a_conflict(server: Client) -> None:
     office = await _office(server)
     told = {"id": "01890000-0000-7000-8000-000000000001", "title": "one"}
     (first,), (second,) = await _jobs(server, office, told), await _jobs(server, office, told)

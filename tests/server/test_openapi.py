@@ -33,7 +33,7 @@ def _with_ids(path: str) -> str:
     return re.sub(r"\{\w+\}", _NOBODY, path)
 
 
-async def test_every_path_with_an_id_is_not_found_under_one_that_nothing_has(narrow: Client) -> None:
+async def test_every_path_returns_404_for_an_unknown_id(narrow: Client) -> None:
     for method, path, told in await _operations(narrow):
         if "{" not in path:
             assert "404" not in told["responses"], path
@@ -42,7 +42,7 @@ async def test_every_path_with_an_id_is_not_found_under_one_that_nothing_has(nar
         assert answer.status == 404, (method, path, answer)
 
 
-async def test_every_request_refuses_parameters_and_bodies_that_do_not_fit(narrow: Client) -> None:
+async def test_every_request_rejects_invalid_parameters_and_bodies(narrow: Client) -> None:
     for method, path, told in await _operations(narrow):
         answer = await narrow.ask(method, f"{_with_ids(path)}?no_such_thing=1")
         assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", "no_such_thing"), path
@@ -62,7 +62,7 @@ async def test_every_change_is_refused_to_pages_of_other_sites(narrow: Client) -
             assert (answer.status, answer.code) == (403, "foreign_origin"), path
 
 
-async def test_names_are_unique_and_links_lead_from_what_makes_to_what_is_made(narrow: Client) -> None:
+async def test_operation_ids_are_unique_and_links_lead_to_results(narrow: Client) -> None:
     operations = await _operations(narrow)
     by_name = {told["operationId"]: (method, path) for method, path, told in operations}
     assert len(by_name) == len(operations)
@@ -81,7 +81,7 @@ def _links(told: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
             yield link["operationId"], link["parameters"]
 
 
-async def test_every_reference_leads_to_something_and_every_answer_has_a_form(narrow: Client) -> None:
+async def test_every_reference_resolves_and_response_has_a_schema(narrow: Client) -> None:
     document = (await narrow.get("/openapi.json")).json
     text = json.dumps(document)
     for name in re.findall(r'"\$ref": "#/components/schemas/(\w+)"', text):

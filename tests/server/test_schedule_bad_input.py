@@ -78,7 +78,7 @@ def _refused(said: Said, field: str | None, words: str) -> None:
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_what_cannot_be_is_refused_and_nothing_is_written(known: Client, name: str) -> None:
+async def test_rejects_invalid_schedule_and_writes_nothing(known: Client, name: str) -> None:
     body, field, words = BAD[name]
     good = {"task_id": "report", "cron": "0 9 * * *"}
     _refused(await known.post("/api/schedules", good | body), field, words)
@@ -102,14 +102,14 @@ async def test_previews_refuse_the_same(known: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 5_000])
-async def test_what_is_no_object_is_refused(known: Client, body: bytes) -> None:
+async def test_rejects_non_object_body(known: Client, body: bytes) -> None:
     for path in ("/api/schedules", "/api/schedules/preview"):
         said = await known.post(path, body)
         assert (said.status, said.code) in ((422, "not_json"), (422, "invalid")), said
     assert (await known.get("/api/schedules")).json["items"] == []
 
 
-async def test_a_manual_run_refuses_what_does_not_fit(known: Client) -> None:
+async def test_rejects_invalid_manual_run(known: Client) -> None:
     for body, field in (({"arg": {}}, "arg"), ({"args": 1}, "args"), ({"args": {"x": 1}}, "args")):
         _refused(await known.post("/api/tasks/report/executions", body), field, "")
     assert (await known.get("/api/executions")).json["items"] == []

@@ -59,7 +59,7 @@ async def _wait_as_long_as_it_waits(client: Client) -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_who_connects_and_says_nothing_is_sent_away(hasty: Client) -> None:
+async def test_silent_connection_is_closed(hasty: Client) -> None:
     async with _connected(hasty) as (reader, _):
         said = await _rest(reader)
         assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
@@ -82,7 +82,7 @@ async def test_a_head_that_dribbles_in_is_given_up(hasty: Client) -> None:
         assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
+async def test_slow_second_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n")
         async with asyncio.timeout(PATIENCE):
@@ -91,7 +91,7 @@ async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_one_that_came_half_before_the_answer_to_the_one_before(hasty: Client) -> None:
+async def test_half_sent_pipelined_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n" + _POST % 15 + b'{"name": "')
         assert (await _rest(reader)).startswith(b"HTTP/1.1 200 ")

@@ -227,9 +227,7 @@ def test_urgent_before_priority_before_creation(servers: list[ServerProcess], wo
     assert [each.name for each in workshop.begun()] == ["first", "urgent", "moved", "a", "b", "c", "d"]
 
 
-def test_a_config_that_one_server_changes_is_in_force_at_the_others_next_claim(
-    postgres_url: str, workshop: Workshop
-) -> None:
+def test_config_change_applies_at_the_other_servers_next_claim(postgres_url: str, workshop: Workshop) -> None:
     assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with (
         ServerProcess(postgres_url, workshop.config, "api", "--no-worker") as api,

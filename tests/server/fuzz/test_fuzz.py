@@ -32,7 +32,7 @@ command = ["true"]
 
 @pytest.mark.slow
 @pytest.mark.timeout(_PATIENCE + 60)
-def test_whatever_is_asked_the_answers_are_those_of_the_description(sqlite_url: str, tmp_path: Path) -> None:
+def test_fuzzed_requests_get_documented_responses(sqlite_url: str, tmp_path: Path) -> None:
     (tmp_path / "hanbeon.toml").write_text(_TASKS)
     token = hanbeon("token", "create", "--user", "ada", "--scope", "admin", "--database", sqlite_url).stdout.strip()
     log = tmp_path / "log"

@@ -31,7 +31,7 @@ def _of(desk: Desk, events: list[Event]) -> list[Event]:
     return [event for event in events if event.queue == queue_of_office(desk.id)]
 
 
-async def test_what_others_did_is_not_read(desk: Desk) -> None:
+async def test_reader_skips_events_of_other_queues(desk: Desk) -> None:
     await _others(desk, 30)
     first = await desk.one()
     await _others(desk, 30)
@@ -43,7 +43,7 @@ async def test_what_others_did_is_not_read(desk: Desk) -> None:
     assert [event.job_id for event in found if event.job_id] == [first.id, second.id]
 
 
-async def test_what_is_not_folded_yet_is_read_all_the_same_and_once(desk: Desk) -> None:
+async def test_unfolded_events_are_read_once(desk: Desk) -> None:
     made = [await desk.one()]
     await _fold(desk)
     for _ in range(3):
@@ -55,7 +55,7 @@ async def test_what_is_not_folded_yet_is_read_all_the_same_and_once(desk: Desk) 
 
 
 @pytest.mark.parametrize("folded", [True, False])
-async def test_every_place_can_be_gone_on_from_whatever_the_size_of_pages(desk: Desk, folded: bool) -> None:
+async def test_reader_resumes_from_every_id_with_any_page_size(desk: Desk, folded: bool) -> None:
     """Also within a batch, and from an id that is another's."""
     other = await desk.offices.create({"name": "other", "sessions": {"default": "work"}})
     for count in (1, 5, 2):
@@ -76,7 +76,7 @@ async def test_every_place_can_be_gone_on_from_whatever_the_size_of_pages(desk: 
             assert found == [event for event in events if event.id > after]
 
 
-async def test_nothing_that_an_office_tells_is_missing_from_its_index(desk: Desk) -> None:
+async def test_index_contains_every_event_of_the_office(desk: Desk) -> None:
     """Neither what changes no number, as that a deadline has passed, nor what is told of jobs that wait."""
     await desk.one(handler="stubborn", max_retries=1, timeout_ms=10_000)
     await desk.kit.start_ready()

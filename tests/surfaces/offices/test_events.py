@@ -56,7 +56,7 @@ async def test_others_events_are_passed_over_a_few_pages_at_a_time(desk: Desk, m
     assert [event.job_id for event in await desk.events(page.after)] == [mine.id]
 
 
-async def test_whoever_follows_is_told_of_what_comes(desk: Desk) -> None:
+async def test_follower_gets_new_events(desk: Desk) -> None:
     before = await desk.one()
     arrived: list[SchedulerEvent] = []
 

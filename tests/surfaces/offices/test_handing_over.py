@@ -27,7 +27,7 @@ async def test_waiting_jobs_get_their_handler_and_run(idle: Desk) -> None:
     assert (await idle.offices.stats(idle.id)).done == 2
 
 
-async def test_a_handler_that_comes_late_still_says_how_long_and_how_often(idle: Desk) -> None:
+async def test_late_handler_still_sets_timeout_and_retries(idle: Desk) -> None:
     @idle.kit.app.task(timeout=7, retries=9)
     async def particular() -> None: ...
 
@@ -38,7 +38,7 @@ async def test_a_handler_that_comes_late_still_says_how_long_and_how_often(idle:
         assert (record.task, record.timeout_us, record.policy.max_retries) == ("particular", timeout_us, retries)
 
 
-async def test_what_has_a_handler_keeps_it(idle: Desk) -> None:
+async def test_job_with_a_handler_keeps_it(idle: Desk) -> None:
     job = await idle.one(handler="hold")
     await idle.offices.change(idle.id, {"sessions": {"default": "work"}})
     assert (await idle.record(job)).task == "hold"
@@ -54,7 +54,7 @@ async def test_a_cancelled_job_gets_its_handler_when_it_is_retried(idle: Desk) -
     assert await idle.status(job) == ["done"]
 
 
-async def test_a_handler_that_does_not_serve_a_role_is_not_given_its_jobs(idle: Desk) -> None:
+async def test_handler_gets_no_jobs_of_a_role_it_does_not_serve(idle: Desk) -> None:
     @idle.kit.app.task(roles=["FE"])
     async def frontend() -> None: ...
 

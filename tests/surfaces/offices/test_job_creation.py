@@ -22,7 +22,7 @@ def _id() -> str:
     return str(uuid_utils.uuid7())
 
 
-async def test_jobs_are_told_as_they_were_made_though_a_worker_has_been_quicker(
+async def test_created_jobs_are_returned_as_created_despite_a_worker(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def quick_after(commit: Any) -> Any:
@@ -86,7 +86,7 @@ async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
     assert told == [await desk.record(job) for job in made]
 
 
-async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_created_jobs_are_not_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of thousands would be read row by row."""
     asked: list[str] = []
     look = queries.jobs_by_id
@@ -103,7 +103,7 @@ async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.Mon
     assert msgspec.to_builtins(made[1])["status"] == "pending"
 
 
-async def test_a_single_job_waits_for_whoever_changes_its_office_and_goes_by_that(postgres_url: str) -> None:
+async def test_single_job_waits_for_a_concurrent_office_change(postgres_url: str) -> None:
     """It is made in one statement, with a look at the office that began before the change was committed."""
     app = App(postgres_url)
     await app.migrate()

@@ -80,7 +80,7 @@ async def test_jobs_refer_to_jobs_from_before_and_to_chosen_ids(desk: Desk) -> N
         (["job"], "jobs[0]"),
     ],
 )
-async def test_one_job_that_does_not_fit_refuses_the_batch(desk: Desk, jobs: list[Any], field: str) -> None:
+async def test_one_invalid_job_rejects_the_batch(desk: Desk, jobs: list[Any], field: str) -> None:
     refusal = await desk.refused(InvalidInput, {"key": "fine"}, *jobs)
     first, _, rest = field.partition("[")
     if rest:  # One stands before them.
@@ -103,7 +103,7 @@ async def test_a_job_that_waits_for_itself_is_a_cycle_of_one(desk: Desk) -> None
     assert refusal.ids == ("a",)
 
 
-async def test_what_belongs_to_another_office_is_unknown_here(desk: Desk) -> None:
+async def test_jobs_of_another_office_are_unknown(desk: Desk) -> None:
     theirs = await desk.one()
     await desk.open()
     refusal = await desk.refused(UnknownDependency, {"depends_on": [theirs.id]})
@@ -204,7 +204,7 @@ async def test_the_log_of_a_job_is_read_page_by_page(desk: Desk) -> None:
             await desk.offices.log(desk.id, job.id, **wrong)
 
 
-async def test_an_explanation_speaks_of_slots_dependencies_and_ends_in_the_words_of_offices(desk: Desk) -> None:
+async def test_explanation_uses_the_vocabulary_of_offices(desk: Desk) -> None:
     first, second, behind = await desk.make(
         {"handler": "hold", "role": "FE"}, {"handler": "hold", "role": "FE"}, {"depends_on": []}
     )

@@ -30,7 +30,7 @@ async def test_a_running_job_is_cancelled_when_its_work_has_stopped(desk: Desk) 
     assert (answer.job.status, answer.stopping) == ("cancelled", False)
 
 
-async def test_what_has_ended_is_not_cancelled(desk: Desk) -> None:
+async def test_cancel_rejects_finished_jobs(desk: Desk) -> None:
     done, failed = await desk.make({}, {"handler": "fail", "max_retries": 0})
     await desk.kit.run_all()
     for job, word in ((done, "done"), (failed, "failed")):
@@ -38,7 +38,7 @@ async def test_what_has_ended_is_not_cancelled(desk: Desk) -> None:
             await desk.offices.cancel(desk.id, job.id)
 
 
-async def test_failed_and_cancelled_jobs_are_retried_with_all_their_retries(desk: Desk) -> None:
+async def test_retry_gives_failed_and_cancelled_jobs_all_retries(desk: Desk) -> None:
     failed, cancelled = await desk.make({"handler": "fail", "max_retries": 1}, {"depends_on": []})
     await desk.offices.cancel(desk.id, cancelled.id)
     await desk.kit.run_all()
@@ -60,7 +60,7 @@ async def test_other_jobs_are_not_retried(desk: Desk) -> None:
         await desk.offices.retry(desk.id, job.id)
 
 
-async def test_what_waits_for_a_retried_job_goes_on(desk: Desk) -> None:
+async def test_dependents_of_a_retried_job_continue(desk: Desk) -> None:
     first, behind = await desk.make({"key": "a"}, {"depends_on": ["a"]})
     await desk.offices.cancel(desk.id, first.id)
     assert (await desk.job(behind)).blocked_by == [first.id]
@@ -79,7 +79,7 @@ async def test_a_job_may_fail_with_what_it_waits_for(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "told", [{}, None, {"priority": None}, {"priority": "1"}, {"priority": 2**31}, {"urgent": 1}, {"prio": 1}]
 )
-async def test_a_priority_that_does_not_fit_is_refused(desk: Desk, told: Any) -> None:
+async def test_rejects_invalid_priority(desk: Desk, told: Any) -> None:
     job = await desk.one()
     with pytest.raises(InvalidInput):
         await desk.offices.reprioritise(desk.id, job.id, told)
@@ -129,7 +129,7 @@ async def test_a_cycle_activates_and_starts_what_it_can_now(desk: Desk) -> None:
     assert (await desk.job(retried)).retry_count == 1
 
 
-async def test_without_a_worker_a_cycle_wakes_others_and_starts_nothing(desk: Desk) -> None:
+async def test_cycle_without_a_worker_only_wakes_others(desk: Desk) -> None:
     job = await desk.one()
     done = await Offices(desk.kit.app).process(desk.id)
     assert (done.activated, done.started, done.available_slots) == (0, 0, 3)

@@ -55,7 +55,7 @@ async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None
         ([], None),
     ],
 )
-async def test_what_does_not_fit_makes_no_office(desk: Desk, body: Any, field: str | None) -> None:
+async def test_create_rejects_invalid_offices(desk: Desk, body: Any, field: str | None) -> None:
     with pytest.raises(InvalidInput) as refusal:
         await desk.offices.create(body)
     assert refusal.value.field == field
@@ -136,7 +136,7 @@ async def test_deleting_an_office_may_cancel_its_jobs_first(desk: Desk) -> None:
     assert [(await desk.record(job)).state for job in (waiting, running)] == ["cancelled", "cancelled"]
 
 
-async def test_finished_jobs_of_a_deleted_office_go_with_their_retention(desk: Desk) -> None:
+async def test_deleted_office_keeps_finished_jobs_for_the_retention(desk: Desk) -> None:
     job = await desk.one()
     await desk.kit.run_all()
     await desk.offices.delete(desk.id)

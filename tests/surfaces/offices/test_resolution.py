@@ -49,7 +49,7 @@ def _handling(
         ({}, None, "QA", 60_000, 1),
     ],
 )
-def test_the_timeout_is_the_jobs_the_handlers_the_offices_or_the_roles(
+def test_timeout_comes_from_job_handler_office_or_role(
     config: dict[str, Any], options: dict[str, Any] | None, role: str, own: int | None, minutes: int
 ) -> None:
     assert _handling(config, options, role, (own, None)).timeout_us == minutes * MINUTE_US

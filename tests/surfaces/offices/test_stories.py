@@ -16,7 +16,7 @@ async def test_us_js01_a_job_without_dependencies_is_ready_at_once(desk: Desk) -
     assert (await desk.one(key="a")).status == "ready"
 
 
-async def test_us_js01_a_job_becomes_ready_when_what_it_waits_for_is_done(desk: Desk) -> None:
+async def test_us_js01_job_becomes_ready_when_its_dependency_is_done(desk: Desk) -> None:
     first, second = await desk.make({"key": "a", "handler": "hold"}, {"key": "b", "depends_on": ["a"]})
     assert await desk.status(first, second) == ["ready", "pending"]
     await desk.kit.start_ready()
@@ -103,7 +103,7 @@ async def test_us_js03_a_job_that_times_out_for_good_has_failed(desk: Desk) -> N
     assert [(each.status.value, each.error_message) for each in found.executions] == [("timeout", TIMEOUT_MESSAGE)]
 
 
-async def test_us_js03_the_running_session_is_told_to_stop(desk: Desk) -> None:
+async def test_us_js03_the_running_session_is_signalled_to_stop(desk: Desk) -> None:
     job = await desk.one(handler="stubborn", timeout_ms=10_000)
     await desk.kit.start_ready()
     await desk.kit.advance(11)
@@ -116,7 +116,7 @@ async def test_us_js03_the_running_session_is_told_to_stop(desk: Desk) -> None:
     assert await desk.status(job) == ["pending"]
 
 
-async def test_us_js03_a_timeout_is_told_before_what_becomes_of_the_job(desk: Desk) -> None:
+async def test_us_js03_timeout_event_comes_before_the_outcome(desk: Desk) -> None:
     job = await desk.one(handler="hold", max_retries=1, timeout_ms=10_000)
     for _ in range(2):
         await desk.kit.start_ready()
@@ -169,7 +169,7 @@ async def test_us_js04_only_some_failures_are_tried_again(desk: Desk, failure_ty
     assert len(sessions) == attempts
 
 
-async def test_us_js04_only_a_permanent_failure_is_told_as_one(desk: Desk) -> None:
+async def test_us_js04_only_a_permanent_failure_is_reported_as_one(desk: Desk) -> None:
     job = await desk.one(handler="fail", max_retries=1)
     await desk.kit.run_all()
     assert [kind for kind in await desk.types(job) if kind in ("job_failed", "job_retrying")] == [
@@ -181,7 +181,7 @@ async def test_us_js04_only_a_permanent_failure_is_told_as_one(desk: Desk) -> No
 # US-JS05: priorities
 
 
-async def test_us_js05_the_lower_priority_runs_first_and_then_the_older(desk: Desk) -> None:
+async def test_us_js05_lower_priority_runs_first_then_the_older(desk: Desk) -> None:
     await desk.offices.change_config(desk.id, {"maxConcurrentJobs": 1})
     await desk.make(*({"args": {"name": name}, "priority": int(name[1:])} for name in ("a5", "b-1", "c5", "d0", "e0")))
     await desk.kit.run_all()

@@ -47,7 +47,7 @@ async def _went_on(timetable: Timetable, schedule: schemas.Schedule, before: lis
     return told
 
 
-async def test_after_a_step_back_a_schedule_waits_until_the_clock_is_where_it_was(timetable: Timetable) -> None:
+async def test_schedule_waits_out_a_step_back_of_the_clock(timetable: Timetable) -> None:
     schedule = await timetable.make()
     await timetable.pass_by(180, step=60)
     assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 2}

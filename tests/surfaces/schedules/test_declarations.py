@@ -47,7 +47,7 @@ def told(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
     return [record.getMessage() for record in caplog.records if event in record.getMessage()]
 
 
-async def test_a_declared_schedule_is_made_by_the_first_worker_and_fires(deploys: Deploys) -> None:
+async def test_declared_schedule_is_created_by_the_first_worker(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY | {"args": {"day": "declared"}, "timezone": "Asia/Seoul"})
     schedule = await deploys.get()
     assert (schedule.task_id, schedule.cron, schedule.args) == ("report", "0 3 * * *", {"day": "declared"})
@@ -70,7 +70,7 @@ async def test_the_same_again_changes_nothing_that_an_operator_changed(deploys: 
     assert before.overridden == ["args", "cron"]
 
 
-async def test_a_changed_declaration_sets_what_it_says_otherwise_and_nothing_else(deploys: Deploys) -> None:
+async def test_changed_declaration_sets_only_its_changed_fields(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY | {"overlap": "allow"})
     await deploys.app.schedules.change("nightly", cron="0 4 * * *", paused=True, misfire="skip")
     await deploys.start(nightly=NIGHTLY | {"overlap": "queue_one"})
@@ -104,7 +104,7 @@ async def test_the_task_and_the_kind_of_time_can_change(deploys: Deploys) -> Non
     assert schedule.run_at == "2036-01-01T18:00:00.000+09:00"
 
 
-async def test_the_zone_of_the_installation_is_a_part_of_what_is_declared(deploys: Deploys) -> None:
+async def test_installation_zone_is_part_of_the_declaration(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY)
     assert (await deploys.get()).timezone == "Asia/Seoul"
     deploys.app.settings = deploys.app.settings.model_copy(update={"timezone": "Europe/Berlin"})
@@ -112,7 +112,7 @@ async def test_the_zone_of_the_installation_is_a_part_of_what_is_declared(deploy
     assert (await deploys.get()).timezone == "Europe/Berlin"
 
 
-async def test_what_an_operator_deleted_comes_back_with_another_declaration(deploys: Deploys) -> None:
+async def test_deleted_schedule_returns_with_a_changed_declaration(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY)
     await deploys.app.schedules.change("nightly", paused=True, overlap="allow")
     schedule = await deploys.get()
@@ -158,7 +158,7 @@ async def test_a_name_that_was_deleted_and_made_anew_is_adopted(deploys: Deploys
     assert await deploys.names() == ["nightly"]
 
 
-async def test_a_declaration_that_is_gone_leaves_its_schedule_and_is_told(
+async def test_removed_declaration_keeps_its_schedule_and_is_logged(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     await deploys.start(nightly=NIGHTLY, weekly=NIGHTLY)
@@ -171,7 +171,7 @@ async def test_a_declaration_that_is_gone_leaves_its_schedule_and_is_told(
     assert "hanbeon schedule delete" in line
 
 
-async def test_while_a_live_worker_declares_it_nobody_says_that_it_is_gone(
+async def test_schedule_a_live_worker_declares_is_not_reported_gone(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     deploys.app.declared.add(declared_schedule("nightly", NIGHTLY))
@@ -219,7 +219,7 @@ async def test_an_instant_that_is_past_is_no_error(deploys: Deploys, caplog: pyt
     assert "schedule='never'" in told(caplog, "schedule_never_fires")[-1]
 
 
-async def test_a_task_that_nobody_has_is_told_and_the_others_are_declared(
+async def test_unknown_task_is_logged_and_the_others_are_declared(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     await deploys.start(lost={"task": "nothing", "cron": "0 3 * * *"}, nightly=NIGHTLY)
@@ -250,13 +250,13 @@ async def test_a_task_that_nobody_has_is_told_and_the_others_are_declared(
         ({"cron": "0 3 * * *", "crom": "1"}, "crom", "did you mean 'cron'"),
     ],
 )
-def test_what_cannot_be_is_refused_where_it_is_said(fields: dict[str, Any], field: str, words: str) -> None:
+def test_rejects_invalid_declaration_at_the_call(fields: dict[str, Any], field: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words) as refused:
         App().schedule("nightly", "report", **fields)
     assert refused.value.field == field
 
 
-async def test_arguments_that_do_not_fit_the_task_are_refused_when_a_worker_is_made(deploys: Deploys) -> None:
+async def test_rejects_invalid_arguments_when_a_worker_is_made(deploys: Deploys) -> None:
     deploys.app.schedule("nightly", "report", cron="0 3 * * *", args={"dya": "x"})
     with pytest.raises(InvalidInput, match=r"schedules\.nightly\.args: .*'dya'"):
         deploys.app.worker()

@@ -65,7 +65,7 @@ async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool =
     return {job["status"] for job in (await at_rest(told, shown)).values()}
 
 
-async def test_a_view_says_what_the_office_says_from_the_first_state_to_the_last(desk: Desk, reader: Reader) -> None:
+async def test_view_matches_the_office_through_all_states(desk: Desk, reader: Reader) -> None:
     kit, seen = desk.kit, set()
 
     async def look() -> None:
@@ -120,9 +120,7 @@ async def test_a_view_says_what_the_office_says_from_the_first_state_to_the_last
     await check_types_of_values(reader, "job_executions")
 
 
-async def test_attempts_that_were_lost_and_handed_back_are_told_in_the_words_of_the_office(
-    desk: Desk, reader: Reader
-) -> None:
+async def test_lost_and_released_attempts_use_office_vocabulary(desk: Desk, reader: Reader) -> None:
     """Both where the job went on and where it ended so."""
     kit, found = desk.kit, dict[str, set[str]]()
     await desk.make({"handler": "later"})
@@ -143,7 +141,7 @@ async def test_attempts_that_were_lost_and_handed_back_are_told_in_the_words_of_
     assert found[AttemptStatus.RELEASED] == {ExecutionStatus.CANCELLED}
 
 
-async def test_what_is_past_its_deadline_and_being_stopped_has_timed_out(app: App, app_url: str) -> None:
+async def test_overdue_job_being_stopped_is_shown_as_timeout(app: App, app_url: str) -> None:
     """On the real clock, which a reader has too."""
     gates = add_tasks(app)
     offices = Offices(app, None)
@@ -164,7 +162,7 @@ async def _statuses(offices: Offices, *jobs: schemas.Job) -> list[str]:
     return [(await offices.job(job.office_id, job.id)).status.value for job in jobs]
 
 
-async def test_jobs_of_other_queues_and_of_deleted_offices_are_not_shown(desk: Desk, reader: Reader) -> None:
+async def test_view_hides_other_queues_and_deleted_offices(desk: Desk, reader: Reader) -> None:
     await desk.kit.app.enqueue("work", {})
     job = await desk.one()
     other = await desk.offices.create({"name": "another", "sessions": SESSIONS})

@@ -40,7 +40,7 @@ async def schedules_agree(timetable: Timetable, reader: Reader) -> list[dict[str
     return shown
 
 
-async def test_executions_of_both_types_from_the_first_state_to_the_last(timetable: Timetable, reader: Reader) -> None:
+async def test_executions_of_both_types_match_through_all_states(timetable: Timetable, reader: Reader) -> None:
     seen: set[tuple[str, str, str | None]] = set()
 
     async def look() -> None:
@@ -78,7 +78,7 @@ async def test_executions_of_both_types_from_the_first_state_to_the_last(timetab
     assert {("SCHEDULE", "PENDING", None), ("SCHEDULE", "RUNNING", None), ("MANUAL", "RUNNING", None)} <= seen
 
 
-async def test_schedules_of_every_kind_are_shown_and_deleted_ones_are_not(timetable: Timetable, reader: Reader) -> None:
+async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timetable, reader: Reader) -> None:
     kit = timetable.kit
     await timetable.make()
     await timetable.make(

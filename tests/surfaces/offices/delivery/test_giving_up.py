@@ -21,9 +21,7 @@ def test_it_takes_both_many_failures_and_a_long_time(failures: int, seconds: int
     assert is_to_be_disabled(failures, seconds, 600) is given_up
 
 
-async def test_who_is_gone_is_disabled_at_once_and_nothing_is_lost(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_gone_webhook_is_disabled_at_once_without_loss(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     async with Web(reply(410), reply(204)) as web:
         (hook,) = await listen(desk, web)
         await desk.one()
@@ -82,7 +80,7 @@ async def test_a_single_event_disables_it_with_its_last_try_and_stays(desk: Desk
         assert await statuses(desk, hook) == ["job_completed delivered"]
 
 
-async def test_an_event_that_alone_is_never_taken_fails_and_disables_nothing(desk: Desk) -> None:
+async def test_one_failing_event_disables_no_webhook(desk: Desk) -> None:
     """The first one comes again and again between others, which pass."""
     async with Web(reply(400)) as web:
         (hook,) = await listen(desk, web, events=["job_completed"])
@@ -99,7 +97,7 @@ async def test_an_event_that_alone_is_never_taken_fails_and_disables_nothing(des
         assert ids(web.seen).count(poison) == 13
 
 
-async def test_what_happens_long_after_it_was_disabled_is_not_kept(desk: Desk) -> None:
+async def test_events_long_after_disabling_are_not_kept(desk: Desk) -> None:
     async with Web(reply(410)) as web:
         (hook,) = await listen(desk, web, events=["job_completed"])
         await desk.one()

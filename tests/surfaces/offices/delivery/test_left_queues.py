@@ -53,7 +53,7 @@ async def _orphans(desk: Desk) -> int:
     return found
 
 
-async def test_they_go_with_all_that_is_theirs_when_their_jobs_are_gone(desk: Desk) -> None:
+async def test_orphaned_queues_go_once_their_jobs_are_gone(desk: Desk) -> None:
     async with Web(reply(204)) as web:
         (hook,) = await listen(desk, web)
         await desk.offices.change(desk.id, {"notifications": ["mailto://someone@example.org"]})
@@ -114,7 +114,7 @@ async def test_one_with_a_job_that_waits_stays_however_old_it_is(desk: Desk) -> 
     assert (await desk.kit.app.job(sent.id).state()).value == "succeeded"  # There was nobody to send it to.
 
 
-async def test_a_day_passes_at_the_least_and_an_office_made_again_keeps_its_queue(desk: Desk) -> None:
+async def test_orphaned_queue_stays_a_day_and_for_a_recreated_office(desk: Desk) -> None:
     await desk.offices.delete(desk.id)
     await desk.kit.advance(DAY - 60)
     assert await _counted(desk, 0) == 0

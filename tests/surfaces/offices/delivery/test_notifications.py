@@ -148,7 +148,7 @@ async def test_private_addresses_hear_nothing(strict: Desk, host: str) -> None:
             assert "is refused" in (sent.error_message or "")
 
 
-async def test_a_webhook_s_name_that_leads_to_a_private_address_is_refused(strict: Desk) -> None:
+async def test_webhook_name_resolving_to_private_address_is_refused(strict: Desk) -> None:
     async with Web(reply(200)) as web:
         hook = {"url": f"http://localhost:{web.port}/", "secret": "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB"}
         office = await strict.offices.change(strict.id, {"webhooks": [hook]})

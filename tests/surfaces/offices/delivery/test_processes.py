@@ -27,7 +27,7 @@ async def _slowly(peer: Peer) -> None:
 
 
 @pytest.mark.chaos
-async def test_workers_killed_between_event_and_delivery_lose_and_double_nothing(database_url: str) -> None:
+async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) -> None:
     rng = random.Random(7)
     async with Web(_slowly) as web, town(database_url, web) as here:
         (hook,) = here.hooks
@@ -73,7 +73,7 @@ async def test_two_workers_make_one_delivery_of_each_event(database_url: str) ->
 
 
 @pytest.mark.slow
-async def test_webhooks_that_are_dead_for_a_whole_run_slow_and_lose_nothing(database_url: str) -> None:
+async def test_dead_webhooks_slow_down_and_lose_nothing(database_url: str) -> None:
     """One refuses connections, one takes them and is silent; a third is well. Hundreds of jobs do not notice."""
     jobs = 200
     settings = SETTINGS | UNHURRIED | {"webhook_timeout": 5.0, "webhook_patience": 1.0}

@@ -103,9 +103,7 @@ async def test_where_nobody_listens_events_cost_the_relay_nothing(app: App, monk
     assert len(asked) == 2
 
 
-async def test_where_somebody_listens_a_quiet_relay_asks_one_question_a_poll(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_quiet_relay_sends_one_query_per_poll(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.task(name="work")(_work)
     await _office(app, 1)
     relay = Relay(app.store, app.settings, app.clock)

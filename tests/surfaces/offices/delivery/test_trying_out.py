@@ -12,7 +12,7 @@ from tests.surfaces.offices.delivery.hooks import SECRET, listen, statuses, type
 from tests.surfaces.offices.office_kit import Desk
 
 
-async def test_it_is_signed_has_the_fields_of_an_event_and_can_be_looked_up(desk: Desk) -> None:
+async def test_message_is_signed_like_an_event_and_can_be_read(desk: Desk) -> None:
     async with Web(reply(204)) as web:
         (hook,) = await listen(desk, web, events=["job_failed"])  # Whatever it asked for.
         sent = await desk.offices.test_webhook(desk.id, hook)
@@ -29,7 +29,7 @@ async def test_it_is_signed_has_the_fields_of_an_event_and_can_be_looked_up(desk
         assert (await desk.offices.deliveries(desk.id, hook)).items == [found]
 
 
-async def test_it_stands_among_the_deliveries_in_the_order_in_which_they_were_made(desk: Desk) -> None:
+async def test_message_is_listed_among_the_deliveries_in_order(desk: Desk) -> None:
     async with Web(reply(204)) as web:
         (hook,) = await listen(desk, web, events=["job_ready", "job_completed"])
         await desk.one()
@@ -45,7 +45,7 @@ async def test_it_stands_among_the_deliveries_in_the_order_in_which_they_were_ma
         assert rest.next_cursor is None
 
 
-async def test_a_disabled_one_is_tried_out_and_stays_disabled_until_it_is_enabled(desk: Desk) -> None:
+async def test_disabled_webhook_stays_disabled_after_a_test(desk: Desk) -> None:
     async with Web(reply(410), reply(204)) as web:
         (hook,) = await listen(desk, web, events=["job_completed"])
         await desk.one()
@@ -63,7 +63,7 @@ async def test_a_disabled_one_is_tried_out_and_stays_disabled_until_it_is_enable
         assert await statuses(desk, hook) == ["job_completed delivered", "webhook_test delivered"]
 
 
-async def test_one_that_is_not_taken_fails_at_once_and_counts_for_nothing(desk: Desk) -> None:
+async def test_failed_test_message_is_not_retried_nor_counted(desk: Desk) -> None:
     async with Web(reply(410)) as web:
         (hook,) = await listen(desk, web)
         before = await desk.offices.webhook(desk.id, hook)
@@ -88,7 +88,7 @@ async def test_the_same_request_again_sends_nothing_more(desk: Desk) -> None:
         assert len(web.seen) == 1
 
 
-async def test_what_is_not_there_is_refused(desk: Desk) -> None:
+async def test_unknown_webhook_or_delivery_is_not_found(desk: Desk) -> None:
     async with Web(reply(204)) as web, Web(reply(204)) as other:
         first, second = await listen(desk, web, other)
         job = await desk.one()

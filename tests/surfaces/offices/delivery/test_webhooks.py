@@ -42,7 +42,7 @@ async def test_every_event_is_sent_once_and_is_the_one_that_others_see(desk: Des
         assert len(web.seen) == 3
 
 
-async def test_what_is_sent_is_signed_and_nothing_else_passes(desk: Desk) -> None:
+async def test_delivery_signature_verifies_and_forgeries_fail(desk: Desk) -> None:
     async with Web(reply(204)) as web:
         await listen(desk, web, events=["job_ready"])
         await desk.one()
@@ -100,7 +100,7 @@ async def test_a_delivery_is_tried_again_with_the_same_id_and_bytes(desk: Desk) 
             assert seen.headers["webhook-signature"].startswith("v1,")
 
 
-async def test_who_asks_to_be_left_alone_is(desk: Desk) -> None:
+async def test_webhook_retry_after_is_honoured(desk: Desk) -> None:
     async with Web(reply(429, headers={"Retry-After": "300"}), reply(204)) as web:
         (hook,) = await listen(desk, web, events=["job_completed"])
         await desk.one()
@@ -115,7 +115,7 @@ async def test_who_asks_to_be_left_alone_is(desk: Desk) -> None:
         assert await statuses(desk, hook) == ["job_completed delivered"]
 
 
-async def test_who_does_not_answer_has_failed(desk: Desk) -> None:
+async def test_unanswered_delivery_has_failed(desk: Desk) -> None:
     async with Web(silence, reply(204)) as web:
         (hook,) = await listen(desk, web, events=["job_completed"])
         await desk.one()
@@ -130,7 +130,7 @@ async def test_who_does_not_answer_has_failed(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("rest", ["Content-Length: 100", "Transfer-Encoding: chunked"])
-async def test_an_event_is_taken_with_the_status_whatever_comes_behind_it(desk: Desk, rest: str) -> None:
+async def test_delivery_succeeds_by_its_status_whatever_the_body(desk: Desk, rest: str) -> None:
     for said in (begun, broken):
         async with Web(said(f"HTTP/1.1 200 OK\r\n{rest}\r\n\r\n".encode())) as web:
             (hook,) = await listen(desk, web, events=["job_completed"])
@@ -157,7 +157,7 @@ async def test_a_new_secret_signs_from_the_next_try_on(desk: Desk) -> None:
         assert second.headers["webhook-signature"] == signed
 
 
-async def test_what_is_removed_is_sent_nothing_more(desk: Desk) -> None:
+async def test_removed_webhook_gets_nothing_more(desk: Desk) -> None:
     async with Web(reply(500)) as web, Web(reply(410)) as gone:
         hooks = await listen(desk, web, gone)
         await desk.one()
