@@ -55,7 +55,7 @@ def add_tasks(app: App) -> Gates:
     return gates
 
 
-class Desk:
+class OfficeKit:
     """One office on a kit, with the tasks above."""
 
     def __init__(self, kit: TestKit, gates: Gates) -> None:
