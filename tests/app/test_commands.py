@@ -102,8 +102,8 @@ async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> N
     journal = Journal(tmp_path / "journal")
     async with App(app_url, concurrency=200) as app:
         await app.configure_queue("default", max_concurrent=25)
-        told = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
-        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {told}')
+        journalled = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
+        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {journalled}')
         async with app.worker():
             await (await app.enqueue(work)).wait(30)
             before = psutil.Process().num_fds()

@@ -331,7 +331,7 @@ async def test_threads_have_the_same_blocking(kit: TestKit) -> None:
 async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None:
     """It is stuck for longer than its lease, somebody else takes the job, and it wakes up late."""
     go = asyncio.Event()
-    told: list[str] = []
+    errors: list[str] = []
 
     @kit.app.task(retries=1, retry_delay=0)
     async def work(ctx: Context) -> str:
@@ -342,7 +342,7 @@ async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None
                 try:
                     await ctx.progress("late")
                 except Exception as error:
-                    told.append(type(error).__name__)
+                    errors.append(type(error).__name__)
                 return "late"
         return f"attempt {ctx.attempt}"
 
@@ -351,6 +351,6 @@ async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None
     await kit.clock.advance(kit.app.settings.lease + 1)
     await kit.run_all()
     assert await job.result(20) == "attempt 2"
-    assert told == ["LeaseLost"]
+    assert errors == ["LeaseLost"]
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.LOST, AttemptStatus.COMPLETED]
     assert (await job.record()).progress is None

@@ -69,8 +69,8 @@ async def test_nobody_can_put_a_job_off_for_ever(kit: TestKit) -> None:
 
 async def test_job_log_has_the_response_and_its_redirects(kit: TestKit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOOK_TOKEN", "t0k3n")
-    said = "line 1\nline 2 for t0k3n\n" + "x" * 20_000
-    async with Web(reply(307, headers={"Location": "/b"}), reply(500, said), json_reply("1")) as web:
+    answer = "line 1\nline 2 for t0k3n\n" + "x" * 20_000
+    async with Web(reply(307, headers={"Location": "/b"}), reply(500, answer), json_reply("1")) as web:
         own = {"X-Token": "${HOOK_TOKEN}"}
         job = await kit.app.enqueue(kit.app.http("ping", web.url, headers=own, allow_private=True, retries=1))
         await kit.run_all()
@@ -137,8 +137,8 @@ async def test_a_timeout_closes_the_connection(kit: TestKit) -> None:
 
 
 async def test_a_cancel_from_outside_closes_the_connection(app: App) -> None:
-    said = begun(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1")
-    async with Web(said) as web, app.worker():
+    answer = begun(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1")
+    async with Web(answer) as web, app.worker():
         job = await app.enqueue(app.http("ping", web.url, allow_private=True))
         async with asyncio.timeout(10):
             await web.asked.wait()

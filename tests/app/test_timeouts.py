@@ -33,8 +33,8 @@ async def test_a_body_that_takes_too_long_is_cancelled_and_tried_again(kit: Test
     assert [(attempt.status, attempt.message) for attempt in attempts] == [
         (AttemptStatus.TIMEOUT, "Job execution timed out")
     ] * 2
-    told = [event.type for event in await kit.app.events_after() if event.job_id == job.id]
-    assert told == ["enqueued", "claimed", "overdue", "retried", "promoted", "claimed", "overdue", "failed"]
+    types = [event.type for event in await kit.app.events_after() if event.job_id == job.id]
+    assert types == ["enqueued", "claimed", "overdue", "retried", "promoted", "claimed", "overdue", "failed"]
 
 
 async def test_the_jobs_own_timeout_wins(kit: TestKit) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retry import FailureType
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.processes.journal import Journal
@@ -20,13 +20,13 @@ async def test_killed_workers_jobs_follow_their_deadlines_and_tasks(database_url
         overdue = await enqueue(app, "limited", journal=str(journal))
         in_time = await enqueue(app, "limited", journal=str(journal), options={"timeout": 3600.0})
         once = await enqueue(app, "at_most_once", journal=str(journal))
-        with crew(database_url) as workers:
-            dying = workers.hire()
+        with fleet(database_url) as workers:
+            dying = workers.start()
             for job_id in (overdue, in_time, once):
                 await until_line(journal, "began", job_id, 1)
             workers.kill(dying)
             await until("a deadline has passed", lambda: _is_overdue(app, overdue))
-            workers.hire()
+            workers.start()
             await until_state(app, overdue, State.SUCCEEDED)
             await until_state(app, in_time, State.SUCCEEDED)
             failed = await until_state(app, once, State.FAILED)

@@ -42,11 +42,11 @@ async def test_pooler_without_listen_url_polls_and_warns_once(
     async with app, app.worker(), make_app(pooled_url) as other:
         job = await other.enqueue("plain", {"n": 7})
         assert await job.result(timeout=10) == 7
-    told = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
+    warnings = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
     assert [record.levelno for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()] == [
         logging.INFO
-    ] * len(told)
-    assert len(told) == 3  # Once for each App that wanted to listen.
+    ] * len(warnings)
+    assert len(warnings) == 3  # Once for each App that wanted to listen.
 
 
 async def test_statements_are_prepared_only_inside_transactions(

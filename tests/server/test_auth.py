@@ -11,7 +11,7 @@ from hanbeon.server import auth
 from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
 from hanbeon.service.tokens import create_token, list_tokens, revoke_token
 from hanbeon.testing import VirtualClock
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 
 PLACE = "/metrics"  # Needs what reading needs.
 
@@ -106,7 +106,7 @@ async def test_two_headers_are_one_too_many(app: App, server: Client) -> None:
 
 async def test_failures_are_throttled_by_address_except_valid_tokens(app: App, server: Client) -> None:
     token = await _token(app, "read")
-    seen: list[Said] = [await server.of("wrong").get(PLACE) for _ in range(MOST + 1)]
+    seen: list[Response] = [await server.of("wrong").get(PLACE) for _ in range(MOST + 1)]
     assert [each.status for each in seen] == [401] * MOST + [429]
     assert seen[-1].code == "too_many_failures"
     assert 0 < int(seen[-1].headers["retry-after"]) <= WINDOW_SECONDS

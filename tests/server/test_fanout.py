@@ -214,12 +214,12 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
     async with App(sqlite_url) as app, serving(app) as client:
         path = f"/ws/offices/{await new_office(client)}/events"
         monkeypatch.setattr(Authenticator, "admit", late)
-        for said in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
+        for data in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
             with _silent(client, path) as early:
                 early.settimeout(20)
                 await entered.wait()
                 entered.clear()
-                early.sendall(said)
+                early.sendall(data)
                 with contextlib.suppress(ConnectionResetError):
                     assert await asyncio.to_thread(early.recv, 4_096) == b""
         spoken.set()

@@ -219,11 +219,11 @@ async def test_text_of_any_kind_is_returned_unchanged(server: Client, name: str)
     assert (made.status, made.json["name"]) == (201, name)
     path = f"/api/offices/{made.json['id']}"
     job = {"key": name, "role": name, "task_id": name, "title": name, "args": {name: name}}
-    (told,) = (await server.post(f"{path}/jobs", {"jobs": [job]})).json["jobs"]
-    for shown in (told, (await server.get(f"{path}/jobs/{told['id']}")).json):
+    (created,) = (await server.post(f"{path}/jobs", {"jobs": [job]})).json["jobs"]
+    for shown in (created, (await server.get(f"{path}/jobs/{created['id']}")).json):
         assert [shown[field] for field in ("key", "role", "task_id", "title")] == [name] * 4
     found = (await server.get(f"{path}/jobs?role={quote(name)}&task_id={quote(name)}")).json["items"]
-    assert [each["id"] for each in found] == [told["id"]]
+    assert [each["id"] for each in found] == [created["id"]]
     assert (await server.get("/metrics")).status == 200
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from hanbeon import App
-from tests.server.client import Client, Said, serving
+from tests.server.client import Client, Response, serving
 
 SCHEDULE = {
     *("id", "name", "task_id", "cron", "run_at", "timezone", "args", "overlap", "misfire", "misfire_limit", "jitter"),
@@ -53,12 +53,12 @@ async def working(app: App) -> AsyncIterator[Client]:
         yield client
 
 
-def _problem(said: Said, status: int, code: str, field: str | None = None) -> str:
-    assert (said.status, said.code, said.json["field"]) == (status, code, field), said
-    return str(said.json["detail"])
+def _problem(response: Response, status: int, code: str, field: str | None = None) -> str:
+    assert (response.status, response.code, response.json["field"]) == (status, code, field), response
+    return str(response.json["detail"])
 
 
-async def _make(client: Client, **body: Any) -> Said:
+async def _make(client: Client, **body: Any) -> Response:
     made = await client.post("/api/schedules", {"task_id": "report", "cron": "0 9 * * MON-FRI"} | body)
     assert made.status == 201, made
     return made

@@ -24,7 +24,7 @@ _LOOKS = {("POST", "/api/schedules/preview")}
 
 
 def _may(scope: Scope | None, method: str, path: str) -> bool:
-    """Said once more, on purpose: by hand, and not from the code."""
+    """Response once more, on purpose: by hand, and not from the code."""
     if path in ("/", "/healthz", "/readyz", "/openapi.json") or path.startswith("/docs"):
         return True
     if scope is None or scope is Scope.CRON:

@@ -58,9 +58,9 @@ async def test_listener_ahead_of_the_stream_waits_for_later_events(server: Clien
         dial(server, f"/ws/offices/{office}/events?after={seen}") as beside,
     ):
         jobs = [*await new_jobs(server, office), *await new_jobs(server, office)]
-        told = [await hear(beside), await hear(beside)]
-        assert [each["job_id"] for each in told] == jobs
-        assert await hear(ahead) == next(each for each in told if each["id"] > seen + 1)
+        heard = [await hear(beside), await hear(beside)]
+        assert [each["job_id"] for each in heard] == jobs
+        assert await hear(ahead) == next(each for each in heard if each["id"] > seen + 1)
     assert first not in jobs
 
 
@@ -184,8 +184,8 @@ async def test_deleted_office_sends_its_last_events_and_ends(server: Client) -> 
 async def test_client_messages_are_dropped_and_oversized_ones_close(server: Client) -> None:
     office = await new_office(server)
     async with dial(server, f"/ws/offices/{office}/events") as listener:
-        for said in ("hello", b"\x00\xff", '{"type": "subscribe"}', ""):
-            await listener.send(said)
+        for message in ("hello", b"\x00\xff", '{"type": "subscribe"}', ""):
+            await listener.send(message)
         await listener.send(["in ", "pieces"])
         await (await listener.ping())
         await new_jobs(server, office)
@@ -233,24 +233,24 @@ async def test_connection_is_logged_once_without_secrets(app: App, server: Clien
     with capture_logs() as lines:
         path = f"/ws/offices/{office}/events"
 
-        async def told_of(number: int) -> None:
-            async def told() -> bool:
+        async def logged_count_is(number: int) -> None:
+            async def logged() -> bool:
                 return len([line for line in lines if line["event"] == "request"]) == number
 
-            await until(told)
+            await until(logged)
 
         async with dial(server, f"{path}?after=7", subprotocols=["bearer", token]) as listener:
             request_id = listener.response.headers["x-request-id"] if listener.response else ""
-        await told_of(1)
+        await logged_count_is(1)
         async with dial(server.of(token), path, headers={"X-Request-Id": "mine"}):
             pass
-        await told_of(2)
+        await logged_count_is(2)
         assert (await refused(server, path, headers={"X-Request-Id": "not-let-in"})).headers["x-request-id"]
-        await told_of(3)
-    told = [line for line in lines if line["event"] == "request"]
-    assert [(line["status"], line["user"]) for line in told] == [(101, "ada"), (101, "ada"), (401, None)]
-    assert told[0]["closed"] == 1000
-    assert {line["path"] for line in told} == {path}
+        await logged_count_is(3)
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["status"], line["user"]) for line in requests] == [(101, "ada"), (101, "ada"), (401, None)]
+    assert requests[0]["closed"] == 1000
+    assert {line["path"] for line in requests} == {path}
     assert len(request_id) == 36
     assert not any(token in str(line) or "after" in str(line) for line in lines)
 

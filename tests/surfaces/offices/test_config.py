@@ -101,10 +101,10 @@ def test_config_rejects_invalid_values_by_name(change: dict[str, Any], field: st
     assert refusal.value.field == f"config.{field}"
 
 
-@pytest.mark.parametrize("told", [None, [], "x", 3])
-def test_a_config_is_an_object(told: Any) -> None:
+@pytest.mark.parametrize("value", [None, [], "x", 3])
+def test_a_config_is_an_object(value: Any) -> None:
     with pytest.raises(InvalidInput):
-        merged({}, told)
+        merged({}, value)
 
 
 def test_the_bounds_themselves_fit() -> None:

@@ -36,11 +36,11 @@ async def test_created_jobs_are_returned_as_created_despite_a_worker(
         return quick
 
     store = office.kit.app.store
-    monkeypatch.setattr(store, "transact", quick_after(store.write))
+    monkeypatch.setattr(store, "write", quick_after(store.write))
     first, second = await office.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
     assert await office.status(first, second) == ["done", "done"]
-    for way in ("transact", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
+    for way in ("write", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
         monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
     single = await office.one()
     assert (single.status, await office.status(single)) == ("ready", ["done"])
@@ -74,18 +74,18 @@ async def test_the_answer_is_what_a_look_would_show(office: OfficeKit) -> None:
 async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
     office: OfficeKit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[JobRecord] = []
+    records: list[JobRecord] = []
 
     def noting(*args: Any, **more: Any) -> JobRecord:
-        told.append(as_made(*args, **more))
-        return told[-1]
+        records.append(as_made(*args, **more))
+        return records[-1]
 
     monkeypatch.setattr(job_creation, "as_made", noting)
     made = await office.make(
         {"key": "a", "role": "FE", "task_id": "T", "priority": 7, "urgent": True, "timeout_ms": 1_500},
         {"depends_on": ["a"], "max_retries": 9, "on_dependency_failure": "fail"},
     )
-    assert told == [await office.record(job) for job in made]
+    assert records == [await office.record(job) for job in made]
 
 
 async def test_created_jobs_are_not_read_back(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,9 +90,9 @@ async def test_one_invalid_job_rejects_the_batch(office: OfficeKit, jobs: list[A
 
 async def test_a_batch_is_an_object_with_jobs(office: OfficeKit) -> None:
     wrong: list[Any] = [{}, {"jobs": {}}, {"jobs": None}, [], {"jobs": [], "more": 1}]
-    for told in wrong:
+    for body in wrong:
         with pytest.raises(InvalidInput):
-            await office.offices.create_jobs(office.id, told)
+            await office.offices.create_jobs(office.id, body)
     with pytest.raises(InvalidInput, match="too many"):
         await office.offices.create_jobs(office.id, {"jobs": [{}] * 10_001})
 

@@ -77,12 +77,12 @@ async def test_a_job_may_fail_with_what_it_waits_for(office: OfficeKit) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", [{}, None, {"priority": None}, {"priority": "1"}, {"priority": 2**31}, {"urgent": 1}, {"prio": 1}]
+    "body", [{}, None, {"priority": None}, {"priority": "1"}, {"priority": 2**31}, {"urgent": 1}, {"prio": 1}]
 )
-async def test_rejects_invalid_priority(office: OfficeKit, told: Any) -> None:
+async def test_rejects_invalid_priority(office: OfficeKit, body: Any) -> None:
     job = await office.one()
     with pytest.raises(InvalidInput):
-        await office.offices.reprioritise(office.id, job.id, told)
+        await office.offices.reprioritise(office.id, job.id, body)
     await office.offices.cancel(office.id, job.id)
     with pytest.raises(WrongState, match="is cancelled; only pending or ready or processing"):
         await office.offices.reprioritise(office.id, job.id, {"priority": 1})

@@ -34,10 +34,10 @@ def test_a_member_without_a_word_breaks_the_import() -> None:
 
 
 def test_lost_attempts_failed_and_released_ones_cancelled() -> None:
-    told = {status.value: EXECUTION[status].value for status in AttemptStatus}
-    assert told.pop("lost") == "failed"
-    assert told.pop("released") == "cancelled"
-    assert all(word == told[word] for word in told)
+    mapped = {status.value: EXECUTION[status].value for status in AttemptStatus}
+    assert mapped.pop("lost") == "failed"
+    assert mapped.pop("released") == "cancelled"
+    assert all(word == mapped[word] for word in mapped)
 
 
 def test_every_reason_is_mapped_or_left_out_on_purpose() -> None:

@@ -25,8 +25,8 @@ class Deploys:
     async def start(self, **schedules: Declare) -> None:
         """A worker starts, declares these and leaves."""
         self.app.declared = DeclaredSchedules()
-        for name, told in schedules.items():
-            self.app.declared.add(declared_schedule(name, told))
+        for name, fields in schedules.items():
+            self.app.declared.add(declared_schedule(name, fields))
         worker = self.app.worker()
         await worker.register()
         await self.app.store.leave(worker.instance)
@@ -43,7 +43,7 @@ async def deploys(kit: TestKit) -> Deploys:
     return Deploys(kit)
 
 
-def told(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
+def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
     return [record.getMessage() for record in caplog.records if event in record.getMessage()]
 
 
@@ -60,12 +60,12 @@ async def test_declared_schedule_is_created_by_the_first_worker(deploys: Deploys
 
 
 async def test_the_same_again_changes_nothing_that_an_operator_changed(deploys: Deploys) -> None:
-    said = NIGHTLY | {"args": {"day": "declared"}, "jitter": "5m", "starts_at": "2026-01-01T00:00"}
-    await deploys.start(nightly=said)
+    declaration = NIGHTLY | {"args": {"day": "declared"}, "jitter": "5m", "starts_at": "2026-01-01T00:00"}
+    await deploys.start(nightly=declaration)
     await deploys.app.schedules.change("nightly", cron="0 4 * * *", args={"day": "tuesday"}, paused=True)
     before = await deploys.get()
     for _ in range(3):
-        await deploys.start(nightly=said)
+        await deploys.start(nightly=declaration)
     assert await deploys.get() == before
     assert before.overridden == ["args", "cron"]
 
@@ -135,7 +135,7 @@ async def test_a_schedule_that_somebody_made_is_adopted_as_it_is(
     schedule = await deploys.get()
     assert (schedule.id, schedule.task_id, schedule.cron, schedule.paused) == (made.id, "hold", "0 9 * * *", True)
     assert (schedule.declared, schedule.overridden) == (True, ["cron", "task_id"])
-    assert "as_it_was=['cron', 'task_id']" in told(caplog, "schedule_adopted")[0]
+    assert "as_it_was=['cron', 'task_id']" in logged(caplog, "schedule_adopted")[0]
     await deploys.start(nightly=NIGHTLY | {"cron": "0 10 * * *"})
     schedule = await deploys.get()
     assert (schedule.task_id, schedule.cron) == ("hold", "0 10 * * *")
@@ -163,10 +163,10 @@ async def test_removed_declaration_keeps_its_schedule_and_is_logged(
 ) -> None:
     await deploys.start(nightly=NIGHTLY, weekly=NIGHTLY)
     await deploys.app.schedules.delete("weekly")
-    assert not told(caplog, "schedule_no_longer_declared")
+    assert not logged(caplog, "schedule_no_longer_declared")
     await deploys.start()
     assert (await deploys.get()).next_fire_at is not None
-    (line,) = told(caplog, "schedule_no_longer_declared")
+    (line,) = logged(caplog, "schedule_no_longer_declared")
     assert "schedule='nightly'" in line
     assert "hanbeon schedule delete" in line
 
@@ -178,7 +178,7 @@ async def test_schedule_a_live_worker_declares_is_not_reported_gone(
     old = deploys.app.worker()
     await old.register()
     await deploys.start()
-    assert not told(caplog, "schedule_no_longer_declared")
+    assert not logged(caplog, "schedule_no_longer_declared")
     (alive,) = [each for each in await deploys.app.instances() if each.stopped_at is None]
     assert alive.schedules == ["nightly"]
 
@@ -211,12 +211,12 @@ async def test_an_instant_that_is_past_is_no_error(deploys: Deploys, caplog: pyt
     await deploys.kit.tick()
     assert deploys.gates.ran == [""]
     fired = await deploys.get("once")
-    assert not told(caplog, "schedule_never_fires")
+    assert not logged(caplog, "schedule_never_fires")
     await deploys.start(once=soon, never={"task": "report", "run_at": "1999-01-01T00:00:00Z"})
     assert await deploys.get("once") == fired
     never = await deploys.get("never")
     assert never.next_fire_at is None
-    assert "schedule='never'" in told(caplog, "schedule_never_fires")[-1]
+    assert "schedule='never'" in logged(caplog, "schedule_never_fires")[-1]
 
 
 async def test_unknown_task_is_logged_and_the_others_are_declared(
@@ -224,7 +224,7 @@ async def test_unknown_task_is_logged_and_the_others_are_declared(
 ) -> None:
     await deploys.start(lost={"task": "nothing", "cron": "0 3 * * *"}, nightly=NIGHTLY)
     assert await deploys.names() == ["nightly"]
-    (line,) = told(caplog, "schedule_not_declared")
+    (line,) = logged(caplog, "schedule_not_declared")
     assert "there is no task 'nothing' yet" in line
 
     @deploys.app.task(name="nothing")

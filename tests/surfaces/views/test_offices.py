@@ -43,7 +43,7 @@ def add_more_tasks(app: App) -> None:
 async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool = True) -> set[str]:
     """Every row of the views is what the office answers for that job, and none is missing; the statuses seen."""
 
-    async def told() -> dict[str, Any]:
+    async def expected() -> dict[str, Any]:
         page = await offices.jobs(office_id, limit=1_000)
         jobs = {job.id: msgspec.to_builtins(await offices.job(office_id, job.id)) for job in page.items}
         for job in jobs.values() if far and reader.on_sqlite else ():
@@ -62,7 +62,7 @@ async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool =
             jobs[row["job_id"]]["executions"].append(execution)
         return jobs
 
-    return {job["status"] for job in (await at_rest(told, shown)).values()}
+    return {job["status"] for job in (await at_rest(expected, shown)).values()}
 
 
 async def test_view_matches_the_office_through_all_states(office: OfficeKit, reader: Reader) -> None:

@@ -37,8 +37,8 @@ async def test_a_permanent_failure_is_mailed(office: OfficeKit) -> None:
         assert mail["Subject"] == "Seoul: Try it out has failed"
         assert mail["To"] == "team@example.org"
         text = mail.get_body(("plain", "html")).get_content()  # type: ignore[union-attr]
-        for said in ("Seoul", "Try it out", job.id, "QA", "boom", "on purpose", "Attempts: 2"):
-            assert said in text
+        for expected in ("Seoul", "Try it out", job.id, "QA", "boom", "on purpose", "Attempts: 2"):
+            assert expected in text
         (sent,) = await _sent(office)
         assert (sent.state, "127.0.0.1" in sent.args) == ("succeeded", False)
 
@@ -51,10 +51,10 @@ async def test_in_korean_where_that_is_the_language(kit_url: str) -> None:
         await office.open(name="서울", notifications=[f"json://127.0.0.1:{web.port}/hook"])
         await office.one(**FAILING)
         await office.kit.run_all()
-        told = json.loads(web.seen[0].body)
-        assert told["title"] == "서울: Try it out 작업이 실패했습니다"
-        for said in ("오피스: 서울", "역할: QA", "실패 유형: boom", "메시지: on purpose", "시도 횟수: 2"):
-            assert said in told["message"]
+        body = json.loads(web.seen[0].body)
+        assert body["title"] == "서울: Try it out 작업이 실패했습니다"
+        for expected in ("오피스: 서울", "역할: QA", "실패 유형: boom", "메시지: on purpose", "시도 횟수: 2"):
+            assert expected in body["message"]
 
 
 async def test_it_is_tried_again_until_it_is_taken(office: OfficeKit) -> None:

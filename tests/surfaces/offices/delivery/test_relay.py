@@ -176,9 +176,9 @@ def _questions(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     database: Any = app.store.database
 
     def watched(word: str, way: Any) -> Any:
-        def ask(*told: Any) -> Any:
+        def ask(*args: Any) -> Any:
             asked.append(word)
-            return way(*told)
+            return way(*args)
 
         return ask
 

@@ -37,11 +37,11 @@ async def test_message_is_listed_among_the_deliveries_in_order(office: OfficeKit
         await office.offices.test_webhook(office.id, hook)
         await office.one()
         await office.kit.run_all()
-        told = ["job_ready", "job_completed", "webhook_test", "job_ready", "job_completed"]
-        assert await statuses(office, hook) == [f"{each} delivered" for each in told]
+        types = ["job_ready", "job_completed", "webhook_test", "job_ready", "job_completed"]
+        assert await statuses(office, hook) == [f"{each} delivered" for each in types]
         page = await office.offices.deliveries(office.id, hook, limit=3)
         rest = await office.offices.deliveries(office.id, hook, limit=3, cursor=page.next_cursor)
-        assert [each.type for each in page.items + rest.items] == told
+        assert [each.type for each in page.items + rest.items] == types
         assert rest.next_cursor is None
 
 

@@ -131,8 +131,8 @@ async def test_unanswered_delivery_has_failed(office: OfficeKit) -> None:
 
 @pytest.mark.parametrize("rest", ["Content-Length: 100", "Transfer-Encoding: chunked"])
 async def test_delivery_succeeds_by_its_status_whatever_the_body(office: OfficeKit, rest: str) -> None:
-    for said in (begun, broken):
-        async with Web(said(f"HTTP/1.1 200 OK\r\n{rest}\r\n\r\n".encode())) as web:
+    for answer in (begun, broken):
+        async with Web(answer(f"HTTP/1.1 200 OK\r\n{rest}\r\n\r\n".encode())) as web:
             (hook,) = await listen(office, web, events=["job_completed"])
             await office.one()
             await office.kit.run_all()
