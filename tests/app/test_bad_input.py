@@ -1,4 +1,4 @@
-"""Whatever does not fit is refused: by a typed error that names the field and a remedy, and nothing is written."""
+"""Invalid input is rejected with a typed error that names the field and a remedy, and nothing is written."""
 
 import asyncio
 import datetime as dt
@@ -29,7 +29,7 @@ NEVER_MADE = "01a1e189-eda6-7180-9760-4c3eca0ab9b8"
 
 
 async def written(kit: TestKit) -> dict[str, int]:
-    """How much there is of everything."""
+    """Count the rows of everything."""
     world = World(kit.app.store, kit.clock)
     tables = ("job", "edge", "attempt", "event_batch", "lane", "queue")
     counts = {table: await world.count(table) for table in tables}
@@ -40,7 +40,7 @@ async def written(kit: TestKit) -> dict[str, int]:
 async def refused(
     kit: TestKit, kind: type[HanbeonError], field: str | None, message: str
 ) -> AsyncIterator[list[HanbeonError]]:
-    """The block is refused so; afterwards the error is in the list."""
+    """Check that the block is rejected in this way; afterwards the error is in the list."""
     before = await written(kit)
     errors: list[HanbeonError] = []
     with pytest.raises(kind, match=message) as caught:
@@ -54,12 +54,12 @@ async def refused(
 
 
 async def send(to: str, copies: int = 1) -> None:
-    """The task that all of these would be jobs of."""
+    """The task of all jobs in this file."""
 
 
 @pytest.fixture
 async def quick() -> AsyncIterator[TestKit]:
-    """For what is refused before a database is asked: one store will do."""
+    """A kit for input that is rejected before the database is used: one store is enough."""
     app = App()
     app.task(send)
     async with TestKit(app) as kit:
@@ -68,7 +68,7 @@ async def quick() -> AsyncIterator[TestKit]:
 
 @pytest.fixture
 async def both(kit: TestKit) -> TestKit:
-    """For what only the database can refuse."""
+    """A kit on both stores, for input that only the database can reject."""
     kit.app.task(send)
     return kit
 
@@ -78,7 +78,7 @@ def request(kit: TestKit, **options: Any) -> JobRequest[Any]:
     return made.set(**options) if options else made
 
 
-# Which task
+# Tasks
 
 
 async def test_an_unknown_task_with_a_near_name(quick: TestKit) -> None:
@@ -122,7 +122,7 @@ async def test_rejects_single_request_as_list(quick: TestKit) -> None:
         await quick.app.enqueue_many(request(quick))  # type: ignore[arg-type]
 
 
-# Which arguments
+# Arguments
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_a_payload_over_the_limit() -> None:
             await app.enqueue("send", {"to": "x" * 1016})
 
 
-# Which dependencies
+# Dependencies
 
 
 async def test_a_cycle_is_named_by_its_ids(both: TestKit) -> None:
@@ -244,7 +244,7 @@ async def test_dependencies_that_are_no_jobs(quick: TestKit, job: Any) -> None:
         await quick.app.enqueue(request(quick), after=[job])
 
 
-# Which options
+# Options
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ async def test_the_same_key_twice_in_a_batch(both: TestKit, field: str) -> None:
         await both.app.enqueue_many([request(both, **{field: "k"}), request(both, **{field: "k"})])
 
 
-# What is asked of jobs and queues
+# Calls on jobs and queues
 
 
 @pytest.mark.parametrize("job", ["not-a-uuid", "", "\x00", NEVER_MADE])

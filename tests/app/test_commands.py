@@ -1,4 +1,4 @@
-"""Commands as a user has them: run by a worker on both stores, with a log that can be read meanwhile."""
+"""Commands run by a worker on both stores, with a log that can be read meanwhile."""
 
 import asyncio
 import sys
@@ -98,7 +98,7 @@ async def test_the_test_kit_runs_commands_too(kit: TestKit) -> None:
 
 
 async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> None:
-    """A limit of 25: never more of them run, none is left, no descriptor either."""
+    """With a limit of 25 never more of them run, and neither processes nor descriptors are left."""
     journal = Journal(tmp_path / "journal")
     async with App(app_url, concurrency=200) as app:
         await app.configure_queue("default", max_concurrent=25)
@@ -123,7 +123,7 @@ async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 async def test_a_flood_is_cut_and_stalls_nobody(app_url: str) -> None:
-    """A quarter of a gigabyte; the same at a whole one, which takes four times as long."""
+    """A quarter of a gigabyte; a whole one behaves alike and takes four times as long."""
     megabytes = 250
     async with App(app_url, max_log_bytes=100_000) as app:
         flood = app.command("flood", [sys.executable, "-c", FLOOD, "{args.blocks}"], retries=0)

@@ -1,4 +1,4 @@
-"""What a body may ask of the engine while it runs, on both stores and from coroutines and threads alike."""
+"""The task context while a body runs, on both stores, from coroutines and threads."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ DROP = "DROP TABLE IF EXISTS effect"
 
 
 async def rows(kit: TestKit) -> list[str]:
-    """What has been committed to the user's own table."""
+    """Return the committed rows of the user's own table."""
     lent = await kit.app.store.lend()
     try:
         return [row["word"] for row in await lent.fetch("SELECT word FROM effect ORDER BY word")]
@@ -26,7 +26,7 @@ async def rows(kit: TestKit) -> list[str]:
 
 @pytest.fixture
 async def table(kit: TestKit) -> None:
-    """A table of the user's own, beside the engine's."""
+    """Create a user's own table next to the engine's."""
 
     @kit.app.task(name="create the table")
     async def create(ctx: Context) -> None:
@@ -102,7 +102,7 @@ async def test_a_transaction_commits_with_the_success_and_only_then(kit: TestKit
 
 
 async def rows_of_others(kit: TestKit) -> list[str]:
-    """What others see meanwhile; SQLite lends one write transaction at a time, so it is asked another way."""
+    """Return the rows that others see meanwhile; SQLite allows one write transaction, so read them another way."""
     database = kit.app.store.database
     if isinstance(database, PostgresDatabase):
         return await rows(kit)
@@ -150,7 +150,7 @@ async def test_a_transaction_asked_for_twice_at_once_is_one(kit: TestKit) -> Non
 
 @pytest.mark.usefixtures("table")
 async def test_hidden_statement_error_fails_the_job_on_postgresql(kit: TestKit) -> None:
-    """There the transaction is lost with the statement; on SQLite it goes on, and so may the body."""
+    """On PostgreSQL a failed statement aborts the transaction; on SQLite it continues, and so may the body."""
 
     @kit.app.task(retries=0)
     async def write(ctx: Context) -> None:
@@ -264,7 +264,7 @@ async def test_retry_in_burns_no_retry_and_is_no_failure(kit: TestKit, kind: str
             try:
                 if ctx.attempt <= 3:
                     ctx.retry_in(120, "not yet")
-            except Exception:  # Cannot hide it.
+            except Exception:  # The body cannot hide it.
                 pytest.fail("a request to be put off is no error")
             return ctx.attempt
 
@@ -329,7 +329,7 @@ async def test_threads_have_the_same_blocking(kit: TestKit) -> None:
 
 
 async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None:
-    """It is stuck for longer than its lease, somebody else takes the job, and it wakes up late."""
+    """It is stuck for longer than its lease, another worker takes the job, and it wakes up late."""
     go = asyncio.Event()
     errors: list[str] = []
 

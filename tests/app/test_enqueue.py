@@ -1,4 +1,4 @@
-"""Making jobs: every way to ask for one, in which order they run, and when."""
+"""Enqueueing: every way to request a job, the order in which jobs run, and when."""
 
 import datetime as dt
 
@@ -12,7 +12,7 @@ SEOUL = dt.timezone(dt.timedelta(hours=9))
 
 
 def recorder(kit: TestKit) -> tuple[Task[[str], str], list[str]]:
-    """A task that notes the order in which its jobs ran."""
+    """A task that records the order in which its jobs ran."""
     ran: list[str] = []
 
     @kit.app.task

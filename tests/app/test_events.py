@@ -1,4 +1,4 @@
-"""The event stream of an App: in the order of commits, from any id on, for ever."""
+"""The event stream of an App: in the order of commits, from any id, without end."""
 
 import asyncio
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Why is my job not running? Asked of jobs in every plight, on both stores."""
+"""`explain` for jobs in every state, on both stores."""
 
 import asyncio
 from typing import Any

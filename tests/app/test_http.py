@@ -1,4 +1,4 @@
-"""HTTP tasks with the engine: what it makes of answers, and what the server sees of jobs."""
+"""HTTP tasks with the engine: how responses become results, and what the server sees of jobs."""
 
 import asyncio
 

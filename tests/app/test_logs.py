@@ -1,4 +1,4 @@
-"""What a task says with `ctx.log`: readable while it runs, and all there when it has ended, however it did."""
+"""`ctx.log`: readable while the task runs, and complete when it has ended, however it did."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from tests.executors import bodies
 
 
 async def entries(job: Job[object], attempt: int | None = None) -> list[LogEntry]:
-    """All of a log, page by page."""
+    """Return all of a log, page by page."""
     page = await job.log(attempt=attempt)
     found = [*page.entries]
     while page.more:
@@ -173,7 +173,7 @@ async def test_no_log_is_kept_where_the_limit_is_nothing(kit_url: str) -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_log_beside_a_transaction(kit: TestKit, fails: bool) -> None:
-    """On SQLite the transaction holds the only write lock: the log goes through it, or comes after its undoing."""
+    """On SQLite the transaction holds the only write lock: the log is written through it, or after its rollback."""
 
     @kit.app.task(retries=0)
     async def work(ctx: Context) -> None:
@@ -184,7 +184,7 @@ async def test_a_log_beside_a_transaction(kit: TestKit, fails: bool) -> None:
             raise ValueError
 
     job = await kit.app.enqueue(work)
-    async with asyncio.timeout(LENT_LIMIT_SECONDS * 0.8):  # Nobody has to wait until it has lasted too long.
+    async with asyncio.timeout(LENT_LIMIT_SECONDS * 0.8):  # Before the transaction's limit.
         await kit.tick()
     assert await job.state() is (State.FAILED if fails else State.SUCCEEDED)
     assert await texts(job) == ["before", "inside"]

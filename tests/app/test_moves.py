@@ -1,4 +1,4 @@
-"""What people do to jobs and queues: cancel, retry, reprioritise, pause, limit."""
+"""Operations on jobs and queues: cancel, retry, reprioritise, pause, limit."""
 
 import asyncio
 

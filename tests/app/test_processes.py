@@ -1,4 +1,4 @@
-"""Plain functions with a timeout, as a user has them: in processes, on both stores."""
+"""Plain functions with a timeout: in processes, on both stores."""
 
 import asyncio
 import subprocess
@@ -174,7 +174,7 @@ def test_rejects_grace_longer_than_the_lease_allows() -> None:
 
 
 async def test_many_at_once(app: App) -> None:
-    """More than processes are kept; none waits for another."""
+    """More jobs than processes that are kept; none waits for another."""
     whoami = registered(app, bodies.whoami, timeout=30)
     async with app.worker(concurrency=6):
         jobs = await app.enqueue_many(whoami.call() for _ in range(30))

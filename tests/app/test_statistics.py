@@ -1,4 +1,4 @@
-"""How queues do, as an App tells it."""
+"""Statistics of queues."""
 
 from typing import Any
 

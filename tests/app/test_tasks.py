@@ -108,7 +108,7 @@ async def test_arguments_arrive_with_their_types(kit: TestKit) -> None:
 
 
 async def test_changed_default_applies_to_jobs_already_waiting(app: App) -> None:
-    """Only what was given travels: a rolling deploy may change a default for the jobs that wait."""
+    """Only given arguments are stored: a rolling deploy may change a default for jobs that wait."""
 
     @app.task
     async def work(a: int, b: int = 1) -> None: ...

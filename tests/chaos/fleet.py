@@ -12,14 +12,14 @@ from hanbeon import App
 from tests.chaos import tasks
 from tests.processes.workers import WorkerProcess
 
-# Short leases, so that what a dead worker held is taken over soon; a poll that is no more than a safety net.
+# Short leases, so that a dead worker's jobs are taken over soon; the poll is only a safety net.
 QUICK = {"lease": 2.0, "poll": 1.0}
-# What a worker says of a defect. That its database is away is none.
+# Log output that means a defect. An unreachable database is none.
 DEFECTS = ("loop_failed", "attempt_crashed", "was never retrieved", "was never awaited")
 
 
 class Fleet:
-    """Some workers of one database. None that was not killed by the fleet may end, and none may report a defect."""
+    """Worker processes of one database. Only those that the fleet killed may end, and none may report a defect."""
 
     def __init__(self, url: str, **options: Any) -> None:
         self._url = url
@@ -28,7 +28,7 @@ class Fleet:
         self._ended: list[WorkerProcess] = []
 
     def start(self, count: int = 1, **options: Any) -> WorkerProcess:
-        """Start more; the last of them. They are not ready yet."""
+        """Start more workers and return the last; they are not ready yet."""
         for _ in range(count):
             self.at_work.append(WorkerProcess.start(**{"url": self._url} | self._options | options))
         return self.at_work[-1]
@@ -38,17 +38,17 @@ class Fleet:
         return self
 
     def kill(self, worker: WorkerProcess) -> None:
-        """SIGKILL, and reap."""
+        """Send SIGKILL, and reap."""
         self._remove(worker)
         worker.end()
 
     def replace_one(self, rng: random.Random) -> None:
-        """Kill any of them, whatever it does just now, and start another."""
+        """Kill a random worker, whatever it is doing, and start another."""
         self.kill(rng.choice(self.at_work))
         self.start()
 
     async def roll_one(self, rng: random.Random) -> None:
-        """Start another and end one of the others cleanly."""
+        """Start another worker and stop one of the others cleanly."""
         worker = rng.choice(self.at_work)
         self._remove(worker)
         self.start()
@@ -56,7 +56,7 @@ class Fleet:
         await asyncio.to_thread(worker.stop)
 
     def ended(self, worker: WorkerProcess) -> None:
-        """This one was told to end, and has."""
+        """Note that this worker was asked to stop and has ended."""
         self.at_work.remove(worker)
         self._ended.append(worker)
 
@@ -86,7 +86,7 @@ def _split_at_defect(output: str) -> tuple[str, str, str]:
 
 @contextmanager
 def fleet(url: str, **options: Any) -> Iterator[Fleet]:
-    """None outlives the block. If it fails, its error is told what they said."""
+    """Yield a fleet whose workers do not outlive the block. If the block fails, their output is added to its error."""
     made = Fleet(url, **options)
     try:
         yield made
@@ -100,7 +100,7 @@ def fleet(url: str, **options: Any) -> Iterator[Fleet]:
 
 @asynccontextmanager
 async def opened(url: str, **settings: Any) -> AsyncIterator[App]:
-    """An App without workers, on a database that is brought up to date first."""
+    """Open an App without workers on a freshly migrated database."""
     app = tasks.make_app(url, **settings)
     await app.migrate()
     async with app:

@@ -1,4 +1,4 @@
-"""A worker cut off from its database stops its work before its lease ends, and goes on when the wire is back."""
+"""A worker cut off from its database stops its work before the lease ends, and resumes when the connection is back."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ SETTINGS = {"lease": 8.0, "poll": 0.5}
 
 
 def _deliver(proxy: FaultProxy) -> None:
-    """The network is back, and brings what was sent meanwhile."""
+    """Bring the network back and deliver what was sent meanwhile."""
     proxy.heal()
 
 
 def _reset(proxy: FaultProxy) -> None:
-    """The network is back, and the connections of before are refused."""
+    """Bring the network back and reset the earlier connections."""
     proxy.cut()
     proxy.heal()
 
 
 def _forget(proxy: FaultProxy) -> None:
-    """The network is back, but whatever stood between has forgotten the connections of before and tells nobody."""
+    """Bring the network back with the earlier connections silently dropped, as by a NAT that lost its state."""
     proxy.strand()
 
 
@@ -74,7 +74,7 @@ async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
         await assert_sound(app)
 
 
-# Of a connection that was forgotten, a plain result learns only by the limit of its statement, half a minute.
+# Over a dropped connection a plain result fails only at its statement timeout, half a minute.
 @pytest.mark.parametrize(
     ("heal", "tasks"),
     [
@@ -114,7 +114,7 @@ async def test_late_result_is_refused_and_frees_its_slot(
 
 
 async def _works_again(app: App, journal: Journal, worker: WorkerProcess) -> None:
-    """It takes a job, hears that it is cancelled, and tells that it has stopped."""
+    """Check that the worker takes a job, receives its cancellation and reports that it has stopped."""
     job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
     began = await until_line(journal, "began", job_id, 1)
     assert int(began[4]) == worker.pid
@@ -123,14 +123,14 @@ async def _works_again(app: App, journal: Journal, worker: WorkerProcess) -> Non
 
 
 async def _assert_ends_in_time(url: str, journal: Journal, job_id: str) -> None:
-    """The first body ends while its lease lasts, as the database has it, asked past the proxy."""
+    """Check that the first body ends within its lease, which is read from the database past the proxy."""
     lease_ends = await until("the first body's end", lambda: _lease_once_ended(url, journal, job_id))
     (ended,) = (float(line[3]) for line in journal.lines("ended") if line[1:3] == [job_id, "1"])
     assert ended < lease_ends, f"it ran on for {ended - lease_ends:.3f} s"
 
 
 async def _lease_once_ended(url: str, journal: Journal, job_id: str) -> float | None:
-    """When the first lease ends by `boottime`, erring early; None while its body runs."""
+    """Return the end of the first lease in `boottime`, erring early; None while its body runs."""
     async with direct(url) as connection:
         asked_at = boottime()
         row = await connection.fetchrow(
@@ -144,7 +144,7 @@ async def _lease_once_ended(url: str, journal: Journal, job_id: str) -> float | 
 
 
 def _assert_never_together(journal: Journal, job_id: str) -> None:
-    """Every body of the job had ended before the next began."""
+    """Check that every body of the job had ended before the next began."""
     words = [line[0] for line in sorted(journal.lines(), key=lambda line: float(line[3])) if line[1] == job_id]
     with guarantee():
         assert words == ["began", "ended"] * (len(words) // 2), words

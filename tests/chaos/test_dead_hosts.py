@@ -1,4 +1,4 @@
-"""A host that dies in the middle of a transaction says no goodbye: its session lives on, and must hold nobody up."""
+"""A host that dies in the middle of a transaction closes no connection: its session lives on, and must block nobody."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_user_transaction_has_tcp_keepalives_on_the_server(postgres_url: s
 
 
 def _commits_what_it_locked(url: str, table: str) -> Ask:
-    """Whether a commit is on its way that will free rows of this table."""
+    """Detect a commit in transit that will release the row locks of this table."""
 
     async def ask(data: bytes, port: int) -> bool:
         if b"COMMIT" not in data:

@@ -1,4 +1,4 @@
-"""What becomes of the jobs of a killed worker: retried, timed out or failed, each as its task has it."""
+"""Jobs of a killed worker are retried, timed out or failed, as their tasks define."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from tests.processes.journal import Journal
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
-# By its own clock the worker knows, once thawed, that its leases are over. If that stood still with it, as after a
-# pause of a virtual machine, it believes in them, and only the fence stands between it and the job: all the more so
+# Once thawed, the worker sees by its own clock that its leases have ended. If the clock stopped with it, as after a
+# pause of a virtual machine, it still trusts them, and only the fence stands between it and the job: all the more so
 # while the job runs elsewhere, since nothing but the fence tells the two apart then.
 @pytest.mark.parametrize(
     ("clock", "thawed"), [("system", "afterwards"), ("paused", "afterwards"), ("paused", "meanwhile")]

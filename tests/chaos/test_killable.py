@@ -37,7 +37,7 @@ async def _opened(url: str) -> AsyncIterator[App]:
 
 
 async def _processes(journal: Journal, job_id: str) -> list[int]:
-    """The process of the first attempt, and its daemon."""
+    """Return the process of the first attempt and its daemon."""
     began = await until_line(journal, "began", job_id, 1)
     child = await until_line(journal, "child", job_id, 1)
     return [int(began[-1]), int(child[-1])]
@@ -66,9 +66,9 @@ async def test_deadline_kills_the_whole_session_before_the_retry(
             processes = await _processes(journal, job_id)
             began_at = float((await until_line(journal, "began", job_id, 1))[3])
             behind = await enqueue(app, "quick", journal=str(journal))
-            # There is one slot: the job behind starts when that is free.
+            # There is one slot: the next job starts when it is free.
             dead_at = await _until_dead(processes, 60)
-            # A command's counts from its start, before it can say that it began.
+            # A command's timeout counts from its start, before it can record that it began.
             assert task == "stubborn_command" or dead_at - began_at >= _DEADLINE
             assert dead_at - began_at < _DEADLINE + GRACE + SLACK
             await until_state(app, job_id, State.SUCCEEDED)
@@ -141,7 +141,7 @@ async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
 
 
 async def _lease_end(app: App, job_id: str) -> float:
-    """When the lease ends by `boottime`, erring early."""
+    """Return the end of the lease in `boottime`, erring early."""
     asked_at = boottime()
     sql = "SELECT locked_until - hanbeon.now() AS left_us FROM hanbeon.jobs WHERE id = $1 AND state = 'running'"
     (row,) = await rows_of(app.store, sql, job_id)
@@ -149,7 +149,7 @@ async def _lease_end(app: App, job_id: str) -> float:
 
 
 async def _still_works(app: App, workers: Fleet, thawed: WorkerProcess) -> None:
-    """The thawed one alone runs a job again."""
+    """Check that the thawed worker runs a job again, without the others."""
     for other in [each for each in workers.at_work if each is not thawed]:
         workers.kill(other)
     await until_state(app, await enqueue(app, "quick"), State.SUCCEEDED)

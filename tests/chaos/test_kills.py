@@ -1,4 +1,4 @@
-"""kill -9 at random moments: no job is lost, stuck or done twice, and what it wrote is there once."""
+"""kill -9 at random moments: no job is lost, stuck or run twice, and its rows are written once."""
 
 import random
 
@@ -33,7 +33,7 @@ async def test_clean_shutdowns_under_load_lose_no_attempt(database_url: str, see
     async with opened(database_url) as app:
         work = Workload.make(app, rng, sized(400, 6_000), {"quick": 6, "nap": 2, "ledger": 1, "parent": 1})
         await work.enqueue(app)
-        # Nobody may mistake a machine that is merely busy for a worker that is gone.
+        # A long lease, so that a worker on a busy machine is not mistaken for a dead one.
         with fleet(database_url, settings={"lease": 20.0, "poll": 1.0, "shutdown_grace": 0.0}) as workers:
             workers.start(2)
             async for _ in work.milestones(app, rng, sized(6, 60)):

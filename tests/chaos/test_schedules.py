@@ -1,4 +1,4 @@
-"""Instances are killed and added, definitions change all the time: each fire is decided once, as was in force."""
+"""Instances are killed and added while definitions change: each fire is decided once, by the definition in force."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.schedule_storm.storm import Storm, assert_fits, storm, worker_options
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
-# So short a grace that an instance that is killed makes others late: then the policies for missed fires have their say.
+# The grace is so short that a killed instance makes others late, which brings the misfire policies into play.
 SETTINGS = QUICK | {"misfire_grace": 1.0}
 INSTANCES = {"postgres": 4, "sqlite": 2}
 SECONDS = sized(8, 120)
@@ -53,7 +53,7 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
 
 
 async def _busy_one(run: Storm, workers: Fleet, rng: random.Random) -> WorkerProcess:
-    """One that runs something just now; most of what is seen to run takes a second."""
+    """Return a worker that is running something now; most executions that are seen running take a second."""
 
     async def ask() -> WorkerProcess | None:
         busy = {row["pid"] for row in await rows_of(run.app.store, _BUSY)}
@@ -64,7 +64,7 @@ async def _busy_one(run: Storm, workers: Fleet, rng: random.Random) -> WorkerPro
 
 
 def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:
-    """Otherwise it shows nothing."""
+    """Check that every kind of outcome occurred; otherwise the run proves nothing."""
     summary = f"{outcomes}, {attempts}, {run.shared.done}"
     assert outcomes["created"] > 20, summary
     assert outcomes["skipped overlap"], summary

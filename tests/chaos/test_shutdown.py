@@ -1,4 +1,4 @@
-"""SIGTERM: what can finish finishes, the rest is handed back for others to go on with, and the exit is clean."""
+"""SIGTERM: jobs that can finish do, the rest is handed back to other workers, and the exit code is 0."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_sigterm_finishes_jobs_or_hands_them_back(database_url: str, journ
             record = await app.store.job(endless)
             assert (record.state, record.retry_count) == (State.READY, 0)
             untouched = await app.store.job(waiting)
-            assert (untouched.state, untouched.fence) == (State.READY, 0), "it claimed after it was told to stop"
+            assert (untouched.state, untouched.fence) == (State.READY, 0), "it claimed after SIGTERM"
 
             workers.start()
             await until_state(app, endless, State.SUCCEEDED)

@@ -1,4 +1,4 @@
-"""Both clients, asked alike: what a test says once holds for each."""
+"""The synchronous and the asynchronous client behind one interface, so that each test runs with both."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class AnyClient:
         self.client = client
 
     async def __call__(self, method: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """What the method answers."""
+        """Return the method's result."""
         if isinstance(self.client, AsyncClient):
             return await method(*args, **named)
         return await asyncio.to_thread(method, *args, **named)
 
     async def take(self, items: Any, count: int | None = None) -> list[Any]:
-        """The first so many that an iterator gives, or all."""
+        """Return the first `count` items of an iterator, or all."""
         if not isinstance(self.client, AsyncClient):
             return await asyncio.to_thread(lambda: list(itertools.islice(items, count)))
         taken: list[Any] = []

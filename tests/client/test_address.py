@@ -1,4 +1,4 @@
-"""What a client is opened with, and what it is refused for."""
+"""Options of a client: address, token and ids."""
 
 import asyncio
 import subprocess

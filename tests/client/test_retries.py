@@ -1,4 +1,4 @@
-"""Connections that break, servers that are away: what creates is done once, what follows misses nothing."""
+"""Broken connections and absent servers: creating requests are done once, and streams miss nothing."""
 
 import asyncio
 from typing import Any
@@ -53,7 +53,7 @@ async def test_non_idempotent_requests_are_not_resent(app: App, kind: str) -> No
         with pytest.raises(ServerUnavailable) as away:
             await call(call.client.office(office.id).retry, job.id)
         assert (away.value.status, away.value.code) == (503, "database_unavailable")
-        # It was done, although nobody heard of it: sent again by itself, it would have looked refused.
+        # It was done although the response was lost: sent again, it would have looked refused.
         with pytest.raises(Conflict):
             await call(call.client.office(office.id).retry, job.id)
 

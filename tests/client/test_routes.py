@@ -1,4 +1,4 @@
-"""What the client asks for is what the server has: every operation of its API, and no other."""
+"""The client's methods match the server's API: every operation, and no other."""
 
 import inspect
 import typing
@@ -23,10 +23,10 @@ _METHODS = [
     for name, method in vars(resource).items()
     if isinstance(method, Method | ManyMethod)
 ]
-_HANDLED = {"cursor"}  # By the iterators themselves.
+_HANDLED = {"cursor"}  # Set by the iterators themselves.
 _BESIDE = {"self", "job", "webhook", "delivery", "idempotency_key", "expected"}
 _RENAMED = {"start": "from"}
-_AS_THEY_ARE = {"OfficeCalls.change_config"}  # It passes on what it is given.
+_AS_THEY_ARE = {"OfficeCalls.change_config"}  # Passes its body through.
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ async def test_schedules_are_made_changed_paused_previewed_and_deleted(app: App,
     async def report(day: str = "today") -> None:
         pass
 
-    async with app.worker():  # It tells the database what tasks there are.
+    async with app.worker():  # It registers the tasks in the database.
         pass
     schedules = call.client.schedules
     made = await call(schedules.create, "report", name="daily", cron="0 9 * * *", args={"day": "today"})

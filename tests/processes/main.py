@@ -16,7 +16,7 @@ from tests.processes.process import READY
 
 
 class Arguments(NamedTuple):
-    """What a worker process is told on its command line."""
+    """Arguments of a worker process, passed as JSON on its command line."""
 
     url: str
     module: str

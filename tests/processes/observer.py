@@ -1,4 +1,4 @@
-"""A connection of its own to either database, behind the store's back: sees what is committed and nothing else."""
+"""A connection to either database that bypasses the store and sees only what is committed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hanbeon.store.dialect import Postgres, Sqlite, translate
 
 
 class Observer(Protocol):
-    """Every `fetch` is one statement and one snapshot, in the portable words of `dialect.py`."""
+    """Every `fetch` is one statement and one snapshot, in the portable SQL of `dialect.py`."""
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Sequence[Any]]: ...
 
@@ -56,6 +56,6 @@ async def observer(url: str) -> AsyncIterator[Observer]:
 
 
 async def query(url: str, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
-    """The rows of one statement."""
+    """Return the rows of one statement."""
     async with observer(url) as database:
         return await database.fetch(sql, *args)

@@ -1,4 +1,4 @@
-"""The sampler holds each start against the limits in force, and nobody to account for a limit that came later."""
+"""The sampler checks each start against the limits in force, and ignores limits that were set later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers in processes of their own, to race, kill and freeze."""
+"""Workers in their own processes, to race, kill and freeze."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ class WorkerProcess(Process):
 
 
 def worker_processes(count: int, url: str, **options: Any) -> AbstractContextManager[list[WorkerProcess]]:
-    """Several alike, all ready; none outlives the block."""
+    """Yield several identical worker processes, all ready; none outlives the block."""
     return together(count, lambda _: WorkerProcess.start(url, **options))

@@ -1,4 +1,4 @@
-"""One cause makes one job, whoever and however many ask for it at the same time."""
+"""One cause makes one job, however many processes request it at the same time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROCESSES = 4
 
 
 class Answer(NamedTuple):
-    """What one process was told about one cause."""
+    """The answer that one process got for one cause."""
 
     cause: int
     job_id: str | None
@@ -45,7 +45,7 @@ async def test_one_cause_makes_one_job(database_url: str, shape: Shape, size: in
                 await _check_jobs(database_url, way, causes)
         await check_sound(app)
     if database_url.startswith("postgresql:"):
-        # Deadlocks are undone and tried again, but each costs a second: nobody may wait for one who waits.
+        # Deadlocks are rolled back and retried, but each costs a second, so none may occur.
         rows = await query(database_url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert [row[0] for row in rows] == [0]
 
@@ -61,7 +61,7 @@ def _answers(process: Process, way: str) -> list[Answer]:
 
 
 def _check_answers(way: str, answers: Iterable[Answer]) -> None:
-    """One is told that it made the job; the others hear of that job, or are refused because of it."""
+    """Check that one process created the job and that the others got that job or were refused because of it."""
     causes = defaultdict(list)
     for answer in answers:
         causes[answer.cause].append(answer)
@@ -80,7 +80,7 @@ def _check_answers(way: str, answers: Iterable[Answer]) -> None:
 
 
 async def _check_jobs(url: str, way: str, causes: int) -> None:
-    """What the database has: one job per cause; where each replaced the one before, one that is not cancelled."""
+    """Check that there is one job per cause; where each replaced the previous one, one that is not cancelled."""
     rows = await query(url, "SELECT work_item, state, count(*) FROM hanbeon.jobs GROUP BY work_item, state")
     jobs = {(cause, State(state)): count for cause, state, count in rows if cause.startswith(f"{way} ")}
     named = [f"{way} {number}" for number in range(causes)]

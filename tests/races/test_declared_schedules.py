@@ -1,4 +1,4 @@
-"""Many instances declare the same at the same moment, over connections of their own: each schedule is made once."""
+"""Many instances declare the same schedules at once, over their own connections: each schedule is created once."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Of many who ask for the same at once one gets it: runs by hand, names of schedules. Nobody waits in a circle."""
+"""Of many concurrent requests for the same thing one wins: manual runs, names of schedules. There are no deadlocks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.schedule_storm.storm import assert_fits, storm
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
 PROCESSES = 3
-ASKS = 4  # By each process: two by Python, two by HTTP.
+ASKS = 4  # By each process: two through Python, two over HTTP.
 KINDS = {"alone": 4, "crowds": 2}
 
 
@@ -63,7 +63,7 @@ def _all_ask(processes: list[Process], number: int, request: dict[str, Any]) -> 
 
 
 def _answer(process: Process, before: int) -> list[int]:
-    """What it says next, after so many answers."""
+    """Return its next answer, after `before` earlier ones."""
     answers = iter(range(before + 1))
 
     def fits(line: str) -> bool:
@@ -98,7 +98,7 @@ async def _work() -> None:
 
 
 async def test_tasks_reregister_while_their_fires_run(postgres_url: str, tmp_path: Path) -> None:
-    """By every instance over and over, as in a rolling deploy: what is unfinished follows, and nobody deadlocks."""
+    """Every instance reregisters repeatedly, as in a rolling deploy: unfinished executions follow without deadlock."""
     journal = Journal(tmp_path / "journal")
     async with storm(postgres_url, journal, random.Random(2), **KINDS) as run, AsyncExitStack() as stack:
         twins = [await stack.enter_async_context(run.app.twin()) for _ in range(3)]
@@ -136,7 +136,7 @@ async def _register(app: App) -> None:
 
 
 async def _assert_no_deadlocks(url: str) -> None:
-    """Deadlocks are undone and tried again, but each costs a second."""
+    """Deadlocks are rolled back and retried, but each costs a second."""
     if url.startswith("postgresql:"):
         rows = await query(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert [row[0] for row in rows] == [0]

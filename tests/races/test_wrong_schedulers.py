@@ -1,6 +1,6 @@
-"""The judge of schedules can tell right from wrong: classic mistakes are found, the same strain alone is none.
+"""The judge of schedules detects classic mistakes, and accepts the correct code under the same load.
 
-Whether a mistake shows in a given run is a matter of chance, so those runs belong to the long tests; what each lock is
+A given run shows a mistake only by chance, so those runs belong to the long tests; what each lock is
 for is shown for certain, by two connections, in `tests/surfaces/schedules/test_instances.py`.
 """
 
@@ -29,7 +29,7 @@ ROUNDS = 8
 INSTANCES = 3
 KINDS = {"alone": 4, "crowds": 2}
 REFUSED = "never came to this: all that was due|duplicate key|already made job"
-"""By the constraints of the database, which are there for such a case: then nothing goes on, but nothing is doubled."""
+"""Errors from the constraints of the database: then nothing proceeds, but nothing is duplicated either."""
 SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
 
 
@@ -62,7 +62,7 @@ async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_p
 
 
 async def _rounds(run: Storm, count: int, patience: float = 10) -> None:
-    """Some seconds of changes at a time, judged each time, by instances of their own connections."""
+    """Make changes for some seconds at a time, by instances with their own connections, and judge after each round."""
     async with AsyncExitStack() as stack:
         for number in range(INSTANCES):
             twin = await stack.enter_async_context(run.app.twin())

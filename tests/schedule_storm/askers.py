@@ -1,4 +1,4 @@
-"""The program of a process that asks for what only one may have: by Python and by HTTP at once, at a word.
+"""The program of a process that requests what only one may get, through Python and over HTTP at once, on command.
 
 Each line of its input is a JSON object: `{"run": task}`, or `{"create": body}`. It answers with the statuses it got.
 """
@@ -37,7 +37,7 @@ async def _by_http(client: Client, path: str, body: Any) -> int:
 
 
 async def _ask(schedules: list[Schedules], client: Client, request: dict[str, Any]) -> list[int]:
-    """All at once, over connections of their own."""
+    """Send all requests at once, each over its own connection."""
     if "run" in request:
         options = {"args": {"label": "by hand", "journal": os.devnull}}
         path, body = f"/api/tasks/{request['run']}/executions", options

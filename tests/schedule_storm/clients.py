@@ -23,7 +23,7 @@ _MISFIRES = ("coalesce", "skip", "all")
 
 @dataclass
 class SharedState:
-    """What all clients of a run share."""
+    """State that all clients of a run share."""
 
     tasks: list[str]
     journal: Journal
@@ -31,7 +31,7 @@ class SharedState:
     asked_to_delete: dict[str, int] = field(default_factory=dict)
     """When a client had read the database's clock, just before it asked for the deletion."""
     done: Counter[str] = field(default_factory=Counter)
-    """What succeeded, and what was refused, by name."""
+    """Counts of accepted and refused operations by name."""
     labels: int = 0
 
 
@@ -48,7 +48,7 @@ class Client:
         self._shared.ids.append(made.id)
 
     async def act(self) -> None:
-        """Any of it, to any schedule, whoever else is at the same one."""
+        """Apply a random operation to a random schedule, which others may be changing too."""
         actions: dict[Callable[[], Awaitable[None]], int] = {
             self._create: 2,
             self._change_times: 6,

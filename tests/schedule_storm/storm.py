@@ -1,4 +1,4 @@
-"""A run: instances fire and work, clients change what they fire, and at the end everything is held against the rest."""
+"""A run: instances fire and work, clients change the schedules, and at the end the results are judged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Storm:
         self._clients, self._rng = clients, rng
 
     async def begin(self, schedules: int) -> None:
-        """So many schedules, each of them each second."""
+        """Create this many schedules that fire each second."""
         for number in range(schedules):
             await self._clients[number % len(self._clients)].make(EACH_SECOND)
 
@@ -39,7 +39,7 @@ class Storm:
         await self._clients[0].resume_all()
 
     async def act_for(self, seconds: float, pause: float) -> None:
-        """All clients at once, each one change after the other, for so long by the clock of the event loop."""
+        """Let all clients make changes concurrently, for this long by the clock of the event loop."""
         ends_at = asyncio.get_running_loop().time() + seconds
 
         async def act(client: Client) -> None:
@@ -50,7 +50,7 @@ class Storm:
         await asyncio.gather(*(act(each) for each in self._clients))
 
     async def act_until_all_was_done(self, kinds: Collection[str]) -> None:
-        """Go on with changes, one after the other, until each of these kinds was accepted at least once."""
+        """Keep making changes until each of these kinds was accepted at least once."""
 
         async def act() -> bool | None:
             await self._clients[0].act()
@@ -59,7 +59,7 @@ class Storm:
         await until(f"{kinds} were done", act, 60)
 
     async def end(self, timeout: float) -> Judgement:
-        """See all that was due to its end, let nothing more become due, and judge."""
+        """Finish everything that was due, let nothing more become due, and judge."""
         store = self.app.store
         over_at = await store.read(now_us)
 
@@ -82,7 +82,7 @@ class Storm:
 
 @asynccontextmanager
 async def storm(url: str, journal: Journal, rng: random.Random, **kinds: int) -> AsyncIterator[Storm]:
-    """A database with witnesses and clients, and no instance yet. `kinds`: how many tasks of each."""
+    """Set up a database with triggers and clients, and no instance yet. `kinds`: how many tasks of each."""
     app = tasks.make_app(url, quiet=True, **kinds)
     await app.migrate()
     async with AsyncExitStack() as stack:
@@ -104,5 +104,5 @@ def assert_fits(judgement: Judgement, shared: SharedState) -> None:
 
 
 def worker_options(settings: dict[str, Any], **kinds: int) -> dict[str, Any]:
-    """For worker processes that have the same tasks."""
+    """Return the options of worker processes that have the same tasks."""
     return {"module": "tests.schedule_storm.worker_app", "settings": settings | kinds, "concurrency": 50}

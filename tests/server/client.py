@@ -1,4 +1,4 @@
-"""A client of a server under test: one connection for each request, as plain as HTTP is."""
+"""A plain HTTP client of a server under test, with one connection per request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.server.openapi_check import Description
 
 
 class Response(NamedTuple):
-    """An answer."""
+    """A response."""
 
     status: int
     headers: Mapping[str, str]
@@ -30,7 +30,7 @@ class Response(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Of a problem, which it must be in every way."""
+        """The code of a problem document, after checking all its required members."""
         assert self.headers["content-type"] == "application/problem+json", self
         problem = self.json
         assert problem["status"] == self.status, self
@@ -39,7 +39,7 @@ class Response(NamedTuple):
 
 
 class Client:
-    """Asks one server. `token` goes with each request. Every answer must be one that the server's description has."""
+    """A client of one server that sends `token` with each request. Every response must match the OpenAPI document."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url, self.token = url, token
@@ -78,7 +78,7 @@ class Client:
 
 @contextlib.asynccontextmanager
 async def serving(app: App, *, work: bool = False) -> AsyncIterator[Client]:
-    """A server of an open App in this event loop."""
+    """Serve an open App in this event loop."""
     with bound("127.0.0.1", 0) as sockets:
         server = Server(ServerContext(app, app.worker() if work else None), sockets)
         running = asyncio.create_task(server.run())

@@ -1,4 +1,4 @@
-"""An issuer of JWTs, as one outside would be."""
+"""An external issuer of JWTs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def jwks(path: Path, *keys: dict[str, Any]) -> Path:
 
 
 def claims(**changes: Any) -> dict[str, Any]:
-    """What a good token says; None leaves a claim out."""
+    """Return the claims of a valid token; None leaves a claim out."""
     given = {"iss": ISSUER, "sub": "ada", "scope": "read", "exp": int(time.time()) + 300, **changes}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -56,7 +56,7 @@ def signed(key: Any, algorithm: str, headers: dict[str, Any] | None = None, **ch
 
 
 def by_hand(header: dict[str, Any], payload: Any, key: bytes | None = None) -> str:
-    """A token that no library would make: with any header, and an HMAC of any key or no signature at all."""
+    """Return a token that no library would make: with any header, and an HMAC of any key or no signature."""
     text = f"{_part(header)}.{_part(payload)}"
     signature = b"" if key is None else hmac.new(key, text.encode(), hashlib.sha256).digest()
     return f"{text}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"

@@ -1,4 +1,4 @@
-"""Holds every answer that a test gets against the description of the API: what that lacks is a defect of either."""
+"""Checks every response that a test gets against the OpenAPI document: a mismatch is a defect of either."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _paths(document: str) -> list[_Path]:
 
 
 class Description:
-    """What a server says of itself, asked for once."""
+    """The OpenAPI document of a server, fetched once."""
 
     def __init__(self, fetch: Callable[[], bytes]) -> None:
         self._fetch = fetch

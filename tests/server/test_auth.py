@@ -1,4 +1,4 @@
-"""Who is let in: with tokens by scope, without any only the machine itself."""
+"""Authentication: by token and scope; without any token only requests from this machine are served."""
 
 import asyncio
 from urllib.parse import urlsplit
@@ -13,12 +13,12 @@ from hanbeon.service.tokens import create_token, list_tokens, revoke_token
 from hanbeon.testing import VirtualClock
 from tests.server.client import Client, Response
 
-PLACE = "/metrics"  # Needs what reading needs.
+PLACE = "/metrics"  # Needs the read scope.
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens are read anew for each request; how long they are believed is a test of its own."""
+    """Read tokens from the database at each request; their cache has its own test."""
     monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
 
 

@@ -1,4 +1,4 @@
-"""Many who listen at once: everybody gets everything in order, and one who does not read holds up nobody."""
+"""Many concurrent listeners: each gets everything in order, and one that does not read blocks no other."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ CROWD = 200
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little is kept for whoever does not read, so that a test need not send megabytes."""
+    """Shrink the buffers of slow listeners, so that a test need not send megabytes."""
     monkeypatch.setattr(protocols, "_SEND_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "_WRITE_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "PING_SECONDS", 600.0)
@@ -39,7 +39,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.asynccontextmanager
 async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
-    """One that reads from its socket only what is asked for, and has room for little."""
+    """A listener that reads from its socket only on demand, with small buffers."""
     parts = urlsplit(client.url)
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -51,7 +51,7 @@ async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
 
 
 async def _everything(client: Client, office: str, number: int) -> list[dict[str, Any]]:
-    """All events of the office, so many, asked for the plain way."""
+    """Return this many events of the office, read by plain requests."""
     async with dial(client, f"/ws/offices/{office}/events") as listener:
         items = await _hear_many(listener, number)
         with pytest.raises(TimeoutError):
@@ -87,7 +87,7 @@ async def test_200_listeners_get_all_and_a_stalled_one_resumes(app: App, monkeyp
             assert (await client.post(f"/api/offices/{office}/jobs/cancel-all")).status == 200
             heard = await hearing
             monkeypatch.setattr(session, "SEND_SECONDS", 0.5)
-            await _dropped(lines)  # If it read before, it would stall no longer.
+            await _dropped(lines)  # If it read before, it would no longer stall.
             first = await _rest(stalled)
         ids = [each["id"] for each in heard[0]]
         assert ids == sorted(set(ids))
@@ -109,7 +109,7 @@ async def _dropped(lines: list[Any]) -> None:
 
 
 async def _hear_many(listener: ClientConnection, number: int) -> list[dict[str, Any]]:
-    """The next events; being slow for a moment is no mistake of a listener's."""
+    """Return the next events; a gap notice after a slow moment is allowed."""
     heard: list[dict[str, Any]] = []
     async with asyncio.timeout(PATIENCE * 3):
         while len(heard) < number:
@@ -168,7 +168,7 @@ async def test_a_stream_that_nobody_reads_is_dropped(app: App, monkeypatch: pyte
 
 @pytest.mark.usefixtures("narrow")
 async def test_pings_of_one_who_does_not_read_do_not_pile_up(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each ping asks for a pong, and pongs that nobody takes would fill the memory."""
+    """Each ping requires a pong, and pongs that nobody reads would fill the memory."""
     ping = b"\x89\xfd\x00\x00\x00\x00" + b"x" * 125
     opened: list[protocols.WebSocket] = []
     made = protocols.WebSocket.connection_made
@@ -229,7 +229,7 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
 
 @contextlib.contextmanager
 def _silent(client: Client, path: str) -> Iterator[socket.socket]:
-    """A socket that asks, and reads nothing by itself."""
+    """A socket that sends its request, and reads nothing by itself."""
     lines = [f"GET {path} HTTP/1.1", "Host: localhost"]
     if path.startswith("/ws/"):
         lines += ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]

@@ -1,4 +1,4 @@
-"""Health, numbers and pages of a server."""
+"""Health, metrics and documentation pages of a server."""
 
 import json
 import re

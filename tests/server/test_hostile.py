@@ -1,4 +1,4 @@
-"""Whatever a client sends, it is answered with a problem of its own making, and nothing is half written."""
+"""Hostile input gets a 4xx problem document, and nothing is half written."""
 
 import asyncio
 import json
@@ -268,7 +268,7 @@ async def test_headers_of_any_kind_are_no_defect(server: Client, header: str, va
 
 
 async def test_null_is_not_the_same_as_no_body(server: Client) -> None:
-    """A client that lost what it wanted to say would cancel everything."""
+    """A client that lost its body would cancel everything."""
     path = await _place(server, "/api/offices/{id}")
     answer = await server.post(f"{path}/jobs/cancel-all", b"null")
     assert (answer.status, answer.code) == (422, "invalid")

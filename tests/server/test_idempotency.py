@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same request is done once and answered alike, from wherever it comes again."""
+"""Idempotency-Key: a repeated request replays the stored response of the first, on every server."""
 
 import asyncio
 import uuid

@@ -1,4 +1,4 @@
-"""JWTs of a configured issuer: theirs are let in as what they say, and no forgery is."""
+"""JWTs of a configured issuer: valid ones are accepted with their claims, forgeries are not."""
 
 import asyncio
 import os
@@ -96,7 +96,7 @@ def test_every_key_type_verifies_and_rejects_tokens(pair: tuple[Issuer, Signs]) 
     issuer, sign = pair
     now = int(time.time())
     assert issuer.who(sign(sub="ada", scope="user")) == ("ada", "user")
-    assert issuer.who(sign(nbf=now + 5, iat=now + 5, exp=now - 5)).user == "ada"  # Clocks differ a little.
+    assert issuer.who(sign(nbf=now + 5, iat=now + 5, exp=now - 5)).user == "ada"  # Allowed clock skew.
     for changes, why in (
         ({"exp": now - 60}, "expired"),
         ({"exp": None}, "lacks"),
@@ -162,12 +162,12 @@ def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
         by_hand({"alg": ""}, claims(scope="admin")),
         by_hand({}, claims(scope="admin")),
         f"{header}.{body}.",
-        # The public key is no secret: who makes an HMAC with it must not be believed.
+        # The public key is no secret: an HMAC made with it must not be accepted.
         by_hand({"alg": "HS256"}, claims(scope="admin"), pem(RSA)),
         by_hand({"alg": "HS256"}, claims(scope="admin"), pem(RSA).strip()),
         by_hand({"alg": "RS256"}, claims(scope="admin"), pem(RSA)),
         by_hand({"alg": "HS256"}, claims(scope="admin"), b""),
-        # A key that comes with the token is the forger's own.
+        # A key that comes with the token is the forger's.
         signed(OTHER_RSA, "RS256", {"jwk": jwk(OTHER_RSA)}, scope="admin"),
         signed(OTHER_RSA, "RS256", {"jku": "https://evil.example/jwks.json"}, scope="admin"),
         signed(OTHER_RSA, "RS256", {"kid": "../../../../dev/null"}, scope="admin"),
@@ -262,7 +262,7 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
     assert issuer.who(new).user == "ada"
     with pytest.raises(InvalidJwt, match="not known"):
         issuer.who(old)
-    path.write_text("{")  # Half written: what was in force stays in force.
+    path.write_text("{")  # Half written: the previous keys stay in force.
     assert issuer.who(new).user == "ada"
     path.unlink()
     assert issuer.who(new).user == "ada"
@@ -372,7 +372,7 @@ def test_the_secret_is_shown_nowhere(tmp_path: Path) -> None:
 
 
 async def test_a_user_is_who_the_token_names(server: Client) -> None:
-    """Keys of an Idempotency-Key are each user's own."""
+    """Each user has their own Idempotency-Keys."""
     ada, bob = [server.of(signed(RSA, "RS256", scope="admin", sub=name)) for name in ("ada", "bob")]
     first, again, other = await asyncio.gather(
         *[each.post("/api/offices", {"name": "Seoul"}, Idempotency_Key="k") for each in (ada,)],

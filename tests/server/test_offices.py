@@ -141,7 +141,7 @@ async def test_cancelling_is_done_at_once_or_later_or_refused(working: Client) -
     running, waiting = await _jobs(working, office, {"key": "a"}, {"depends_on": ["a"]})
     await _status(working, office, running, "processing")
     stopping = await working.post(f"{office}/jobs/{running['id']}/cancel")
-    # It ends as soon as it is told, which may be before the answer is made.
+    # It ends as soon as it is cancelled, which may be before the response is made.
     assert (stopping.status, stopping.json["status"]) in ((202, "processing"), (200, "cancelled"))
     await _status(working, office, running, "cancelled")
     assert (await working.post(f"{office}/jobs/{running['id']}/cancel")).status == 200

@@ -1,6 +1,6 @@
-"""What the description says of every request is so: what is not found, what does not fit, what leads where.
+"""The OpenAPI document holds for every request: unknown ids, invalid input, links.
 
-Who may ask is in `test_scopes.py`; that tests meet no other statuses than these is seen to by their client.
+Scopes are in `test_scopes.py`; the client of the tests checks that no other statuses occur.
 """
 
 import json
@@ -52,7 +52,7 @@ async def test_every_request_rejects_invalid_parameters_and_bodies(narrow: Clien
             assert (await narrow.ask(method, _with_ids(path), b"{")).code == "not_json"
             assert (await narrow.ask(method, _with_ids(path), b" " * 2_001)).code == "request_too_large"
         else:
-            # One that may come again is compared with the first: it is read, though nothing is asked of it.
+            # With an Idempotency-Key the body is compared with the first one, so it is read even if none is taken.
             keyed = any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", ()))
             assert ("413" in operation["responses"]) == keyed, path
 

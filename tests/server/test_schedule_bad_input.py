@@ -1,4 +1,4 @@
-"""What schedules refuse: with the field, the reason and what would fit, and before anything is written."""
+"""Schedules reject invalid input with the field, the reason and a remedy, before anything is written."""
 
 import json
 from typing import Any

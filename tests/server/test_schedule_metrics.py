@@ -1,4 +1,4 @@
-"""The numbers of schedules: the same from every server, whoever did the work, and exact."""
+"""Metrics of schedules: equal on every server, whichever instance did the work, and exact."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,13 +19,13 @@ async def timetable(kit: TestKit) -> Timetable:
 
 @pytest.fixture
 async def server(kit: TestKit) -> AsyncIterator[Client]:
-    """It has no worker of its own: what is counted was done elsewhere."""
+    """A server without a worker: everything it counts was done elsewhere."""
     async with serving(kit.app) as client:
         yield client
 
 
 async def _numbers(server: Client) -> dict[str, float]:
-    """By name with its labels that are not empty."""
+    """Return the metrics by name with their non-empty labels."""
     text = (await server.get("/metrics")).body.decode()
     found = re.findall(r"^(hanbeon_\w+?)(?:\{(.*)\})? (\S+)$", text, re.M)
     return {

@@ -36,7 +36,7 @@ async def wait(began: str, end: str) -> str:
 
 
 async def _wait(began: str, end: str) -> str:
-    """What its namesake in the server's process takes."""
+    """Declares the parameters of the task of the same name in the server's process."""
     raise NotImplementedError
 
 
@@ -51,7 +51,7 @@ def _serve(folder: Path, url: str, *more: str) -> Running:
 
 
 async def _until(reached: Callable[[], bool]) -> None:
-    """Looks until it is so; the test's own limit ends that."""
+    """Poll until it is so, up to the test's own time limit."""
 
     def look() -> None:
         while not reached():

@@ -24,7 +24,7 @@ from tests.server.websocket_client import dial, end_of, hear, new_jobs, new_offi
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is looked at every few seconds is looked at all the time."""
+    """Shorten the intervals of periodic checks."""
     monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
     monkeypatch.setattr(session, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(session, "ADMIT_AGAIN_SECONDS", 0.05)
@@ -103,7 +103,7 @@ async def test_websocket_path_serves_websockets_only(server: Client) -> None:
 
 
 async def test_pages_of_other_sites_may_not_listen(app: App, server: Client) -> None:
-    """A browser lets any page open a WebSocket to this machine: it says whose page it is, and nothing more."""
+    """A browser lets any page open a WebSocket to this machine; only the Origin header says whose page it is."""
     path = f"/ws/offices/{await new_office(server)}/events"
     port = urlsplit(server.url).port
     for origin in ("http://evil.example", "null", f"http://127.0.0.1.evil.example:{port}", "http://127.0.0.1:1"):
@@ -275,7 +275,7 @@ async def test_a_stop_says_goodbye(app: App) -> None:
 
 
 async def test_session_sends_the_close_frame_even_when_late(app: App) -> None:
-    """Uvicorn tells its connections to end after a tenth of a second, in other words than ours."""
+    """Uvicorn closes its connections after a tenth of a second, with another code and reason than ours."""
     with bound("127.0.0.1", 0) as sockets:
         server = Server(ServerContext(app), sockets)
         running = asyncio.create_task(server.run())
@@ -292,7 +292,7 @@ async def test_session_sends_the_close_frame_even_when_late(app: App) -> None:
 async def test_a_client_that_is_not_heard_of_any_more_is_dropped(
     app: App, server: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither reads nor answers pings, and nothing is sent to it: only the pings can tell."""
+    """It neither reads nor answers pings, and nothing is sent to it: only the missing pongs show it."""
     monkeypatch.setattr(protocols, "PING_SECONDS", 0.2)
     monkeypatch.setattr(protocols, "_CLOSE_SECONDS", 0.2)
     async with serving(app) as client:

@@ -1,4 +1,4 @@
-"""Clients of WebSockets, as a browser or a script has them."""
+"""WebSocket clients like those of a browser or a script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def dial(client: Client, path: str, **options: Any) -> connect:
     if client.token is not None:
         headers = {**headers, "Authorization": f"Bearer {client.token}"}
     place = urlsplit(client.url)
-    name = options.pop("under", place.netloc)  # The name that the server is asked under.
+    name = options.pop("under", place.netloc)  # The Host header of the request.
     # Without pings of its own: a busy machine is no reason to hang up.
     options |= {"host": place.hostname, "port": place.port, "ping_interval": None}
     return connect(f"ws://{name}{path}", additional_headers=headers, proxy=None, max_queue=None, **options)
@@ -65,7 +65,7 @@ async def end_of(listener: ClientConnection) -> tuple[int, str]:
 
 
 async def until(reached: Callable[[], Awaitable[bool]]) -> None:
-    """Looks until it is so."""
+    """Poll until it is so."""
     async with asyncio.timeout(PATIENCE):
         while True:
             if await reached():

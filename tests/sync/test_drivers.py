@@ -21,7 +21,7 @@ from tests.testing.kits import CleanUrl, _emptied
 
 
 class Caller(NamedTuple):
-    """What is passed as `transaction`, and what its owner does with it."""
+    """The value passed as `transaction`, with the calls its owner makes on it."""
 
     transaction: Any
     execute: Callable[[str], Any]

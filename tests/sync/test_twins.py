@@ -10,7 +10,7 @@ from hanbeon import App, Job, SyncApp, SyncJob
 from hanbeon.surfaces.schedules.api import AppSchedules
 from hanbeon.sync.schedules import SyncSchedules
 
-# What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
+# Members that stay on the App: it registers tasks and runs workers; the rest is internal.
 NOT_FOR_CALLERS = {"command", "from_file", "http", "hub", "schedule", "store", "task", "twin", "use", "worker"}
 PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob), (AppSchedules, SyncSchedules)]
 
@@ -25,7 +25,7 @@ def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
 
 
 def sync_annotation(annotation: Any) -> str:
-    """An annotation in the words of the synchronous side."""
+    """Return an annotation as the synchronous side writes it."""
     text = str(annotation)
     text = text.replace("contextlib.AbstractAsyncContextManager[LentTransaction]", "Iterator[SyncTransaction]")
     text = re.sub(r"\b(Job|App)\b", r"Sync\1", text)

@@ -58,7 +58,7 @@ def servers(postgres_url: str, workshop: Workshop) -> Iterator[list[ServerProces
 
 
 class Office:
-    """One office, asked at whichever server."""
+    """One office, reached through either server."""
 
     def __init__(self, client: Client, **more: Any) -> None:
         body = {"name": "Seoul", "config": _CONFIG, "sessions": {"default": "note"}, **more}
@@ -95,11 +95,11 @@ class Office:
         assert client.ask_now("PATCH", f"{self.path}/scheduler/config", config).status == 200
 
     def wait(self, client: Client, what: str, **counts: int) -> None:
-        """Until its stats have these numbers."""
+        """Wait until its stats have these numbers."""
         until(lambda: counts.items() <= self.stats(client).items(), f"{what}: {counts}")
 
     def types(self, client: Client, last: str) -> dict[str, list[str]]:
-        """Every event so far by job, up to one of this type, as the stream tells them."""
+        """Return the types of every event so far by job, up to one of this type, as the stream sends them."""
         parts = urlsplit(client.url)
         connection = HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         found: dict[str, list[str]] = {}
@@ -173,7 +173,7 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
     assert len({each["session_id"] for each in late["executions"]}) == 3
     begun = Counter(each.name for each in workshop.begun())
     tries = begun.pop("late", 0)
-    assert tries <= 3  # On a busy machine its time may be over before it has said a word.
+    assert tries <= 3  # On a busy machine its timeout may pass before it has written anything.
     assert begun == dict.fromkeys(ids.keys() - {"late", "behind"}, 1)
     assert not [each for each in workshop.begun() if each.name == "late" and psutil.pid_exists(each.pid)]
     tried = ["job_ready", "job_started", "job_timeout"]
@@ -186,7 +186,7 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
     assert ids["late"] in text
     assert TIMEOUT_MESSAGE in text
 
-    # What is retried and succeeds lets those behind it go on.
+    # A job that is retried and succeeds releases its dependents.
     assert one.ask_now("POST", f"{office.path}/jobs/{ids['late']}/cancel").status == 409
     assert other.ask_now("POST", f"{office.path}/jobs/{ids['late']}/retry").status == 200
     office.wait(one, "it is tried again", processing=1)
@@ -196,7 +196,7 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
 
 
 def _ended(office: Office, clients: tuple[Client, ...], total: int) -> int:
-    """How many have ended, by the numbers of every server, each of which must add up whenever it is asked."""
+    """Return how many have ended by the stats of every server, each of which must add up at any time."""
     ended = []
     for client in clients:
         stats = office.stats(client)

@@ -1,6 +1,6 @@
-"""Makes what is sent at random meaningful now and then: handlers that the server has, so that jobs run; jobs there are.
+"""Makes random requests meaningful now and then: with known handlers, so that jobs run, and existing jobs.
 
-Only what fits the description is exchanged, for something else that does: what was meant to be refused still is.
+Only valid values are replaced, by other valid ones: what was meant to be refused still is.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _with_a_time(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known_targets(body: dict[str, Any]) -> dict[str, Any]:
-    """Nobody is told anything: what random addresses would lead to is not for this test."""
+    """Use known handlers, and no webhooks or notifications, so that nothing is sent to random addresses."""
     known: dict[str, Any] = {}
     if _is_sessions(body.get("sessions")):
         known["sessions"] = {"default": HANDLER}

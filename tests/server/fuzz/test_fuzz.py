@@ -1,4 +1,4 @@
-"""No 5xx, no status or content that the description does not have, nothing accepted that it forbids."""
+"""No 5xx, no undocumented status or content, and nothing accepted that the OpenAPI document forbids."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def test_fuzzed_requests_get_documented_responses(sqlite_url: str, tmp_path: Pat
 
 
 def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:
-    """What was only ever refused, though no state of things forbids it: then hardly anything was tried."""
+    """Return operations that were only ever refused though no state forbids them: then hardly anything was tried."""
     counted = re.findall(
         r'^hanbeon_http_requests_total\{method="(\w+)",route="([^"]*)",status="[23]', metrics, re.MULTILINE
     )
@@ -80,7 +80,7 @@ def _url(log: Path, running: Running) -> str:
 
 def _known(client: Client) -> str:
     """Something of every kind: jobs, some that run and some that nobody does, a task, an execution, a schedule."""
-    # Of what it is told of nothing happens here, so that nothing is sent.
+    # No event of this kind occurs here, so nothing is sent to the webhook.
     hook = {"url": "https://example.invalid/hook", "secret": _SECRET, "events": ["job_timeout"]}
     body = {"name": "Seoul", "sessions": {"FE": HANDLER}, "webhooks": [hook]}
     made = client.ask_now("POST", "/api/offices", body).json
@@ -105,7 +105,7 @@ def _known(client: Client) -> str:
 
 
 def _fuzz(client: Client, folder: Path, known: str) -> dict[str, Any]:
-    """What schemathesis found; an error with all that it says if it found anything."""
+    """Return the report of schemathesis, or fail with all its output if it found anything."""
     report = folder / "report.json"
     done = subprocess.run(
         [

@@ -1,4 +1,4 @@
-"""Many at once, each with connections of its own: what an office promises holds at every moment."""
+"""Many concurrent instances, each with its own connections: the guarantees of an office hold at every moment."""
 
 import asyncio
 import contextlib
@@ -55,7 +55,7 @@ async def test_new_limit_applies_at_the_next_claim_elsewhere(app: App) -> None:
         held = await _claim(there)
         assert len(held) == 3
         await here.change_config(office.id, {"maxConcurrentJobs": 1})
-        # What runs goes on, and nothing starts before it is below the new limit.
+        # Running jobs continue, and nothing starts before their number is below the new limit.
         for _ in range(2):
             await _end(there, [held.pop()])
             assert await _claim(there) == []
@@ -89,7 +89,7 @@ async def test_no_claim_exceeds_a_limit_that_changes_all_the_time(app: App) -> N
         answers = await together(change(), *(work(each) for each in others))
         assert not _unexpected(answers)
         assert sum(each for each in answers if each is not None) == 60
-        # The audit holds every claim against the limits that were in force at its moment.
+        # The audit checks every claim against the limits in force at its moment.
         report = await verify(app.store)
         assert report.sound, report.errors
 

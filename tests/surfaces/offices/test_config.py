@@ -122,5 +122,5 @@ def test_a_timeout_that_was_set_comes_before_that_of_the_role() -> None:
         role: timeout_ms({}, role) // 60_000 for role in ("PO", "Architect", "FE", "BE", "QA", "DevOps", "", "X")
     }
     assert minutes == {"PO": 15, "Architect": 20, "FE": 30, "BE": 30, "QA": 45, "DevOps": 20, "": 30, "X": 30}
-    # The same number as the default, but somebody has set it.
+    # Equal to the default, but set explicitly.
     assert timeout_ms(merged({}, {"defaultTimeout": 1_800_000}), "QA") == 1_800_000

@@ -1,4 +1,4 @@
-"""What an office tells is found by an index of its own: events of others cost its readers nothing."""
+"""Events of an office are found by an index per queue: events of others cost its readers nothing."""
 
 import pytest
 
@@ -38,7 +38,7 @@ async def test_reader_skips_events_of_other_queues(office: OfficeKit) -> None:
     second = await office.one()
     await _fold(office)
     found = await _read(office, 0, 100)
-    # That its queue was made and limited is among its events, too.
+    # The creation and the limits of its queue are among its events, too.
     assert {event.queue for event in found} == {queue_of_office(office.id)}
     assert [event.job_id for event in found if event.job_id] == [first.id, second.id]
 
@@ -56,7 +56,7 @@ async def test_unfolded_events_are_read_once(office: OfficeKit) -> None:
 
 @pytest.mark.parametrize("folded", [True, False])
 async def test_reader_resumes_from_every_id_with_any_page_size(office: OfficeKit, folded: bool) -> None:
-    """Also within a batch, and from an id that is another's."""
+    """Also within a batch, and from an id of another queue's event."""
     other = await office.offices.create({"name": "other", "sessions": {"default": "work"}})
     for count in (1, 5, 2):
         await office.make(*[{}] * count)
@@ -77,10 +77,10 @@ async def test_reader_resumes_from_every_id_with_any_page_size(office: OfficeKit
 
 
 async def test_index_contains_every_event_of_the_office(office: OfficeKit) -> None:
-    """Neither what changes no number, as that a deadline has passed, nor what is told of jobs that wait."""
+    """Including events that change no count, such as a passed deadline, and events of jobs that wait."""
     await office.one(handler="stubborn", max_retries=1, timeout_ms=10_000)
     await office.kit.start_ready()
-    await office.kit.advance(11)  # Its deadline is told by itself, while its work does not end.
+    await office.kit.advance(11)  # The passed deadline is an event of its own, while its work does not end.
     office.gates.stop.set()
     await office.kit.settle()
     waiting = await office.one(handler="hold")
@@ -103,5 +103,5 @@ async def test_the_index_goes_with_the_events(office: OfficeKit) -> None:
     await office.kit.advance(office.kit.app.settings.retention + 1)
     while await store.prune(1_000_000, 500):
         pass
-    assert not await run_sql(store, _INDEX)  # What is told of the pruning itself is new, and not folded yet.
+    assert not await run_sql(store, _INDEX)  # Events of the pruning itself are new, and not folded yet.
     assert await office.events() == []

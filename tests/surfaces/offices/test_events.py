@@ -1,4 +1,4 @@
-"""What an office tells: its own events only, in its own words, from any id on."""
+"""The events of an office: only its own, in its vocabulary, from any id."""
 
 import asyncio
 

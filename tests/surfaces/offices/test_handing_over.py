@@ -8,7 +8,7 @@ from tests.surfaces.offices.office_kit import OfficeKit
 
 @pytest.fixture
 async def idle(office: OfficeKit) -> OfficeKit:
-    """An office in which nobody has been named for anything."""
+    """An office without any handler in its sessions."""
     await office.open(sessions={})
     return office
 

@@ -1,4 +1,4 @@
-"""What is answered when jobs are made: what the transaction that made them left, however quick a worker is."""
+"""The answer to a creation of jobs: their state as committed, however quick a worker is."""
 
 import asyncio
 from typing import Any
@@ -28,7 +28,7 @@ async def test_created_jobs_are_returned_as_created_despite_a_worker(
     def quick_after(commit: Any) -> Any:
         async def quick(*args: Any) -> Any:
             answer = await commit(*args)
-            if answer is not None:  # Else it was not made this way.
+            if answer is not None:  # Otherwise it was not created on this path.
                 monkeypatch.undo()
                 await office.kit.run_all()
             return answer
@@ -40,7 +40,7 @@ async def test_created_jobs_are_returned_as_created_despite_a_worker(
     first, second = await office.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
     assert await office.status(first, second) == ["done", "done"]
-    for way in ("write", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
+    for way in ("write", "_enqueue_one"):  # A single job takes the fast path where there is one.
         monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
     single = await office.one()
     assert (single.status, await office.status(single)) == ("ready", ["done"])
@@ -89,7 +89,7 @@ async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
 
 
 async def test_created_jobs_are_not_read_back(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch of thousands would be read row by row."""
+    """Reading back a batch of thousands would go row by row."""
     asked: list[str] = []
     look = queries.jobs_by_id
 
@@ -106,14 +106,14 @@ async def test_created_jobs_are_not_read_back(office: OfficeKit, monkeypatch: py
 
 
 async def test_single_job_waits_for_a_concurrent_office_change(postgres_url: str) -> None:
-    """It is made in one statement, with a look at the office that began before the change was committed."""
+    """It is created in one statement whose snapshot of the office is older than the commit of the change."""
     app = App(postgres_url)
     await app.migrate()
     async with app:
         add_tasks(app)
         offices = Offices(app)
         office = await offices.create({"name": "x", "sessions": {"default": "work"}})
-        await offices.create_jobs(office.id, {"jobs": [{}, {"handler": "hold"}]})  # So that the lanes are known.
+        await offices.create_jobs(office.id, {"jobs": [{}, {"handler": "hold"}]})  # Fills the lane cache.
         other = await asyncpg.connect(postgres_url)
         try:
             async with other.transaction():

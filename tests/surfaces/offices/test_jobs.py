@@ -1,4 +1,4 @@
-"""Batches of jobs, and looking at them."""
+"""Batches of jobs, and reading them."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ async def test_jobs_refer_to_jobs_from_before_and_to_chosen_ids(office: OfficeKi
     behind, first = await office.make({"depends_on": [chosen, before.id]}, {"id": chosen})
     assert set(behind.depends_on) == {chosen, before.id}
     assert first.id == chosen
-    # Keys are names within a batch, no longer.
+    # Keys are names within one batch only.
     await office.refused(UnknownDependency, {"depends_on": ["before"]})
 
 
@@ -83,7 +83,7 @@ async def test_jobs_refer_to_jobs_from_before_and_to_chosen_ids(office: OfficeKi
 async def test_one_invalid_job_rejects_the_batch(office: OfficeKit, jobs: list[Any], field: str) -> None:
     refusal = await office.refused(InvalidInput, {"key": "fine"}, *jobs)
     first, _, rest = field.partition("[")
-    if rest:  # One stands before them.
+    if rest:  # A job before them in the batch.
         field = f"{first}[{int(rest[0]) + 1}{rest[1:]}"
     assert refusal.field == field
 
@@ -116,7 +116,7 @@ async def test_the_same_id_and_contents_again_are_the_same_job(office: OfficeKit
     body = {"id": _id(), "title": "once", "args": {"name": "x"}}
     first = await office.one(**body)
     await office.kit.run_all()
-    # Other sessions and another config since: it is the request that counts, not what they made of it.
+    # Sessions and config have changed since: the request is compared, not what they made of it.
     await office.offices.change(office.id, {"sessions": {"default": "hold"}})
     await office.offices.change_config(office.id, {"defaultTimeout": 5})
     again, new = await office.make(body, {"handler": "hold"})

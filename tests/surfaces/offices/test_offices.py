@@ -1,4 +1,4 @@
-"""Offices themselves: made, listed, changed and deleted."""
+"""Offices themselves: create, list, change and delete."""
 
 from typing import Any
 

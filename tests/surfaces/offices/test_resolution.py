@@ -1,4 +1,4 @@
-"""Who runs a job, for how long and how often: the job, its handler, its office, its role."""
+"""Handler, timeout and retries of a job come from the job, its handler, its office or its role."""
 
 import sys
 from typing import Any
@@ -61,7 +61,7 @@ def test_timeout_comes_from_job_handler_office_or_role(
         ({}, None, None, 2),
         ({}, {}, None, 2),
         ({"maxRetries": 7}, {}, None, 7),
-        # As many as a task has by default, but its author has said so.
+        # As many as a task has by default, but set explicitly.
         ({"maxRetries": 7}, {"retries": 3}, None, 3),
         ({"maxRetries": 7}, {"retries": 0}, None, 0),
         ({"maxRetries": 7}, {"retries": 3}, 0, 0),

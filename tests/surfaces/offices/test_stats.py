@@ -1,4 +1,4 @@
-"""The numbers of an office, held against a count of its jobs."""
+"""The stats of an office, compared with a count of its jobs."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""The words of offices: total, and each with its way back."""
+"""The vocabulary of offices: a total mapping, with its inverse."""
 
 import enum
 

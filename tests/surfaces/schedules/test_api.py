@@ -1,4 +1,4 @@
-"""`app.schedules`: the same as over HTTP, in the words of Python."""
+"""`app.schedules`: the same operations as over HTTP, with Python types."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Changes, pauses and deletions: nothing fires by an old definition, and what was due is written down."""
+"""Changes, pauses and deletions: nothing fires by an old definition, and fires that were due are recorded."""
 
 import datetime as dt
 from typing import Any

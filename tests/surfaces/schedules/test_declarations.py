@@ -1,4 +1,4 @@
-"""Declared schedules: in force once, changed where the declaration changes, and an operator's in between."""
+"""Declared schedules: created once, changed where the declaration changes, keeping an operator's changes."""
 
 from typing import Any
 
@@ -84,7 +84,7 @@ async def test_changed_declaration_sets_only_its_changed_fields(deploys: Deploys
     await deploys.start(nightly=NIGHTLY | {"cron": "0 5 * * *"})
     schedule = await deploys.get()
     assert (schedule.cron, schedule.overlap) == ("0 5 * * *", "skip"), "what it no longer names is as by default"
-    assert schedule.paused, "it never said a word on that"
+    assert schedule.paused, "the declaration does not set it"
     await deploys.start(nightly=NIGHTLY | {"cron": "0 5 * * *", "paused": False})
     schedule = await deploys.get()
     assert not schedule.paused, "now it does"
@@ -194,7 +194,7 @@ async def test_old_and_new_workers_change_it_once_for_each_that_starts(deploys: 
         await deploys.start(nightly=new)
         version = (await deploys.get()).version
         for _ in range(3):
-            await going_on.register()  # As when its row was pruned while it slept.
+            await going_on.register()  # As if its row had been pruned while it slept.
             await going_on.beat.run_once()
         assert ((await deploys.get()).cron, (await deploys.get()).version) == ("0 5 * * *", version)
     await deploys.start(nightly=old)
@@ -264,7 +264,7 @@ async def test_rejects_invalid_arguments_when_a_worker_is_made(deploys: Deploys)
 
 def test_a_name_is_declared_once() -> None:
     app = App()
-    for _ in range(2):  # The same is no other one.
+    for _ in range(2):  # An equal declaration is accepted.
         app.schedule("nightly", "report", cron="0 3 * * *")
     with pytest.raises(InvalidInput, match="declared twice"):
         app.schedule("nightly", "report", cron="0 4 * * *")

@@ -1,4 +1,4 @@
-"""Executions: run by hand or by a schedule, one at a time, tried again, cancelled, and by their task's settings."""
+"""Executions: manual or scheduled, one at a time, retried, cancelled, with their task's settings."""
 
 import pytest
 
@@ -120,6 +120,6 @@ async def test_prune_takes_old_executions_and_keeps_the_last_fire(timetable: Tim
 
 
 async def _end_reports(timetable: Timetable) -> None:
-    """Only those: the other one waits for the end of the test."""
+    """End the executions of `report` only: the other one waits for the end of the test."""
     for each in await timetable.executions(task_id="report", status="PENDING"):
         await timetable.schedules.cancel(each.execution_id)

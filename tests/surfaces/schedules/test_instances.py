@@ -1,4 +1,4 @@
-"""Several instances at once: one of them decides a fire, one of many requests runs a task, and all survives them."""
+"""Several instances at once: one decides a fire, one of many requests runs a task, and all survives a restart."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -89,7 +89,7 @@ async def test_tasks_schedules_and_executions_survive_their_instance(database_ur
 
 @asynccontextmanager
 async def _at_it(app: App, look: Callable[[Tx], Awaitable[object]]) -> AsyncIterator[None]:
-    """Somebody has looked, in a transaction of its own that goes on until the end of this."""
+    """Hold the locks of `look` in a transaction that lasts until the end of the block."""
     looked, may_end = asyncio.Event(), asyncio.Event()
 
     async def stay(tx: Tx) -> None:

@@ -1,4 +1,4 @@
-"""Several instances see to the same due schedules at once: each fire is decided by one of them."""
+"""Several instances poll the same due schedules at once: each fire is decided by one of them."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -20,7 +20,7 @@ async def test_instances_share_what_is_due(timetable: Timetable, rounds: int) ->
         triggers = [SchedulePoller(twin.store, twin.settings) for twin in twins]
 
         async def see_to_it(trigger: SchedulePoller) -> None:
-            # Until the next one is a minute off: a look that found all locked by others is no end.
+            # Until the next one is a minute away: a poll that found all locked by others is no end.
             while await trigger.run_once() < 1:  # noqa: ASYNC110 - it is others who are to come on
                 await asyncio.sleep(0)
 

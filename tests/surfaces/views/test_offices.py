@@ -1,4 +1,4 @@
-"""`job_queue` and `job_executions` say of every job what the offices say, through all its states."""
+"""`job_queue` and `job_executions` match the offices' answers for every job, through all its states."""
 
 import asyncio
 from typing import Any
@@ -41,13 +41,13 @@ def add_more_tasks(app: App) -> None:
 
 
 async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool = True) -> set[str]:
-    """Every row of the views is what the office answers for that job, and none is missing; the statuses seen."""
+    """Check that the views match the office's answer for every job, with none missing; return the statuses seen."""
 
     async def expected() -> dict[str, Any]:
         page = await offices.jobs(office_id, limit=1_000)
         jobs = {job.id: msgspec.to_builtins(await offices.job(office_id, job.id)) for job in page.items}
         for job in jobs.values() if far and reader.on_sqlite else ():
-            # SQLite tells by the reader's clock, which a deadline of that far day has not passed.
+            # SQLite uses the reader's clock, by which a deadline of that far day has not passed.
             job["status"] = job["status"].replace("timeout", "processing")
         return jobs
 
@@ -121,7 +121,7 @@ async def test_view_matches_the_office_through_all_states(office: OfficeKit, rea
 
 
 async def test_lost_and_released_attempts_use_office_vocabulary(office: OfficeKit, reader: Reader) -> None:
-    """Both where the job went on and where it ended so."""
+    """Both where the job continued and where it ended so."""
     kit, found = office.kit, dict[str, set[str]]()
     await office.make({"handler": "later"})
     assert await kit.tick() == 1
@@ -129,7 +129,7 @@ async def test_lost_and_released_attempts_use_office_vocabulary(office: OfficeKi
     await office.make({"handler": "hold", "max_retries": 1})
     for _ in range(2):
         await kit.start_ready()
-        await kit.clock.advance(200)  # Nobody renews the lease meanwhile.
+        await kit.clock.advance(200)  # The lease is not renewed meanwhile.
         await kit.worker.recover.run_once()
         await agree(office.offices, office.id, reader)
         await kit.clock.advance(3_600)

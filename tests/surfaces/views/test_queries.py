@@ -1,4 +1,4 @@
-"""What docs/views.md promises to a reader: columns, words, no writing, and no more rights than it says."""
+"""The contract of docs/views.md: columns, values, no writes, and only the documented privileges."""
 
 import asyncio
 import enum

@@ -1,4 +1,4 @@
-"""`executions` and `schedules` say what the surface of schedules says, through all states and kinds."""
+"""`executions` and `schedules` match the surface of schedules, through all states and kinds."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.surfaces.schedules.schedule_kit import Timetable, add_tasks
 from tests.surfaces.views.page import check_types_of_values
 from tests.surfaces.views.reader import Reader, at_rest
 
-# Lists of fires that wait, and what an operator changed: for those who have the API.
+# Waiting fires, and an operator's changes: only in the API.
 NOT_SHOWN = {"waiting", "overridden"}
 
 
@@ -22,7 +22,7 @@ async def timetable(far_kit: TestKit) -> Timetable:
 
 
 async def executions_agree(timetable: Timetable, reader: Reader) -> dict[str, Any]:
-    """Every row is what the surface answers, and none is missing."""
+    """Check that every row matches the surface's answer, and none is missing."""
 
     async def expected() -> dict[str, Any]:
         return {each.execution_id: msgspec.to_builtins(each) for each in await timetable.executions()}

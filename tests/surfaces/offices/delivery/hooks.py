@@ -1,4 +1,4 @@
-"""Short words for what the tests do with webhooks."""
+"""Helpers for tests of webhooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 async def listen(office: OfficeKit, *webs: Web, **hook: Any) -> list[str]:
-    """Have the office tell these servers; the ids of the webhooks."""
+    """Register these servers as webhooks of the office and return their ids."""
     hooks = [{"url": f"{web.url}/hook", "secret": SECRET} | hook for web in webs]
     return [each.id for each in (await office.offices.change(office.id, {"webhooks": hooks})).webhooks]
 
@@ -26,5 +26,5 @@ def ids(seen: list[Seen]) -> list[str]:
 
 
 async def statuses(office: OfficeKit, hook: str) -> list[str]:
-    """What became of each event for the webhook."""
+    """Return the type and status of each delivery of the webhook."""
     return [f"{each.type} {each.status}" for each in (await office.offices.deliveries(office.id, hook)).items]

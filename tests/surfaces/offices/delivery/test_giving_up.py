@@ -1,4 +1,4 @@
-"""A webhook that never answers is disabled; what it missed waits, and goes out when it is enabled again."""
+"""A webhook that never answers is disabled; deliveries it missed wait, and are sent when it is enabled again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def test_gone_webhook_is_disabled_at_once_without_loss(
         assert (shown.state, shown.disabled_at is None) == ("disabled", False)
         assert "410 Gone" in (shown.last_error or "")
         tried = len(web.seen)
-        assert tried <= 3  # Others may have been on their way.
+        assert tried <= 3  # Others may have been in flight.
         await office.one()
         await office.kit.run_all()
         assert len(web.seen) == tried
@@ -83,7 +83,7 @@ async def test_a_single_event_disables_it_with_its_last_try_and_stays(office: Of
 
 
 async def test_one_failing_event_disables_no_webhook(office: OfficeKit) -> None:
-    """The first one comes again and again between others, which pass."""
+    """The first one is retried between others, which succeed."""
     async with Web(reply(400)) as web:
         (hook,) = await listen(office, web, events=["job_completed"])
         await _patient(office)
@@ -131,7 +131,7 @@ async def test_a_change_of_the_office_keeps_who_is_known(office: OfficeKit) -> N
         new, kept = changed.webhooks
         assert (kept.id, kept.state, kept.events) == (hook, "disabled", ["job_failed"])
         assert new.id != hook
-        # At another address it is somebody else who answers.
+        # At another address it is another receiver.
         moved = await office.offices.change(office.id, {"webhooks": [{"id": hook, "url": f"{other.url}/moved"}]})
         assert [(each.id, each.state) for each in moved.webhooks] == [(hook, "enabled")]
         await office.kit.run_all()
@@ -152,6 +152,6 @@ async def test_a_webhook_of_another_office_is_not_found(office: OfficeKit) -> No
 
 
 async def _patient(office: OfficeKit) -> None:
-    """A worker that gives a webhook up for nothing but the last try of an event."""
+    """Configure the worker to disable a webhook only at the last attempt of an event."""
     http = office.kit.worker._executors["http"]
     http.settings = office.kit.app.settings.model_copy(update={"webhook_patience": 1e9})  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The queues of offices and listeners that are gone go, too, once nothing of theirs is left; no others ever do."""
+"""Queues of deleted offices and webhooks are deleted once nothing of theirs is left; no others ever are."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ async def _queues(office: OfficeKit) -> set[str]:
 
 
 async def _counted(office: OfficeKit, older_than: float) -> int:
-    """How many of them would go, by what `prune --dry-run` asks."""
+    """Return how many of them would go, by the query of `prune --dry-run`."""
     return (await office.kit.app.store.count_prunable(int(older_than * 1_000_000))).queues
 
 
 async def _tidy(office: OfficeKit, older_than: float) -> None:
-    """What the loops of a worker do in their time."""
+    """Run the maintenance loops of a worker once."""
     store = office.kit.app.store
-    for _ in range(2):  # What is told of the pruning is folded before the queues go.
+    for _ in range(2):  # Events of the pruning are folded before the queues go.
         while await store.prune(int(older_than * 1_000_000), 500):
             pass
         while await store.number_events():
@@ -45,7 +45,7 @@ async def _tidy(office: OfficeKit, older_than: float) -> None:
 
 
 async def _orphans(office: OfficeKit) -> int:
-    """Rows that belong to a queue that is not there."""
+    """Return the rows of queues that do not exist."""
     store, found = office.kit.app.store, 0
     for table in THEIRS:
         sql = f"SELECT queue_id FROM hanbeon.{table} WHERE queue_id NOT IN (SELECT id FROM hanbeon.queue)"
@@ -71,7 +71,7 @@ async def test_orphaned_queues_go_once_their_jobs_are_gone(office: OfficeKit) ->
         await office.kit.advance(10 * DAY)
         assert await _counted(office, 30 * DAY) == 0
         await _tidy(office, 30 * DAY)
-        assert await _queues(office) == before  # Their jobs are kept, and can be looked at.
+        assert await _queues(office) == before  # Their jobs are kept, and can be read.
         await office.kit.advance(21 * DAY)
         assert await _counted(office, 30 * DAY) == len(before - {"default"})
         await _tidy(office, 30 * DAY)
@@ -103,7 +103,7 @@ async def test_one_with_a_job_that_waits_stays_however_old_it_is(office: OfficeK
     (hook,) = (
         await office.offices.change(office.id, {"webhooks": [{"url": "https://example.org", "secret": SECRET}]})
     ).webhooks
-    sent = await office.offices.test_webhook(office.id, hook.id)  # Nobody has sent it.
+    sent = await office.offices.test_webhook(office.id, hook.id)  # It has not been sent.
     await office.offices.change(office.id, {"webhooks": None})
     await office.kit.advance(90 * DAY)
     assert await _counted(office, 30 * DAY) == 1
@@ -111,7 +111,7 @@ async def test_one_with_a_job_that_waits_stays_however_old_it_is(office: OfficeK
     assert queue_of_tests(hook.id) in await _queues(office)
     assert f"webhook:{hook.id}" not in await _queues(office)
     await office.kit.run_all()
-    assert (await office.kit.app.job(sent.id).state()).value == "succeeded"  # There was nobody to send it to.
+    assert (await office.kit.app.job(sent.id).state()).value == "succeeded"  # There was no receiver.
 
 
 async def test_orphaned_queue_stays_a_day_and_for_a_recreated_office(office: OfficeKit) -> None:
@@ -130,7 +130,7 @@ async def test_orphaned_queue_stays_a_day_and_for_a_recreated_office(office: Off
 
 
 async def test_only_their_owners_put_jobs_into_them(office: OfficeKit) -> None:
-    """An instance that remembers a lane of one that is gone would make jobs that nobody sees."""
+    """An instance that caches a lane of a deleted queue would create jobs that nobody sees."""
     for kind in ("office", "webhook", "webhook-test", "notification"):
         with pytest.raises(InvalidInput, match=r"belongs to an office.*use another queue") as refused:
             await office.kit.app.enqueue("work", queue=f"{kind}:{office.id}")
@@ -156,7 +156,7 @@ async def test_a_job_of_an_office_may_make_others_beside_itself(office: OfficeKi
 
 
 async def test_nobody_is_waited_for_and_nobody_waits(office: OfficeKit) -> None:
-    """A queue whose row another holds, as a claim does, is passed over and goes the next time."""
+    """A queue whose row is locked, as by a claim, is skipped and goes the next time."""
     store = office.kit.app.store
     if not isinstance(store.database, PostgresDatabase):
         pytest.skip("SQLite has one writer at a time")

@@ -1,4 +1,4 @@
-"""Whom an office tells, as clients say it: what does not fit is refused by its field, and no secret is repeated."""
+"""Webhooks and notification targets of an office: invalid ones are rejected by field, and no secret is shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = "https://example.org/hook"
 
 @pytest.fixture
 async def office(sqlite_url: str) -> AsyncIterator[OfficeKit]:
-    """One that may not go to private addresses."""
+    """An office that may not deliver to private addresses."""
     app = App()
     async with TestKit(app, sqlite_url) as kit:
         office = OfficeKit(kit, add_tasks(app))

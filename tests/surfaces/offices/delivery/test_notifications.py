@@ -1,4 +1,4 @@
-"""People hear of what failed for good, by mail and over HTTP, and nobody sees their passwords."""
+"""Notifications of permanent failures, by mail and over HTTP, without exposing passwords."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_one_for_each_failure_and_target(office: OfficeKit) -> None:
     async with smtp_server() as first, smtp_server() as second:
         await office.offices.change(office.id, {"notifications": [first.target(), second.target()]})
         failing: list[dict[str, Any]] = [{"handler": "fail", "max_retries": 0, "title": f"job {n}"} for n in range(3)]
-        # What fails with what it depends on has failed, too.
+        # A job that fails with its dependency has failed, too.
         behind = {"depends_on": ["a"], "on_dependency_failure": "fail", "title": "behind"}
         await office.make({**failing[0], "key": "a"}, *failing[1:], behind)
         await office.kit.run_all()
@@ -122,7 +122,7 @@ async def test_sending_to_who_is_silent_can_be_stopped_for_real(office: OfficeKi
 
 @pytest.fixture
 async def strict(kit_url: str) -> AsyncIterator[OfficeKit]:
-    """An office that may not tell private addresses."""
+    """An office that may not notify private addresses."""
     app = App()
     gates = add_tasks(app)
     async with TestKit(app, kit_url, start=dt.datetime.now(dt.UTC)) as kit:

@@ -1,4 +1,4 @@
-"""Workers that are killed, workers beside each other, and webhooks that are dead for a whole run: nothing is lost."""
+"""Killed workers, concurrent workers, and webhooks that are dead for a whole run: nothing is lost."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.surfaces.offices.delivery.hooks import SECRET, ids
 from tests.surfaces.offices.delivery.webhook_run import MODULE, SETTINGS, WebhookRun, until, webhook_run
 
 JOBS = 60
-# Where nobody is killed, nobody is to be mistaken for dead on a machine that is busy.
+# Where no worker is killed, none may be mistaken for dead on a busy machine.
 UNHURRIED = {"lease": 30.0}
 
 
 async def _slowly(peer: Peer) -> None:
-    """Takes an event, and says so after a while in which its sender may die."""
+    """Accept an event, and respond after a while in which its sender may die."""
     await asyncio.sleep(0.05)
     await peer.send(reply(204))
 
@@ -53,7 +53,7 @@ async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) 
                 worker.end()
         deliveries = await run.assert_one_delivery_for_each_event(hook)
         assert set(ids(web.seen)) == {each.id for each in deliveries}
-        # One whose answer was lost came again: under the same id, with the same bytes.
+        # A delivery whose response was lost came again: under the same id, with the same bytes.
         bodies = {(seen.headers["webhook-id"], seen.body) for seen in web.seen}
         assert len(bodies) == len(deliveries)
         for seen in web.seen:
@@ -68,17 +68,17 @@ async def test_two_workers_make_one_delivery_of_each_event(database_url: str) ->
                 await until(lambda: _all_done(run, JOBS), "all jobs are done")
                 await until(lambda hook=hook: run.all_delivered(hook), "all events are delivered")  # type: ignore[misc]
                 deliveries = await run.assert_one_delivery_for_each_event(hook)
-                # Nobody was killed: nothing came twice.
+                # No worker was killed: nothing came twice.
                 assert sorted(ids(web.seen)) == sorted(each.id for each in deliveries)
 
 
 @pytest.mark.slow
 async def test_dead_webhooks_slow_down_and_lose_nothing(database_url: str) -> None:
-    """One refuses connections, one takes them and is silent; a third is well. Hundreds of jobs do not notice."""
+    """One refuses connections, one accepts them and is silent; a third works. Hundreds of jobs are not affected."""
     jobs = 200
     settings = SETTINGS | UNHURRIED | {"webhook_timeout": 5.0, "webhook_patience": 1.0}
     with socket.socket() as held:
-        held.bind(("127.0.0.1", free_port()))  # Bound and not listening: nobody else can have it, and nobody is there.
+        held.bind(("127.0.0.1", free_port()))  # Bound and not listening: connections are refused.
         port = held.getsockname()[1]
         async with (
             Web(silence) as silent,

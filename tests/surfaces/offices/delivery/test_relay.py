@@ -1,4 +1,4 @@
-"""Each event becomes one delivery for each webhook, whoever relays it, and nobody pays who has no webhook."""
+"""Each event becomes one delivery per webhook, whichever worker relays it; offices without webhooks cost nothing."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def test_where_nobody_listens_events_cost_the_relay_nothing(app: App, monk
     asked = _questions(app, monkeypatch)
     assert await relay.run_once() == relay.quiet_seconds == app.settings.poll * 6
     assert len(asked) == 1
-    for _ in range(100):  # So many times it is told of events.
+    for _ in range(100):  # Notified of this many events.
         assert 0 < await relay.run_once() <= relay.quiet_seconds
     assert len(asked) == 1
     relay.look_again()
@@ -123,7 +123,7 @@ async def test_deliveries_tell_nobody_of_themselves(office: OfficeKit) -> None:
 
 
 async def test_silent_webhooks_take_no_slot_from_jobs(app_url: str) -> None:
-    """A worker with a single slot, all of whose webhooks are silent: jobs run one after the other all the same."""
+    """A worker with a single slot and only silent webhooks: jobs still run one after the other."""
     async with (
         App(app_url, outbound_allow_private=True, webhook_timeout=60, shutdown_grace=0) as app,
         Web(silence) as web,
@@ -171,7 +171,7 @@ async def test_explain_knows_who_sends(office: OfficeKit) -> None:
 
 
 def _questions(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the database is asked from now on: a word for each transaction."""
+    """Record the kind of every transaction from now on."""
     asked: list[str] = []
     database: Any = app.store.database
 

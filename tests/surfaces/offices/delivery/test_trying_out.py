@@ -1,4 +1,4 @@
-"""A webhook is tried out: a message that nothing has happened for, sent once, which changes nothing of its state."""
+"""Test messages of a webhook: sent once, without an event, and without an effect on its state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.surfaces.offices.office_kit import OfficeKit
 
 async def test_message_is_signed_like_an_event_and_can_be_read(office: OfficeKit) -> None:
     async with Web(reply(204)) as web:
-        (hook,) = await listen(office, web, events=["job_failed"])  # Whatever it asked for.
+        (hook,) = await listen(office, web, events=["job_failed"])  # Whatever events it subscribed to.
         sent = await office.offices.test_webhook(office.id, hook)
         assert (sent.type, sent.status, sent.event_id, sent.job_id) == ("webhook_test", "waiting", None, None)
         await office.kit.run_all()
@@ -100,7 +100,7 @@ async def test_unknown_webhook_or_delivery_is_not_found(office: OfficeKit) -> No
             await office.offices.delivery(office.id, second, sent.id)
         with pytest.raises(WebhookNotFound):
             await office.offices.test_webhook(office.id, job.id)
-        # Removed before a worker came to it: it goes to nobody.
+        # Removed before a worker claimed it: it is not sent.
         await office.offices.change(office.id, {"webhooks": None})
         await office.kit.run_all()
         assert web.seen == other.seen == []

@@ -1,4 +1,4 @@
-"""Events go to webhooks: each of them, signed, the same bytes at every try."""
+"""Deliveries to webhooks: every event, signed, with the same bytes at every attempt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_every_event_is_sent_once_and_is_the_one_that_others_see(office: O
         await listen(office, web)
         await office.one()
         await office.kit.run_all()
-        assert sorted(types(web)) == sorted(EVENTS)  # Several are on their way at once: which comes first is open.
+        assert sorted(types(web)) == sorted(EVENTS)  # Several are in flight at once, in any order.
         sent = [msgspec.json.decode(seen.body, type=SchedulerEvent) for seen in web.seen]
         assert sorted(sent, key=lambda event: event.id) == await _events(office)
         assert [(seen.method, seen.target) for seen in web.seen] == [("POST", "/hook")] * 3
@@ -151,7 +151,7 @@ async def test_a_new_secret_signs_from_the_next_try_on(office: OfficeKit) -> Non
         await office.kit.run_all()
         first, second = web.seen
         Webhook(SECRET).verify(first.body, first.headers)
-        # By hand, for the clock has moved on.
+        # By hand, since the clock has advanced.
         at = dt.datetime.fromtimestamp(int(second.headers["webhook-timestamp"]), dt.UTC)
         signed = Webhook(new).sign(second.headers["webhook-id"], at, second.body.decode())
         assert second.headers["webhook-signature"] == signed
@@ -176,7 +176,7 @@ async def test_removed_webhook_gets_nothing_more(office: OfficeKit) -> None:
 
 
 async def test_deliveries_under_way_to_who_is_removed_end(office: OfficeKit) -> None:
-    """Made by a relay that did not know yet."""
+    """Created by a relay that did not know of the removal yet."""
     async with Web(reply(204)) as web:
         hooks = await listen(office, web)
         await office.one()

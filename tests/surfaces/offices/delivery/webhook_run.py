@@ -1,4 +1,4 @@
-"""An office with webhooks, worked by other processes: what they are told, and what is heard of it."""
+"""An office with webhooks whose workers are other processes: its jobs, events and deliveries."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.surfaces.offices.delivery.hooks import SECRET
 
 MODULE = "tests.surfaces.offices.delivery.webhook_run"
 PATIENCE = 90.0
-# A worker that was killed is missed after two seconds.
+# A killed worker is noticed after two seconds.
 SETTINGS: dict[str, Any] = {"lease": 2.0, "poll": 0.5, "outbound_allow_private": True, "shutdown_grace": 1.0}
 
 
 def make_app(url: str, **settings: Any) -> App:
-    """What worker processes run."""
+    """The App of the worker processes."""
     app = App(url, **settings)
 
     @app.task
@@ -35,7 +35,7 @@ def make_app(url: str, **settings: Any) -> App:
 
 
 class WebhookRun:
-    """One office, seen from an App that does not work."""
+    """One office, seen from an App without a worker."""
 
     def __init__(self, app: App, office: str, hooks: list[str]) -> None:
         self.app, self.office, self.hooks = app, office, hooks
@@ -77,7 +77,7 @@ class WebhookRun:
         return deliveries
 
     async def all_delivered(self, hook: str) -> bool:
-        """Whether every event has become a delivery, and every delivery was taken."""
+        """Return true once every event has become a delivery and every delivery has succeeded."""
         deliveries = await self.deliveries(hook)
         return len(deliveries) >= len(await self.event_ids()) and all(each.status == "delivered" for each in deliveries)
 
