@@ -27,7 +27,7 @@ def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
 def sync_annotation(annotation: Any) -> str:
     """Return an annotation as the synchronous side writes it."""
     text = str(annotation)
-    text = text.replace("contextlib.AbstractAsyncContextManager[LentTransaction]", "Iterator[SyncTransaction]")
+    text = text.replace("contextlib.AbstractAsyncContextManager[UserTransaction]", "Iterator[SyncTransaction]")
     text = re.sub(r"\b(Job|App)\b", r"Sync\1", text)
     return text.replace("AsyncIterator", "Iterator")
 
