@@ -1,4 +1,4 @@
-"""Commands as a user has them: run by a worker on both stores, with a log that can be read meanwhile."""
+"""Commands run by a worker on both stores, with a log that can be read meanwhile."""
 
 import asyncio
 import sys
@@ -41,7 +41,7 @@ async def test_result_progress_and_log_of_a_command(app: App) -> None:
     assert streams == {("stdout", "hello"), ("stderr", "oops")}
 
 
-async def test_what_runs_can_be_watched(app: App, tmp_path: Path) -> None:
+async def test_command_log_is_readable_while_it_runs(app: App, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     script = f"""echo first; echo '{{"progress": 1}}' >&3; while [ ! -e {gate} ]; do sleep 0.01; done; echo last"""
     async with app.worker():
@@ -98,12 +98,12 @@ async def test_the_test_kit_runs_commands_too(kit: TestKit) -> None:
 
 
 async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> None:
-    """A limit of 25: never more of them run, none is left, no descriptor either."""
+    """With a limit of 25 never more of them run, and neither processes nor descriptors are left."""
     journal = Journal(tmp_path / "journal")
     async with App(app_url, concurrency=200) as app:
         await app.configure_queue("default", max_concurrent=25)
-        told = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
-        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {told}')
+        journalled = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
+        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {journalled}')
         async with app.worker():
             await (await app.enqueue(work)).wait(30)
             before = psutil.Process().num_fds()
@@ -123,7 +123,7 @@ async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 async def test_a_flood_is_cut_and_stalls_nobody(app_url: str) -> None:
-    """A quarter of a gigabyte; the same at a whole one, which takes four times as long."""
+    """A quarter of a gigabyte; a whole one behaves alike and takes four times as long."""
     megabytes = 250
     async with App(app_url, max_log_bytes=100_000) as app:
         flood = app.command("flood", [sys.executable, "-c", FLOOD, "{args.blocks}"], retries=0)

@@ -1,4 +1,4 @@
-"""Very many jobs in one call: of every kind what was asked for, in order, all of them or none."""
+"""Very many jobs in one call: as requested, in order, all of them or none."""
 
 import datetime as dt
 from typing import Any

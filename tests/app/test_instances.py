@@ -1,4 +1,4 @@
-"""Workers beside each other: they register, share the work, and leave alone what they do not know."""
+"""Several workers: they register, share the work, and leave unknown tasks alone."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a task says with `ctx.log`: readable while it runs, and all there when it has ended, however it did."""
+"""`ctx.log`: readable while the task runs, and complete when it has ended, however it did."""
 
 import asyncio
 import threading
@@ -17,7 +17,7 @@ from tests.executors import bodies
 
 
 async def entries(job: Job[object], attempt: int | None = None) -> list[LogEntry]:
-    """All of a log, page by page."""
+    """Return all of a log, page by page."""
     page = await job.log(attempt=attempt)
     found = [*page.entries]
     while page.more:
@@ -57,7 +57,7 @@ async def test_a_log_is_read_while_the_job_runs(kit: TestKit) -> None:
     assert (last.text, last.line, last.at) == ("third", 3, record.started_at + 3 * MICROS), "by the database's clock"
 
 
-async def test_what_was_said_last_is_there_however_the_attempt_ends(kit: TestKit) -> None:
+async def test_last_log_lines_survive_every_kind_of_end(kit: TestKit) -> None:
     @kit.app.task(retries=0, timeout=30)
     async def work(ctx: Context, end: str) -> None:
         ctx.log(f"before {end}")
@@ -88,7 +88,7 @@ async def test_what_was_said_last_is_there_however_the_attempt_ends(kit: TestKit
     assert states == [State.SUCCEEDED, State.FAILED, State.FAILED, State.PENDING, State.FAILED, State.CANCELLED]
 
 
-async def test_what_a_worker_hands_back_keeps_its_log(app_url: str) -> None:
+async def test_job_handed_back_keeps_its_log(app_url: str) -> None:
     async with App(app_url, shutdown_grace=0) as app:
         began = asyncio.Event()
 
@@ -173,7 +173,7 @@ async def test_no_log_is_kept_where_the_limit_is_nothing(kit_url: str) -> None:
 
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_log_beside_a_transaction(kit: TestKit, fails: bool) -> None:
-    """On SQLite the transaction holds the only write lock: the log goes through it, or comes after its undoing."""
+    """On SQLite the transaction holds the only write lock: the log is written through it, or after its rollback."""
 
     @kit.app.task(retries=0)
     async def work(ctx: Context) -> None:
@@ -184,7 +184,7 @@ async def test_a_log_beside_a_transaction(kit: TestKit, fails: bool) -> None:
             raise ValueError
 
     job = await kit.app.enqueue(work)
-    async with asyncio.timeout(LENT_LIMIT_SECONDS * 0.8):  # Nobody has to wait until it has lasted too long.
+    async with asyncio.timeout(LENT_LIMIT_SECONDS * 0.8):  # Before the transaction's limit.
         await kit.tick()
     assert await job.state() is (State.FAILED if fails else State.SUCCEEDED)
     assert await texts(job) == ["before", "inside"]
@@ -245,7 +245,7 @@ async def test_a_process_logs_too(app: App) -> None:
     assert await texts(job) == ["one", "두", "셋"]
 
 
-async def test_a_process_that_floods_is_slowed_down_and_loses_only_the_middle(app: App) -> None:
+async def test_flooding_process_is_slowed_and_loses_only_the_middle(app: App) -> None:
     flooding = app.task(executor="process")(bodies.flooding.function)
     async with app.worker():
         job = await app.enqueue(flooding.call(lines=200_000))
@@ -264,7 +264,7 @@ async def test_a_process_that_floods_is_slowed_down_and_loses_only_the_middle(ap
     assert sum(entry.lines for entry in entries if isinstance(entry, LogCut)) == 200_000 - len(lines)
 
 
-async def test_bad_questions(kit: TestKit) -> None:
+async def test_log_rejects_invalid_parameters(kit: TestKit) -> None:
     job = await kit.make_job()
     questions: list[dict[str, Any]] = [{"attempt": 0}, {"after": "here"}, {"limit": 0}, {"limit": 10_001}]
     for question in questions:

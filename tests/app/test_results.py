@@ -1,4 +1,4 @@
-"""What the holder of a job learns: its typed result, its failure, or that it takes longer."""
+"""Waiting for a job: its typed result, its failure, or a timeout."""
 
 import asyncio
 import dataclasses
@@ -140,7 +140,7 @@ async def test_retries_wait_longer_each_time(kit: TestKit) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), {"a": {1j}}, "\ud800"], ids=["object", "inside", "half a character"])
-async def test_a_result_that_cannot_be_kept_fails_for_good_and_says_why(kit: TestKit, value: Any) -> None:
+async def test_unserializable_result_fails_permanently_with_reason(kit: TestKit, value: Any) -> None:
     @kit.app.task
     async def work() -> Any:
         return value
@@ -169,7 +169,7 @@ async def test_a_result_over_the_limit_fails_for_good(kit_url: str) -> None:
 async def test_long_and_odd_messages_are_kept_as_far_as_they_can_be(
     kit: TestKit, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.CRITICAL, "hanbeon")  # Half a character in a log is more than some test runners stand.
+    caplog.set_level(logging.CRITICAL, "hanbeon")  # A lone surrogate in a log breaks some test runners.
 
     class Odd(Exception):
         def __str__(self) -> str:

@@ -53,11 +53,11 @@ async def test_writes_and_jobs_commit_with_the_block(app: App, note: Task[[int],
             with pytest.raises(JobNotFound):
                 await job.state()
             assert (await tx.fetch("SELECT count(*) AS n FROM orders"))[0]["n"] == 1
-        assert await asyncio.wait_for(job.result(), 30) == 7  # Woken, not polled for: that takes a minute.
+        assert await asyncio.wait_for(job.result(), 30) == 7  # By a wake-up: the poll is a minute.
         assert await asyncio.wait_for(behind.result(), 30) == 8
     assert await numbers(app) == [7]
     assert (await verify(app.store)).findings == ()
-    # The lanes made inside are remembered now, and work without a transaction.
+    # The lanes created inside are cached now, and work without a transaction.
     assert await (await app.enqueue(note.call(9), queue="one never seen")).state() is State.READY
 
 
@@ -78,7 +78,7 @@ async def test_an_exception_undoes_both(app: App, note: Task[[int], int]) -> Non
     assert await numbers(app) == []
     assert await app.jobs() == []
     assert await app.events_after() == []
-    # Nor is a lane remembered that never came to be.
+    # Nor is a lane cached that was never committed.
     assert await (await app.enqueue(note.call(9), queue="q")).state() is State.READY
 
 
@@ -148,7 +148,7 @@ async def test_on_sqlite_it_may_not_last(sqlite_url: str, monkeypatch: pytest.Mo
         async def take_long() -> None:
             async with app.transaction() as tx:
                 await app.enqueue(task.call(), transaction=tx)
-                await asyncio.wait_for(app.enqueue(task.call()), 10)  # Waits for the lock until the time is over.
+                await asyncio.wait_for(app.enqueue(task.call()), 10)  # Waits for the lock until the time limit.
                 await app.enqueue(task.call(), transaction=tx)
 
         with pytest.raises(TransactionTooLong):

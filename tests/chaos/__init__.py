@@ -1,1 +1,1 @@
-"""What the engine promises when workers, connections and servers die, freeze and come back."""
+"""Guarantees of the engine while workers, connections and servers die, freeze and come back."""

@@ -1,4 +1,4 @@
-"""Clocks of worker processes, not all to be trusted."""
+"""Clocks for worker processes, some of them wrong on purpose."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _HOUR = 3600.0
 
 
 class JumpingClock(SystemClock):
-    """Its wall clock is another one each time it is read, hours behind or ahead."""
+    """A wall clock that is hours slow or fast, by another amount at each reading."""
 
     def now_us(self) -> int:
         return super().now_us() + round(random.uniform(-12, 12) * _HOUR * 1_000_000)
 
 
 class PausedClock(SystemClock):
-    """A monotonic clock that stands still with its machine, as that of a virtual machine that is paused does.
+    """A monotonic clock that stops while its machine is paused, as that of a virtual machine does.
 
     It grows by at most a tenth of a second between two readings, so that its owner never learns that it was frozen.
     """
@@ -37,7 +37,7 @@ class PausedClock(SystemClock):
 
 
 def travel() -> None:
-    """From here on this process is a day ahead of the world, wherever it asks for the time."""
+    """Put the clock of this process a day ahead, wherever it reads the time."""
     time_machine.travel(time.time() + 24 * _HOUR).start()
 
 

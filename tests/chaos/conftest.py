@@ -1,4 +1,4 @@
-"""What bodies of other processes tell."""
+"""The journal to which task bodies in other processes write."""
 
 from pathlib import Path
 

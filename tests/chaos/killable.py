@@ -1,4 +1,4 @@
-"""Tasks that are processes or commands and do not want to end; what the harness starts in each worker process."""
+"""Processes and commands that refuse to end, and the App that the harness starts in each worker process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def quiet_app(url: str, **settings: Any) -> App:
 
 
 def quick(ctx: SyncContext, journal: str = "") -> None:
-    """Tells if anything still runs that was told to be running."""
+    """Record every process that the journal lists and that still runs."""
     if journal:
         tell_overlaps(ctx.job_id, ctx.fence, journal)
 

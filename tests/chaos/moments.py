@@ -1,4 +1,4 @@
-"""Waiting for something that another process does: asked again and again until it is so, never slept for."""
+"""Wait for something that another process does, by polling until it is so."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BETWEEN = 0.02
 
 
 async def until(what: str, ask: Callable[[], Awaitable[T | None]], timeout: float = PATIENCE) -> T:
-    """The first answer that is not None. A database that is away just now is asked again."""
+    """Return the first answer that is not None. An unreachable database is asked again."""
     end = time.monotonic() + timeout
     while True:
         try:
@@ -90,7 +90,7 @@ async def direct(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
 
 
 async def rows_of(store: Store, sql: str, *args: Any) -> Sequence[Any]:
-    """Any statement in the portable words of `dialect.py`, committed."""
+    """Run and commit a statement in the portable SQL of `dialect.py`."""
     lent = await store.lend()
     try:
         rows = await lent.fetch(translate(sql, store.database.dialect), *args)
@@ -105,12 +105,12 @@ async def _nothing(tx: Tx) -> None:
 
 
 async def make_ledger(app: App) -> None:
-    """A user's own table. No constraint of its own keeps a row from being there twice."""
+    """Create a user's own table, without a constraint that would prevent duplicate rows."""
     await rows_of(app.store, "CREATE TABLE ledger (job text NOT NULL, fence bigint NOT NULL)")
 
 
 async def ledger_of(app: App) -> list[tuple[str, int]]:
-    """Which attempts of which jobs have written."""
+    """Return the attempts, by job, that have written a row."""
     return sorted((row["job"], row["fence"]) for row in await rows_of(app.store, "SELECT job, fence FROM ledger"))
 
 

@@ -19,7 +19,7 @@ class _Line:
 
     @property
     def port(self) -> int:
-        """By which the far side knows this connection."""
+        """The port by which the far side knows this connection."""
         port: int = self.far.get_extra_info("sockname")[1]
         return port
 
@@ -41,7 +41,7 @@ class _Line:
         writer.close()
 
     async def _passage(self) -> None:
-        """Until the gate is open; it may be exchanged for another while somebody waits."""
+        """Wait until the gate is open; it may be replaced by another while somebody waits."""
         while not (gate := self.gate).is_set() or gate is not self.gate:
             await gate.wait()
 
@@ -75,26 +75,26 @@ class FaultProxy:
         return self._target._replace(netloc=f"{account}@127.0.0.1:{port}").geturl()
 
     def silence(self) -> None:
-        """From now on nothing passes, on old connections and new ones; what is sent waits."""
+        """Let nothing pass from now on, over existing and new connections; hold back what is sent."""
         self._gate.clear()
         self.silenced.set()
 
     def silence_when(self, ask: Ask) -> None:
-        """Go silent before the first piece of the client's that `ask` says yes to, given it and the line's port."""
+        """Go silent before the first chunk from the client for which `ask(chunk, port of the line)` returns true."""
         self._ask = ask
 
     def heal(self) -> None:
-        """What waited is delivered, and everything passes again."""
+        """Deliver what was held back, and let everything pass again."""
         self._gate.set()
 
     def strand(self) -> None:
-        """Connections of now stay silent for ever, and nobody is told; new ones pass."""
+        """Keep the current connections silent for good without closing them; let new ones pass."""
         for line in self._lines:
             line.gate = asyncio.Event()
         self.heal()
 
     def cut(self) -> None:
-        """Reset every connection of now; new ones pass, or wait if the proxy is silent."""
+        """Reset all current connections; new ones pass, or wait if the proxy is silent."""
         for line in self._lines:
             line.abort()
 

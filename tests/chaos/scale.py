@@ -1,4 +1,4 @@
-"""How long the runs are: short and always alike by default, long and of several seeds with HANBEON_CHAOS=long."""
+"""Length of the runs: short with a fixed seed by default, long with several seeds under HANBEON_CHAOS=long."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Work that does not want to end. It needs the standard library alone: a command that runs this starts at once."""
+"""Work that refuses to end. It needs only the standard library, so that a command that runs it starts at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GRANDCHILD = (
 
 
 def refuse_to_end(journal: str, job: str, fence: int) -> None:
-    """The first attempt ignores SIGTERM, as does a daemon that it starts. The others tell if they saw any of it."""
+    """Ignore SIGTERM in the first attempt, as does a daemon that it starts; later attempts report survivors."""
     tell_overlaps(job, fence, journal)
     write_line(journal, f"began {job} {fence} {boottime()} {os.getpid()}")
     if fence > 1:
@@ -31,7 +31,7 @@ def refuse_to_end(journal: str, job: str, fence: int) -> None:
 
 
 def tell_overlaps(job: str, fence: int, journal: str) -> None:
-    """A line in the journal for each process of a first attempt that still runs."""
+    """Write a line to the journal for each process of a first attempt that still runs."""
     for words in Journal.at(journal).lines():
         # The processes of later attempts, which returned, may wait for other jobs.
         if words[0] in ("began", "child") and words[2] == "1" and runs(int(words[-1])):
@@ -39,12 +39,12 @@ def tell_overlaps(job: str, fence: int, journal: str) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Whether it is there and no zombie."""
+    """Return true if the process exists and is no zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    # Its name, in brackets before the state, may hold anything.
+    # The name, in parentheses before the state, may contain anything.
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 

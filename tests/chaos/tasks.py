@@ -1,6 +1,6 @@
-"""The tasks of the chaos runs: tiny ones in masses, and slow ones that tell when they began and how they were stopped.
+"""The tasks of the chaos runs: tiny ones in bulk, and slow ones that record when they began and how they were stopped.
 
-Times in journals are of `boottime`, so that bodies of several processes can be put in order.
+Journals use `boottime`, so that bodies of several processes can be ordered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def make_app(url: str, *, clock: Clock | None = None, **settings: Any) -> App:
     app = App(url, clock=clock, **settings)
 
     def tried(name: str | None = None, on_lost: str = "retry", timeout: float | None = None) -> Decorator:
-        # Chaos burns retries without a fault of the task; a linear back-off from this delay stays short.
+        # Chaos uses up retries without a fault of the task; a linear backoff from this delay stays short.
         return app.task(name=name, on_lost=on_lost, timeout=timeout, retries=1000, retry_delay=0.02, backoff="linear")
 
     for function in (quick, nap, flaky, ledger, first_try_hangs, gated, gated_ledger, gated_progress):
@@ -53,7 +53,7 @@ def make_app(url: str, *, clock: Clock | None = None, **settings: Any) -> App:
     return app
 
 
-# In masses
+# In bulk
 
 
 async def quick() -> None:
@@ -112,13 +112,13 @@ async def gated(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
 
 
 async def gated_ledger(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
-    """Writes a row first and then does as `gated`."""
+    """Write a row, then behave like `gated`."""
     await ledger(ctx, 0.0)
     await gated(ctx, journal, gate, gates)
 
 
 async def gated_progress(ctx: Context, journal: str, gate: str, gates: int = 1) -> None:
-    """As `gated`; at its end, stopped or not, it notes progress and tells whether it could."""
+    """Like `gated`; at its end, stopped or not, write progress and record whether that succeeded."""
     try:
         await gated(ctx, journal, gate, gates)
     finally:
@@ -126,7 +126,7 @@ async def gated_progress(ctx: Context, journal: str, gate: str, gates: int = 1) 
 
 
 async def _note(ctx: Context) -> bool:
-    """Whether the database took it. Being stopped while it asks does not keep it from hearing the answer."""
+    """Return true if the database accepted it. Being stopped meanwhile does not keep it from reading the answer."""
     asking = asyncio.ensure_future(ctx.progress(ctx.fence))
     while not asking.done():
         with contextlib.suppress(asyncio.CancelledError):
@@ -138,7 +138,7 @@ async def _note(ctx: Context) -> bool:
 
 
 def threaded_watch(ctx: SyncContext, journal: str) -> None:
-    """A thread whose first attempt stays until it is told to stop."""
+    """A thread whose first attempt stays until it is asked to stop."""
     _tell("began", ctx, journal)
     while ctx.attempt == 1 and not ctx.stopping:
         time.sleep(0.005)

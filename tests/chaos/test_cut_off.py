@@ -1,4 +1,4 @@
-"""A worker cut off from its database stops its work before its lease ends, and goes on when the wire is back."""
+"""A worker cut off from its database stops its work before the lease ends, and resumes when the connection is back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import (
     assert_sound,
     direct,
@@ -33,35 +33,35 @@ SETTINGS = {"lease": 8.0, "poll": 0.5}
 
 
 def _deliver(proxy: FaultProxy) -> None:
-    """The network is back, and brings what was sent meanwhile."""
+    """Bring the network back and deliver what was sent meanwhile."""
     proxy.heal()
 
 
 def _reset(proxy: FaultProxy) -> None:
-    """The network is back, and the connections of before are refused."""
+    """Bring the network back and reset the earlier connections."""
     proxy.cut()
     proxy.heal()
 
 
 def _forget(proxy: FaultProxy) -> None:
-    """The network is back, but whatever stood between has forgotten the connections of before and tells nobody."""
+    """Bring the network back with the earlier connections silently dropped, as by a NAT that lost its state."""
     proxy.strand()
 
 
 @pytest.mark.parametrize("heal", [_deliver, _reset, _forget])
-async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
+async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None]
 ) -> None:
     tasks = ("first_try_hangs", "threaded_watch")
     async with opened(postgres_url) as app:
         async with fault_proxy(postgres_url) as proxy:
             jobs = [await enqueue(app, task, journal=str(journal)) for task in tasks]
-            with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
-                cut_off = workers.hire(url=proxy.url)
+            with fleet(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+                cut_off = workers.start(url=proxy.url)
                 for job_id in jobs:
                     await until_line(journal, "began", job_id, 1)
                 proxy.silence()
-                other = workers.hire()
+                other = workers.start()
                 await asyncio.gather(*(_assert_ends_in_time(postgres_url, journal, job_id) for job_id in jobs))
                 for job_id in jobs:
                     await until_state(app, job_id, State.SUCCEEDED)
@@ -74,7 +74,7 @@ async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
         await assert_sound(app)
 
 
-# Of a connection that was forgotten, a plain result learns only by the limit of its statement, half a minute.
+# Over a dropped connection a plain result fails only at its statement timeout, half a minute.
 @pytest.mark.parametrize(
     ("heal", "tasks"),
     [
@@ -83,7 +83,7 @@ async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
         (_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"]),
     ],
 )
-async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_slot(
+async def test_late_result_is_refused_and_frees_its_slot(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None], tasks: list[str]
 ) -> None:
     gate = journal.path.with_name("gate")
@@ -91,15 +91,15 @@ async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_
         async with fault_proxy(postgres_url) as proxy:
             await make_ledger(app)
             jobs = [await enqueue(app, task, journal=str(journal), gate=str(gate)) for task in tasks]
-            with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
-                cut_off = workers.hire(url=proxy.url)
+            with fleet(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+                cut_off = workers.start(url=proxy.url)
                 for job_id in jobs:
                     await until_line(journal, "began", job_id, 1)
                 proxy.silence()
                 gate.with_suffix(".1").touch()
                 for job_id in jobs:
                     await until_line(journal, "ended", job_id, 1)
-                other = workers.hire()
+                other = workers.start()
                 for job_id in jobs:
                     await until_state(app, job_id, State.SUCCEEDED)
 
@@ -114,7 +114,7 @@ async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_
 
 
 async def _works_again(app: App, journal: Journal, worker: WorkerProcess) -> None:
-    """It takes a job, hears that it is cancelled, and tells that it has stopped."""
+    """Check that the worker takes a job, receives its cancellation and reports that it has stopped."""
     job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
     began = await until_line(journal, "began", job_id, 1)
     assert int(began[4]) == worker.pid
@@ -123,14 +123,14 @@ async def _works_again(app: App, journal: Journal, worker: WorkerProcess) -> Non
 
 
 async def _assert_ends_in_time(url: str, journal: Journal, job_id: str) -> None:
-    """The first body ends while its lease lasts, as the database has it, asked past the proxy."""
+    """Check that the first body ends within its lease, which is read from the database past the proxy."""
     lease_ends = await until("the first body's end", lambda: _lease_once_ended(url, journal, job_id))
     (ended,) = (float(line[3]) for line in journal.lines("ended") if line[1:3] == [job_id, "1"])
     assert ended < lease_ends, f"it ran on for {ended - lease_ends:.3f} s"
 
 
 async def _lease_once_ended(url: str, journal: Journal, job_id: str) -> float | None:
-    """When the first lease ends by `boottime`, erring early; None while its body runs."""
+    """Return the end of the first lease in `boottime`, erring early; None while its body runs."""
     async with direct(url) as connection:
         asked_at = boottime()
         row = await connection.fetchrow(
@@ -144,7 +144,7 @@ async def _lease_once_ended(url: str, journal: Journal, job_id: str) -> float | 
 
 
 def _assert_never_together(journal: Journal, job_id: str) -> None:
-    """Every body of the job had ended before the next began."""
+    """Check that every body of the job had ended before the next began."""
     words = [line[0] for line in sorted(journal.lines(), key=lambda line: float(line[3])) if line[1] == job_id]
     with guarantee():
         assert words == ["began", "ended"] * (len(words) // 2), words

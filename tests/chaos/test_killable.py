@@ -10,7 +10,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from tests.chaos import killable
-from tests.chaos.crew import Crew, crew
+from tests.chaos.fleet import Fleet, fleet
 from tests.chaos.killable import GRACE, SETTINGS
 from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
 from tests.chaos.scale import LONG, SLACK, TIMEOUT
@@ -37,7 +37,7 @@ async def _opened(url: str) -> AsyncIterator[App]:
 
 
 async def _processes(journal: Journal, job_id: str) -> list[int]:
-    """The process of the first attempt, and its daemon."""
+    """Return the process of the first attempt and its daemon."""
     began = await until_line(journal, "began", job_id, 1)
     child = await until_line(journal, "child", job_id, 1)
     return [int(began[-1]), int(child[-1])]
@@ -55,20 +55,20 @@ def _assert_no_overlap(journal: Journal) -> None:
         assert journal.lines("overlap") == []
 
 
-async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
+async def test_deadline_kills_the_whole_session_before_the_retry(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            workers.hire(concurrency=1)
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.start(concurrency=1)
             await workers.ready()
             job_id = await enqueue(app, task, journal=str(journal), options={"timeout": _DEADLINE})
             processes = await _processes(journal, job_id)
             began_at = float((await until_line(journal, "began", job_id, 1))[3])
             behind = await enqueue(app, "quick", journal=str(journal))
-            # There is one slot: the job behind starts when that is free.
+            # There is one slot: the next job starts when it is free.
             dead_at = await _until_dead(processes, 60)
-            # A command's counts from its start, before it can say that it began.
+            # A command's timeout counts from its start, before it can record that it began.
             assert task == "stubborn_command" or dead_at - began_at >= _DEADLINE
             assert dead_at - began_at < _DEADLINE + GRACE + SLACK
             await until_state(app, job_id, State.SUCCEEDED)
@@ -83,8 +83,8 @@ async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
 
 async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, journal: Journal, task: str) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             asked_at = boottime()
@@ -103,17 +103,17 @@ async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, 
         await assert_sound(app)
 
 
-async def test_work_of_a_killed_worker_dies_with_it_and_is_done_elsewhere(
+async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            dying = workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            dying = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             workers.kill(dying)
             await _until_dead(processes, 1 + SLACK)
-            workers.hire()
+            workers.start()
             await until_state(app, job_id, State.SUCCEEDED)
         assert await statuses(app, job_id) == ["lost", "completed"]
         _assert_no_overlap(journal)
@@ -124,14 +124,14 @@ async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            frozen = workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            frozen = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             frozen.freeze()
             lease_ends = await _lease_end(app, job_id)
             assert await _until_dead(processes, 60) < lease_ends, "its lease had ended"
-            workers.hire()
+            workers.start()
             await until_state(app, job_id, State.SUCCEEDED)
             frozen.thaw()
             await _still_works(app, workers, frozen)
@@ -141,15 +141,15 @@ async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
 
 
 async def _lease_end(app: App, job_id: str) -> float:
-    """When the lease ends by `boottime`, erring early."""
+    """Return the end of the lease in `boottime`, erring early."""
     asked_at = boottime()
     sql = "SELECT locked_until - hanbeon.now() AS left_us FROM hanbeon.jobs WHERE id = $1 AND state = 'running'"
     (row,) = await rows_of(app.store, sql, job_id)
     return asked_at + float(row["left_us"]) / 1_000_000
 
 
-async def _still_works(app: App, workers: Crew, thawed: WorkerProcess) -> None:
-    """The thawed one alone runs a job again."""
+async def _still_works(app: App, workers: Fleet, thawed: WorkerProcess) -> None:
+    """Check that the thawed worker runs a job again, without the others."""
     for other in [each for each in workers.at_work if each is not thawed]:
         workers.kill(other)
     await until_state(app, await enqueue(app, "quick"), State.SUCCEEDED)

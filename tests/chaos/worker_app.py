@@ -1,4 +1,4 @@
-"""What the harness starts in each worker process: the App of these runs, with its log on and a clock by name."""
+"""The App that the harness starts in each worker process, with logging on and a clock chosen by name."""
 
 from typing import Any
 

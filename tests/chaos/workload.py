@@ -1,4 +1,4 @@
-"""A mixed mass of jobs, and what must be true of it at the end whatever happened meanwhile."""
+"""A mixed workload of jobs, and what must hold at the end whatever happened meanwhile."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS = {
 
 @dataclass
 class Workload:
-    """The jobs that were asked for, which of them write a row, and how many children each has."""
+    """The requested jobs, which of them write a row, and how many children each has."""
 
     requests: list[JobRequest[Any]] = field(default_factory=list)
     writers: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class Workload:
             await app.enqueue_many(self.requests[start : start + _PAGE])
 
     async def milestones(self, app: App, rng: random.Random, count: int) -> AsyncIterator[int]:
-        """Moments at random, spread over the run however fast it is: each time some more jobs are through."""
+        """Yield random moments spread over the run: at each, some more jobs have ended."""
         for mark in sorted(rng.sample(range(1, self.size * 9 // 10), k=count)):
 
             async def passed(mark: int = mark) -> int | None:
@@ -95,7 +95,7 @@ class Workload:
         await until("every job has ended", ask, TIMEOUT)
 
     async def assert_done_once(self, app: App) -> None:
-        """Nothing lost, nothing stuck, nothing done twice: every promise that can be counted, and the audit."""
+        """Check that nothing is lost, stuck or done twice: every guarantee that can be counted, and the audit."""
         records = await _all_jobs(app)
         asked = {request.id for request in self.requests}
         completed = await rows_of(

@@ -1,4 +1,4 @@
-"""Both clients, asked alike: what a test says once holds for each."""
+"""The synchronous and the asynchronous client behind one interface, so that each test runs with both."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 from hanbeon.client import AsyncClient, Client
 
 
-class Asking:
+class AnyClient:
     """A client of either kind."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
 
     async def __call__(self, method: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """What the method answers."""
+        """Return the method's result."""
         if isinstance(self.client, AsyncClient):
             return await method(*args, **named)
         return await asyncio.to_thread(method, *args, **named)
 
     async def take(self, items: Any, count: int | None = None) -> list[Any]:
-        """The first so many that an iterator gives, or all."""
+        """Return the first `count` items of an iterator, or all."""
         if not isinstance(self.client, AsyncClient):
             return await asyncio.to_thread(lambda: list(itertools.islice(items, count)))
         taken: list[Any] = []
@@ -38,10 +38,10 @@ class Asking:
 
 
 @contextlib.asynccontextmanager
-async def asking(kind: str, url: str, **options: Any) -> AsyncIterator[Asking]:
+async def any_client(kind: str, url: str, **options: Any) -> AsyncIterator[AnyClient]:
     if kind == "async":
         async with AsyncClient(url, **options) as client:
-            yield Asking(client)
+            yield AnyClient(client)
     else:
         with Client(url, **options) as client:
-            yield Asking(client)
+            yield AnyClient(client)

@@ -1,4 +1,4 @@
-"""Servers that go away and come back at the same address, and a way to them that breaks off."""
+"""Servers that stop and restart at the same address, and a proxy that breaks connections."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Restartable:
         await self.stop()
 
 
-class Way:
-    """Leads to a server. Each of the first connections gets what `first` says, those behind it get through.
+class FaultyProxy:
+    """A proxy in front of a server. The first connections each get an entry of `first`, later ones pass through.
 
-    b"" lets the request through to the server, waits for its answer, and breaks off instead of passing that on. Any
-    other text is the answer, and the server hears of nothing.
+    b"" forwards the request, waits for the response, and closes the connection instead of returning it. Any
+    other text is returned as the response, and the server gets nothing.
     """
 
     def __init__(self, url: str, first: list[bytes]) -> None:
@@ -92,9 +92,9 @@ class Way:
 
 
 @contextlib.asynccontextmanager
-async def broken_way(url: str, first: list[bytes]) -> AsyncIterator[Way]:
-    way = Way(url, first)
-    server = await asyncio.start_server(way._serve, "127.0.0.1", 0)
+async def faulty_proxy(url: str, first: list[bytes]) -> AsyncIterator[FaultyProxy]:
+    proxy = FaultyProxy(url, first)
+    server = await asyncio.start_server(proxy._serve, "127.0.0.1", 0)
     async with server:
-        way.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        yield way
+        proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield proxy

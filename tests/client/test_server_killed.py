@@ -1,4 +1,4 @@
-"""A server that is killed in the middle of requests and started again: what a client made is there once."""
+"""A server that is killed in the middle of requests and started again: every job of the client exists once."""
 
 import asyncio
 import random

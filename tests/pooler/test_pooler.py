@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode, which gives every transaction another connection to the server."""
+"""PgBouncer in transaction mode, which gives every transaction another connection to the server."""
 
 import asyncio
 import logging
@@ -29,28 +29,28 @@ async def test_a_pooler_is_noticed_and_the_server_is_not_taken_for_one(postgres_
     assert await pooled(pooled_url)
 
 
-async def test_without_an_address_to_listen_on_it_polls_and_says_so_once(
-    pooled_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_pooler_without_listen_url_polls_and_logs_once(pooled_url: str, caplog: pytest.LogCaptureFixture) -> None:
     await migrate(pooled_url)
     caplog.set_level(logging.INFO, "hanbeon")
     app = make_app(pooled_url, poll=30)
     async with app, app.worker():
-        for n in range(5):  # In its own process nobody has to be asked.
+        for n in range(5):  # Within one process no notification through the database is needed.
             assert await (await app.enqueue("plain", {"n": n})).result(timeout=10) == n
     app = make_app(pooled_url, poll=0.5)
     async with app, app.worker(), make_app(pooled_url) as other:
         job = await other.enqueue("plain", {"n": 7})
         assert await job.result(timeout=10) == 7
-    told = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
+    notices = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
     assert [record.levelno for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()] == [
         logging.INFO
-    ] * len(told)
-    assert len(told) == 3  # Once for each App that wanted to listen.
+    ] * len(notices)
+    assert len(notices) == 3  # Once for each App that wanted to listen.
 
 
-async def test_whatever_is_prepared_is_inside_a_transaction(pooled_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two transactions the session may change: what was prepared outside of one is another's, or gone."""
+async def test_statements_are_prepared_only_inside_transactions(
+    pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between transactions the session may change: a statement prepared outside one is another session's, or gone."""
     outside: list[str] = []
     prepare_and_run: Any = asyncpg.Connection._execute  # type: ignore[attr-defined]
 
@@ -68,8 +68,8 @@ async def test_whatever_is_prepared_is_inside_a_transaction(pooled_url: str, mon
             jobs = await app.enqueue_many(
                 [app.tasks.get("plain").call(n=1), app.tasks.get("effect").call(n=3)], transaction=tx
             )
-        jobs += [await app.enqueue("plain", {"n": n}) for n in (5, 6)]  # The second one by the short way.
-        many = await app.enqueue_many(app.tasks.get("plain").call(n=n) for n in range(200))  # By that for many.
+        jobs += [await app.enqueue("plain", {"n": n}) for n in (5, 6)]  # The second one takes the fast path.
+        many = await app.enqueue_many(app.tasks.get("plain").call(n=n) for n in range(200))  # The path for many.
         jobs += many[::50]
         for job in jobs:
             await job.result(timeout=20)
@@ -91,9 +91,7 @@ async def test_with_an_address_to_listen_on_it_is_woken(postgres_url: str, poole
         assert await job.result(timeout=10) == 8
 
 
-async def test_an_address_to_listen_on_that_is_a_pooler_itself_is_told(
-    pooled_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_listen_url_that_is_a_pooler_is_reported(pooled_url: str, caplog: pytest.LogCaptureFixture) -> None:
     await migrate(pooled_url)
     app = make_app(pooled_url, listen_url=pooled_url, poll=0.5)
     async with app, app.worker():

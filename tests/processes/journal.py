@@ -1,4 +1,4 @@
-"""A file that many processes append to and nobody rewrites: what bodies did, told without the database."""
+"""A file that many processes append to and nobody rewrites: records what bodies did, independently of the database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_line(path: str, line: str) -> None:
 
 
 class Journal:
-    """What was written, read back."""
+    """Reads the lines of a journal."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -43,5 +43,5 @@ class Journal:
         return [words for words in map(str.split, written) if word is None or words[0] == word]
 
     def count(self, word: str) -> Counter[str]:
-        """How often each job is named behind `word`."""
+        """Count how often each job is named after `word`."""
         return Counter(words[1] for words in self.lines(word))

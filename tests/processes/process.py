@@ -1,4 +1,4 @@
-"""A Python program of tests in a process of its own: told, heard, signalled and always reaped."""
+"""A Python program of the tests in its own process: written to, read from, signalled and always reaped."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ READY = "ready"
 
 
 class Process:
-    """One `python -m module …`, leader of a session of its own. Ends with its `with` block, or by `end()`.
+    """One `python -m module …`, leader of its own session. Ends with its `with` block, or by `end()`.
 
-    A program that calls `end_with_the_owner` also ends by itself when whoever started it is gone.
+    A program that calls `end_with_the_owner` also ends by itself when its parent is gone.
     """
 
     def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
@@ -51,7 +51,7 @@ class Process:
     ) -> None:
         self.end()
 
-    # What it says and is told
+    # Output and input
 
     @property
     def pid(self) -> int:
@@ -64,12 +64,12 @@ class Process:
             return "\n".join(self._lines)
 
     def wait_ready(self, timeout: float = PATIENCE) -> Self:
-        """Until it says that it is ready for what the test wants of it."""
+        """Wait until it reports that it is ready."""
         self.wait_for(lambda line: line == READY, READY, timeout)
         return self
 
     def wait_for(self, fits: Callable[[str], bool], what: str, timeout: float = PATIENCE) -> str:
-        """The first line that fits; an error with all its output if it ends before, or is silent for too long."""
+        """Return the first line that fits, or fail with all its output if it ends first or is silent for too long."""
         seen, until = 0, time.monotonic() + timeout
         with self._told:
             while True:
@@ -87,25 +87,25 @@ class Process:
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
 
-    # What is done to it
+    # Signals and its end
 
     def kill(self) -> None:
-        """SIGKILL to it and whatever it started in its session: no goodbye, nothing handed back."""
+        """Send SIGKILL to it and everything in its session, so that nothing is closed or handed back."""
         self._signal(signal.SIGKILL)
 
     def freeze(self) -> None:
-        """SIGSTOP: it holds what it holds and does nothing, until `thaw`."""
+        """Send SIGSTOP: it keeps what it holds and does nothing until `thaw`."""
         self._signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
         self._signal(signal.SIGCONT)
 
     def terminate(self) -> None:
-        """SIGTERM to it alone: a worker lets what it runs finish and hands the rest back."""
+        """Send SIGTERM to it alone: a worker finishes what it runs and hands the rest back."""
         self._process.send_signal(signal.SIGTERM)
 
     def wait(self, timeout: float = PATIENCE) -> int:
-        """Until it has ended; its exit code, negative for a signal."""
+        """Wait until it has ended and return its exit code, negative for a signal."""
         try:
             code = self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -118,7 +118,7 @@ class Process:
         return self._process.poll() is None
 
     def stop(self, timeout: float = PATIENCE) -> None:
-        """A clean end: SIGTERM, and an exit code of 0."""
+        """Stop it cleanly: SIGTERM, and an exit code of 0."""
         self.terminate()
         code = self.wait(timeout)
         assert code == 0, f"{self.name} ended with {code}; it said:\n{self.output}"
@@ -132,7 +132,7 @@ class Process:
         self._process.stdin.close()
 
     def _signal(self, number: int) -> None:
-        # As long as it is not waited for, its id (and its group's, which is the same) belongs to nobody else.
+        # Until it is reaped, its pid (which is also its group's) is not reused.
         if self.alive:
             os.killpg(self.pid, number)
 
@@ -153,7 +153,7 @@ P = TypeVar("P", bound=Process)
 
 @contextmanager
 def together(count: int, start: Callable[[int], P]) -> Iterator[list[P]]:
-    """Several processes, all ready. If the block fails, its error is told what they said; none outlives the block."""
+    """Yield several processes, all ready; none outlives the block. If it fails, their output is added to its error."""
     started: list[P] = []
     try:
         started.extend(start(number) for number in range(count))
@@ -170,5 +170,5 @@ def together(count: int, start: Callable[[int], P]) -> Iterator[list[P]]:
 
 
 def _remarkable(output: str) -> str:
-    """The end of what was said, without what a worker says of each job."""
+    """Return the end of the output, without a worker's lines about each job."""
     return "\n".join(line for line in output.splitlines() if "[info" not in line)[-4000:]

@@ -1,4 +1,4 @@
-"""Watches limits from outside: one statement in a tight loop, on a connection and a thread of its own."""
+"""Watches limits from outside: one statement in a tight loop, on its own connection and thread."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
-from tests.processes.observer import onlooker
+from tests.processes.observer import observer
 
-# Limits and runners of one snapshot, so that no sample holds a job against limits of another moment.
+# Limits and runners of one snapshot, so that no sample checks a job against limits of another moment.
 _RUNNING = """
 SELECT r.queue, r.role, r.concurrency_key, r.started_at, q.limits, q.changed_at
 FROM hanbeon.jobs AS r JOIN hanbeon.queue AS q ON q.name = r.queue
@@ -34,7 +34,7 @@ class Runner(NamedTuple):
 
 
 class Sampler:
-    """Counts what runs, for as long as its `with` block lasts, and holds it against the limits in force."""
+    """Counts running jobs for as long as its `with` block lasts, and checks them against the limits in force."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -67,10 +67,10 @@ class Sampler:
 
     async def _watch(self) -> None:
         try:
-            async with onlooker(self._url) as eye:
+            async with observer(self._url) as database:
                 while not self._stop.is_set():
-                    self.note(await eye.fetch(_RUNNING))
-        except BaseException as error:  # Told to whoever ends the block; here nobody would see it.
+                    self.note(await database.fetch(_RUNNING))
+        except BaseException as error:  # Raised when the block ends; in this thread nobody would see it.
             self._failure = error
 
     def note(self, rows: Sequence[Sequence[Any]]) -> None:
@@ -94,7 +94,7 @@ class Sampler:
             yield from self._within((queue, "key", key), those, limits.for_key(key), changed_at)
 
     def _within(self, what: tuple[str, str, str], runners: list[Runner], limit: int, changed_at: int) -> Iterator[str]:
-        """Lowering a limit stops nobody, but nobody starts until there is room.
+        """Lowering a limit stops no job, but none starts until there is room.
 
         So it is exceeded if more run than it allows and the youngest of them started after it came into force: all
         the others have been running ever since that start.

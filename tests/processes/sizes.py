@@ -1,4 +1,4 @@
-"""How big the runs are: bounded by default, long where HANBEON_CHAOS=long asks for it."""
+"""Size of the runs: bounded by default, long under HANBEON_CHAOS=long."""
 
 from __future__ import annotations
 

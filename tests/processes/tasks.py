@@ -18,7 +18,7 @@ def make_app(url: str, **settings: Any) -> App:
 
     @app.task(retries=3, retry_delay=0)
     async def tiny(ctx: Context, journal: str, pause: float = 0.0, failures: int = 0) -> None:
-        """Notes that it ran, after failing as many times as asked, each time noted as well."""
+        """Record that it ran, after failing `failures` times; each failure is recorded too."""
         await asyncio.sleep(pause)
         if ctx.attempt <= failures:
             write_line(journal, f"failed {ctx.job_id} {ctx.fence}")
@@ -27,7 +27,7 @@ def make_app(url: str, **settings: Any) -> App:
 
     @app.task(retries=3, retry_delay=0)
     async def gated(ctx: Context, journal: str, gate: str) -> None:
-        """Notes that it began, waits until the file `gate` exists, notes that it ran."""
+        """Record that it began, wait until the file `gate` exists, record that it ran."""
         write_line(journal, f"began {ctx.job_id} {ctx.fence} {os.getpid()}")
         while not os.access(gate, os.F_OK):  # noqa: ASYNC110 - whoever opens it is another process
             await asyncio.sleep(0.01)
@@ -35,7 +35,7 @@ def make_app(url: str, **settings: Any) -> App:
 
     @app.task(retries=3, retry_delay=0)
     async def endless(ctx: Context, journal: str) -> None:
-        """Notes that it began, and how it was stopped; never returns by itself."""
+        """Record that it began and how it was stopped; never return by itself."""
         write_line(journal, f"began {ctx.job_id} {ctx.fence} {os.getpid()}")
         try:
             await asyncio.sleep(FOREVER)

@@ -1,4 +1,4 @@
-"""The processes of tests end with their tests, whatever was done to them, and say what they had to say."""
+"""The processes of tests end with their tests, whatever was done to them, and their output is kept."""
 
 from __future__ import annotations
 

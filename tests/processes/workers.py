@@ -1,4 +1,4 @@
-"""Workers in processes of their own, to race, kill and freeze."""
+"""Workers in their own processes, to race, kill and freeze."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from tests.processes.main import Orders
+from tests.processes.main import Arguments
 from tests.processes.process import Process, together
 
 
@@ -30,10 +30,10 @@ class WorkerProcess(Process):
 
         `before` names a function, as `module:function`, to call first. Returns at once; see `wait_ready`.
         """
-        orders = Orders(url, module, dict(settings or {}), concurrency, workers, before)
-        return cls("tests.processes.main", [json.dumps(orders)], environment)
+        arguments = Arguments(url, module, dict(settings or {}), concurrency, workers, before)
+        return cls("tests.processes.main", [json.dumps(arguments)], environment)
 
 
 def worker_processes(count: int, url: str, **options: Any) -> AbstractContextManager[list[WorkerProcess]]:
-    """Several alike, all ready; none outlives the block."""
+    """Yield several identical worker processes, all ready; none outlives the block."""
     return together(count, lambda _: WorkerProcess.start(url, **options))

@@ -1,4 +1,4 @@
-"""The program of a process that enqueues what others enqueue, too: one way after the other, at a word."""
+"""The program of a process that enqueues the same causes as others do: one way after the other, on command."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cause_id(number: int) -> str:
 
 
 def request(app: App, way: str, number: int) -> JobRequest[Any]:
-    """What makes the job of one cause."""
+    """Return the request for the job of one cause."""
     cause = f"{way} {number}"
     made = app.tasks.get("tiny").call(journal="-").set(queue="causes", work_item=cause, **WAYS[way])
     if way == "id":
@@ -40,7 +40,7 @@ def request(app: App, way: str, number: int) -> JobRequest[Any]:
 
 
 async def one_by_one(app: App, way: str, causes: int) -> list[list[Any]]:
-    """All of them in the same order as everybody: every one is a collision."""
+    """Enqueue them in the same order as all processes: every one is a collision."""
     answers = []
     for number in range(causes):
         try:
@@ -52,7 +52,7 @@ async def one_by_one(app: App, way: str, causes: int) -> list[list[Any]]:
 
 
 async def in_a_batch(app: App, way: str, causes: int) -> list[list[Any]]:
-    """All of them at once, in an order of our own: whoever waits for another is waited for."""
+    """Enqueue them in one batch, in an order of this process's own: without care, processes would deadlock."""
     numbers = random.sample(range(causes), causes)
     try:
         jobs = await app.enqueue_many([request(app, way, number) for number in numbers])
@@ -66,7 +66,7 @@ SHAPES: dict[str, Shape] = {function.__name__: function for function in (one_by_
 
 
 async def enqueue(url: str, shape: str, causes: int) -> None:
-    """Every way that is asked for, when it is asked for."""
+    """Enqueue in each way that standard input names, when it is named."""
     loop, asked = asyncio.get_running_loop(), asyncio.Queue[str]()
     end_with_the_owner(lambda line: _hand_over(loop, asked, line))
     async with make_app(url) as app:

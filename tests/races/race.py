@@ -1,4 +1,4 @@
-"""What every race has in common: the jobs that take part, the end they are waited for, and what must be true then."""
+"""Shared parts of the races: the jobs, waiting for their end, and what must hold then."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from hanbeon import App, JobRequest, State
 from hanbeon.service.verify import render, verify
 from tests.processes.journal import Journal
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.sizes import TIMEOUT
 from tests.processes.tasks import make_app
 
@@ -24,7 +24,7 @@ _BATCH = 500
 
 @asynccontextmanager
 async def race_app(url: str) -> AsyncIterator[App]:
-    """The App of the test itself: it makes jobs and looks at them, and never works."""
+    """The App of the test itself: it creates and reads jobs, and runs none."""
     app = make_app(url)
     await app.migrate()
     async with app:
@@ -43,19 +43,19 @@ def limited_jobs(app: App, journal: Journal, count: int, queue: str) -> list[Job
 
 
 def tiny_jobs(app: App, journal: Journal, count: int, **options: Any) -> list[JobRequest[Any]]:
-    """Jobs alike that only note that they ran."""
+    """Identical jobs that only record that they ran."""
     tiny = app.tasks.get("tiny")
     return [tiny.call(journal=str(journal)).set(**options) for _ in range(count)]
 
 
 async def enqueue(app: App, requests: Sequence[JobRequest[Any]]) -> list[str]:
-    """All of them, a few hundred at a time; their ids."""
+    """Enqueue all of them, a few hundred at a time, and return their ids."""
     starts = range(0, len(requests), _BATCH)
     return [job.id for start in starts for job in await app.enqueue_many(requests[start : start + _BATCH])]
 
 
 async def until(holds: Callable[[], Awaitable[bool]], what: str, timeout: float = TIMEOUT * 0.8) -> None:
-    """Until it holds; an error that says what was waited for if that takes too long."""
+    """Wait until it holds, or fail with what was waited for."""
     end = time.monotonic() + timeout
     while not await holds():
         assert time.monotonic() < end, f"waited {timeout} s for {what}"
@@ -63,7 +63,7 @@ async def until(holds: Callable[[], Awaitable[bool]], what: str, timeout: float 
 
 
 async def until_succeeded(app: App, count: int, queue: str | None = None) -> None:
-    """Until so many jobs have succeeded."""
+    """Wait until this many jobs have succeeded."""
 
     async def succeeded() -> bool:
         return (await app.counts(queue)).get(State.SUCCEEDED, 0) >= count
@@ -72,23 +72,23 @@ async def until_succeeded(app: App, count: int, queue: str | None = None) -> Non
 
 
 async def check_ran_once(url: str, journal: Journal, ids: Sequence[str]) -> None:
-    """Each job succeeded once, by an attempt whose body ran once, and no body ran that is not accounted for."""
+    """Check that each job succeeded once, by an attempt whose body ran once, and that every body has an attempt."""
     completed = Counter(
         (str(job_id), attempt, status)
-        for job_id, attempt, status in await look(
+        for job_id, attempt, status in await query(
             url, "SELECT j.id, a.attempt, a.status FROM hanbeon.attempt AS a JOIN hanbeon.job AS j ON j.seq = a.job"
         )
     )
-    told = {"ran": "completed", "failed": "failed"}
-    written = Counter((job_id, int(fence), told[word]) for word, job_id, fence in journal.lines())
+    status_of = {"ran": "completed", "failed": "failed"}
+    written = Counter((job_id, int(fence), status_of[word]) for word, job_id, fence in journal.lines())
     assert written == completed
     assert Counter(journal.count("ran")) == Counter(ids)
 
 
 async def check_shared(url: str) -> None:
-    """The race was one: several processes took part."""
+    """Check that it was a race: several processes took part."""
     ran = "SELECT DISTINCT i.pid FROM hanbeon.attempt AS a JOIN hanbeon.instance AS i ON i.id = a.instance"
-    assert len(await look(url, ran)) >= 2
+    assert len(await query(url, ran)) >= 2
 
 
 async def check_sound(app: App) -> None:

@@ -1,4 +1,4 @@
-"""A schedule that is soon due wakes pollers that sleep, also elsewhere; a lost hint costs a poll at the most."""
+"""A schedule that is due soon wakes sleeping pollers, also of other instances; a lost hint costs at most one poll."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from tests.schedule_storm.storm import Storm, storm, worker_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
 
-# So rarely do they poll that only a hint can explain a fire that is seen to soon.
+# The poll is so rare that only a hint explains a fire that is handled soon.
 HOURS = 7_200.0
 
 
 @asynccontextmanager
 async def _sleeping(url: str, folder: Path, poll: float) -> AsyncIterator[tuple[Storm, WorkerProcess]]:
-    """A worker in a process of its own, whose poller sleeps; and an App that has none."""
+    """Start a worker process whose poller sleeps, and open an App that has none."""
     options = worker_options({"poll": poll, "lease": 20.0}, alone=1)
     async with storm(url, Journal(folder / "journal"), random.Random(1)) as run:
         with WorkerProcess.start(url, **options) as worker:
@@ -71,17 +71,17 @@ async def test_a_change_wakes_the_poller_of_another_instance(database_url: str, 
         assert (await _until_fired(run.app, later)).outcome == "created"
         assert (await schedules.fires(sooner.id)).items == []
         await schedules.pause(later.id)
-        told = len((await schedules.fires(later.id)).items)
+        fired = len((await schedules.fires(later.id)).items)
         await schedules.resume(later.id)
 
         async def more() -> bool | None:
-            return True if len((await schedules.fires(later.id)).items) > told else None
+            return True if len((await schedules.fires(later.id)).items) > fired else None
 
         await until("it fires again", more, 30)
 
 
 async def test_behind_a_lost_hint_a_poll_sees_to_it(database_url: str, tmp_path: Path) -> None:
-    # The poller alone would look again after a minute: it is told by those who poll for jobs that are due.
+    # The poller alone would look again after a minute: the loop that polls for due jobs wakes it.
     async with _sleeping(database_url, tmp_path, 10.0) as (run, _):
         with patch.object(run.app.store.notifier, "send", lambda hints: None):
             fire = await _until_fired(run.app, await _in(run.app, 2))

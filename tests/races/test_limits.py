@@ -71,7 +71,7 @@ async def test_limits_hold_while_they_change(
 
 
 async def _race(app: App, url: str, journal: Journal, jobs: int, processes: int, workers: int) -> None:
-    """Far more hands than the limits allow, on one queue; all of it succeeds, each body once."""
+    """Run far more workers than the limits allow on one queue; everything succeeds, each body once."""
     options = {"settings": {"pool_size": 10}, "concurrency": 20, "workers": workers}
     with worker_processes(processes, url, **options) as started:
         ids = await enqueue(app, limited_jobs(app, journal, jobs, QUEUE))
@@ -84,7 +84,7 @@ async def _race(app: App, url: str, journal: Journal, jobs: int, processes: int,
 
 
 async def _change_limits(app: App, sampler: Sampler) -> None:
-    """3 → 1 → 5 → 2 → …, and a role's limit comes and goes, until cancelled; at 5 it rests until that is seen."""
+    """Cycle the limit 3 → 1 → 5 → 2 → … and a role's limit, until cancelled; stay at 5 until that is sampled."""
     for limit in itertools.cycle((1, 5, 2, 3)):
         await app.configure_queue(QUEUE, max_concurrent=limit, roles={"FE": 1} if limit > 2 else {})
         await asyncio.sleep(0.2)

@@ -1,4 +1,4 @@
-"""Lanes that cannot move, however long, hold nobody up."""
+"""Lanes that cannot move, however long, block no others."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOVING = 300
 
 
 async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, tmp_path: Path) -> None:
-    """Saturated, paused, of a task no worker knows: as queues of their own, and inside the very queue that moves.
+    """Saturated, paused, or of a task that no worker knows: in their own queues, and among jobs that can run.
 
-    All that is stuck is older and urgent, so that it stands in front of everything that can move.
+    All that is stuck is older and urgent, so that it comes first in the order of claims.
     """
     journal, held, stuck = Journal(tmp_path / "journal"), Journal(tmp_path / "held"), sized(1000)
     async with race_app(database_url) as app:
@@ -54,7 +54,7 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, tmp_pa
 
 
 def _task_of_another_app(app: App) -> Task[[], None]:
-    """Known to whoever enqueues, and to no worker of this race."""
+    """A task that the enqueuing App knows and no worker of this race does."""
 
     @app.task
     async def elsewhere() -> None:

@@ -1,4 +1,4 @@
-"""Queues take turns: nobody starves behind a big one."""
+"""Queues take turns: none starves while a big one is worked off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.processes.journal import Journal
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.sizes import TIMEOUT, sized
 from tests.processes.workers import worker_processes
 from tests.races.race import check_ran_once, check_shared, check_sound, enqueue, race_app, tiny_jobs, until_succeeded
@@ -30,7 +30,7 @@ STARTS = "SELECT queue, created_at, started_at FROM hanbeon.jobs ORDER BY starte
 async def test_small_queues_do_not_wait_for_a_big_one(
     database_url: str, size: int, processes: int, tmp_path: Path
 ) -> None:
-    """Half of the small ones are there from the start, the others come while everybody works on the big one."""
+    """Half of the small queues exist from the start, the others arrive while the big one is worked off."""
     journal, big = Journal(tmp_path / "journal"), sized(size)
     async with race_app(database_url) as app:
         ids = await enqueue(app, tiny_jobs(app, journal, big, queue="big"))
@@ -41,7 +41,7 @@ async def test_small_queues_do_not_wait_for_a_big_one(
             await until_succeeded(app, len(ids))
             for process in started:
                 process.stop()
-        starts = await look(database_url, STARTS)
+        starts = await query(database_url, STARTS)
         assert _waited(starts, EARLY) < big / 5
         assert _waited(starts, LATE) < big / 5
         await check_shared(database_url)
@@ -50,7 +50,7 @@ async def test_small_queues_do_not_wait_for_a_big_one(
 
 
 def _waited(starts: Sequence[Sequence[Any]], queues: Sequence[str]) -> int:
-    """How many jobs of the big queue started while some of these were waiting."""
+    """Count the jobs of the big queue that started while jobs of these queues were waiting."""
     created = max(created for queue, created, _ in starts if queue in queues)
     last = max(started for queue, _, started in starts if queue in queues)
     return sum(queue == "big" and created <= started <= last for queue, _, started in starts)

@@ -1,6 +1,6 @@
-"""The judge of schedules can tell right from wrong: classic mistakes are found, the same strain alone is none.
+"""The judge of schedules detects classic mistakes, and accepts the correct code under the same load.
 
-Whether a mistake shows in a given run is a matter of chance, so those runs belong to the long tests; what each lock is
+A given run shows a mistake only by chance, so those runs belong to the long tests; what each lock is
 for is shown for certain, by two connections, in `tests/surfaces/schedules/test_instances.py`.
 """
 
@@ -29,14 +29,14 @@ ROUNDS = 8
 INSTANCES = 3
 KINDS = {"alone": 4, "crowds": 2}
 REFUSED = "never came to this: all that was due|duplicate key|already made job"
-"""By the constraints of the database, which are there for such a case: then nothing goes on, but nothing is doubled."""
+"""Errors from the constraints of the database: then nothing proceeds, but nothing is duplicated either."""
 SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
 
 
 @pytest.mark.chaos
 @pytest.mark.skipif(not LONG, reason="found by chance: HANBEON_CHAOS=long")
 @pytest.mark.parametrize(
-    ("way", "said"),
+    ("way", "finding"),
     [
         pytest.param(wrong.schedules_without_lock, f"was made from|was decided|{REFUSED}", id="schedules without lock"),
         pytest.param(
@@ -47,11 +47,11 @@ SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
     ],
 )
 async def test_a_wrong_way_is_found(
-    way: Callable[[], wrong.Texts], said: str, postgres_url: str, tmp_path: Path
+    way: Callable[[], wrong.Texts], finding: str, postgres_url: str, tmp_path: Path
 ) -> None:
     with wrong.in_the_place_of_the_right(way()):
         async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1), **KINDS) as run:
-            with pytest.raises(FOUND, match=said):
+            with pytest.raises(FOUND, match=finding):
                 await _rounds(run, ROUNDS)
 
 
@@ -62,7 +62,7 @@ async def test_the_right_way_withstands_the_same_strain(postgres_url: str, tmp_p
 
 
 async def _rounds(run: Storm, count: int, patience: float = 10) -> None:
-    """Some seconds of changes at a time, judged each time, by instances of their own connections."""
+    """Make changes for some seconds at a time, by instances with their own connections, and judge after each round."""
     async with AsyncExitStack() as stack:
         for number in range(INSTANCES):
             twin = await stack.enter_async_context(run.app.twin())
@@ -72,4 +72,4 @@ async def _rounds(run: Storm, count: int, patience: float = 10) -> None:
         for _ in range(count):
             await run.resume_all()
             await run.act_for(4, pause=0.005)
-            assert_fits(await run.end(patience), run.board)
+            assert_fits(await run.end(patience), run.shared)

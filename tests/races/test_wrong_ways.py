@@ -1,6 +1,6 @@
-"""The races can tell right from wrong: the classic mistakes are caught, the engine under the same strain is not.
+"""The races catch the classic mistakes, and accept the engine under the same load.
 
-Whether a mistake shows in a given run is a matter of chance, so those runs belong to the long tests; that each mistake
+A given run shows a mistake only by chance, so those runs belong to the long tests; that each mistake
 gives a slot away is shown for certain, by two connections, in `tests/store/test_claim_waits.py`.
 """
 
@@ -34,7 +34,7 @@ ROUNDS_WITHSTOOD = 3
 @pytest.mark.skipif(not LONG, reason="found by chance: HANBEON_CHAOS=long")
 @pytest.mark.parametrize("way", [wrong.count_without_lock, wrong.lock_and_count_at_once])
 async def test_a_wrong_way_is_caught(way: Callable[[], None], postgres_url: str, tmp_path: Path) -> None:
-    """Both witnesses must see it, each in its own round if need be.
+    """Both detectors must see it, each in its own round if need be.
 
     The sampler counts rows that run, the sweep compares the times of attempts: work that had ended but was not yet
     committed still holds its slot, so one round can exceed the limit for the first of them only.

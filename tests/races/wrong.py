@@ -42,7 +42,7 @@ def right() -> None:
 
 
 def count_without_lock() -> None:
-    """Wrong: what runs is counted in a snapshot, and nothing keeps others from counting the same."""
+    """Wrong: count what runs in a snapshot, with nothing that keeps others from counting the same."""
     lock = Postgres.words["lock"]
     text = statement("lock_queues", Postgres)
     assert text.count(lock) == 1
@@ -81,7 +81,7 @@ class _Locked(dict[int, QueueLimits]):
 
 
 def _change(texts: dict[str, str]) -> None:
-    """Other texts for named statements."""
+    """Replace the texts of named statements."""
 
     def changed(name: str, dialect: Any) -> str:
         return texts.get(name) or statement(name, dialect)

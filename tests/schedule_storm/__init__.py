@@ -1,1 +1,1 @@
-"""Schedules that are changed while many instances fire them: what was in force, what was fired, and whether it fits."""
+"""Schedules that change while many instances fire them; every fire is checked against the definition in force."""

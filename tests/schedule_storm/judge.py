@@ -1,4 +1,4 @@
-"""Holds what was fired and run against what was in force: every promise of schedules that can be counted."""
+"""Checks fires and executions against the definitions in force: every guarantee of schedules that can be counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ATTEMPTS = "SELECT a.job, a.attempt, a.status, a.started_at, a.ended_at FROM ha
 
 
 class Judgement(NamedTuple):
-    """What does not fit, in words; and how much of everything there was, so that nobody takes silence for peace."""
+    """The findings, and counts of everything, so that a run without events is not taken for a sound one."""
 
     findings: list[str]
     outcomes: Counter[str]
@@ -41,7 +41,7 @@ class Judgement(NamedTuple):
 
 
 async def judge(store: Store, journal: Journal, asked_to_delete: Mapping[str, int]) -> Judgement:
-    """Everything must have ended: no schedule fires any more, and no execution is unfinished."""
+    """Judge a run that has ended: no schedule fires any more, and no execution is unfinished."""
     fires = await rows_of(store, _FIRES)
     executions = {row["id"]: row for row in await rows_of(store, _EXECUTIONS)}
     attempts = await rows_of(store, _ATTEMPTS)
@@ -71,12 +71,12 @@ async def judge(store: Store, journal: Journal, asked_to_delete: Mapping[str, in
 
 
 def _complete(schedule: str, life: Life, fires: Sequence[Any], asked_at: int | None) -> Iterator[str]:
-    """Each instant that was named by the times in force is in the history, and no other is."""
+    """Check that the history has exactly the instants of the times in force."""
     must, may = set[int](), set[int]()
     for begin, end in _stretches(life):
         if begin.paused:
             continue
-        # Of a deletion only the row that vanished tells, a moment after it has looked at the clock.
+        # A deletion shows only by the missing row, a moment after it has read the clock.
         surely = end if asked_at is None or begin.timed_since != life.definitions[-1].timed_since else asked_at
         for fire in begin.definition.timing.fires(begin.timed_since):
             if fire.at > end:
@@ -104,7 +104,7 @@ def _stretches(life: Life) -> Iterator[tuple[InForce, int]]:
 
 
 def _in_force(row: Any, life: Life, executions: Mapping[str, Any]) -> Iterator[str]:
-    """Whoever decided a fire had the schedule's row, so what was in force at the moment of writing is what it saw."""
+    """Check each fire against the definition at the moment of writing: its decider held the lock on the schedule."""
     fire = f"{row['schedule']}: {row['fire_at']} ({row['outcome']} {row['reason']})"
     seen = life.at(row["recorded_at"])
     if seen is None:
@@ -118,17 +118,19 @@ def _in_force(row: Any, life: Life, executions: Mapping[str, Any]) -> Iterator[s
 
 
 def _one_for_each(fires: Sequence[Any], executions: Mapping[str, Any]) -> Iterator[str]:
-    """A fire that is called created has an execution of its own; an execution of a schedule has such a fire."""
-    told = Counter((row["schedule"], row["fire_at"], row["execution"]) for row in fires if row["outcome"] == "created")
+    """Check that each created fire has its own execution, and each scheduled execution such a fire."""
+    recorded = Counter(
+        (row["schedule"], row["fire_at"], row["execution"]) for row in fires if row["outcome"] == "created"
+    )
     made = Counter(
         (row["schedule"], row["scheduled_at"], row["id"]) for row in executions.values() if row["type"] == "SCHEDULE"
     )
-    yield from (f"told, but not made: {each}" for each in (told - made))
-    yield from (f"made, but not told: {each}" for each in (made - told))
+    yield from (f"recorded, but not made: {each}" for each in (recorded - made))
+    yield from (f"made, but not recorded: {each}" for each in (made - recorded))
 
 
 def _apart(executions: Any, attempts: Sequence[Any]) -> Iterator[str]:
-    """Executions of a task that runs alone follow each other, as a whole and with all their attempts."""
+    """Check that executions of a task without overlap follow each other, with all their attempts."""
     tasks = defaultdict(list)
     for row in executions:
         if row["task"].startswith(ALONE):
@@ -146,7 +148,7 @@ def _apart(executions: Any, attempts: Sequence[Any]) -> Iterator[str]:
 
 
 def _free(executions: Any) -> Iterator[str]:
-    """Whoever ran a task by hand found no execution of it unfinished, whoever allows overlaps."""
+    """Check that at each manual run no execution of the task was unfinished, even where overlaps are allowed."""
     tasks = defaultdict(list)
     for row in executions:
         tasks[row["task"]].append(row)
@@ -161,7 +163,7 @@ def _free(executions: Any) -> Iterator[str]:
 
 
 def _ran(executions: Mapping[str, Any], attempts: Sequence[Any], journal: Journal) -> Iterator[str]:
-    """Every execution succeeded by one attempt, whose body ran once; a body ran at most once for each attempt."""
+    """Check that every execution succeeded by one attempt whose body ran once, and that no attempt's body ran twice."""
     names = {row["seq"]: row["id"] for row in executions.values()}
     completed = Counter(f"{names[row['job']]} {row['attempt']}" for row in attempts if row["status"] == "completed")
     began, ran = (Counter(" ".join(words[1:3]) for words in journal.lines(word)) for word in ("began", "ran"))

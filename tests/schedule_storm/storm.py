@@ -1,4 +1,4 @@
-"""A run: instances fire and work, clients change what they fire, and at the end everything is held against the rest."""
+"""A run: instances fire and work, clients change the schedules, and at the end the results are judged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.chaos.moments import rows_of, until
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 from tests.schedule_storm import tasks
-from tests.schedule_storm.clients import EACH_SECOND, Board, Client
+from tests.schedule_storm.clients import EACH_SECOND, Client, SharedState
 from tests.schedule_storm.judge import Judgement, judge
 from tests.schedule_storm.witness import watch
 
@@ -26,12 +26,12 @@ CLIENTS = 4
 class Storm:
     """Clients of one database, and what they do to its schedules."""
 
-    def __init__(self, app: App, clients: list[Client], board: Board, rng: random.Random) -> None:
-        self.app, self.board = app, board
+    def __init__(self, app: App, clients: list[Client], shared: SharedState, rng: random.Random) -> None:
+        self.app, self.shared = app, shared
         self._clients, self._rng = clients, rng
 
     async def begin(self, schedules: int) -> None:
-        """So many schedules, each of them each second."""
+        """Create this many schedules that fire each second."""
         for number in range(schedules):
             await self._clients[number % len(self._clients)].make(EACH_SECOND)
 
@@ -39,7 +39,7 @@ class Storm:
         await self._clients[0].resume_all()
 
     async def act_for(self, seconds: float, pause: float) -> None:
-        """All clients at once, each one change after the other, for so long by the clock of the event loop."""
+        """Let all clients make changes concurrently, for this long by the clock of the event loop."""
         ends_at = asyncio.get_running_loop().time() + seconds
 
         async def act(client: Client) -> None:
@@ -50,16 +50,16 @@ class Storm:
         await asyncio.gather(*(act(each) for each in self._clients))
 
     async def act_until_all_was_done(self, kinds: Collection[str]) -> None:
-        """Go on with changes, one after the other, until each of these kinds was accepted at least once."""
+        """Keep making changes until each of these kinds was accepted at least once."""
 
         async def act() -> bool | None:
             await self._clients[0].act()
-            return True if all(self.board.done[kind] for kind in kinds) else None
+            return True if all(self.shared.done[kind] for kind in kinds) else None
 
         await until(f"{kinds} were done", act, 60)
 
     async def end(self, timeout: float) -> Judgement:
-        """See all that was due to its end, let nothing more become due, and judge."""
+        """Finish everything that was due, let nothing more become due, and judge."""
         store = self.app.store
         over_at = await store.read(now_us)
 
@@ -77,32 +77,32 @@ class Storm:
         await until("every execution has ended", ended, timeout)
         report = await verify(store)
         assert report.sound, render(report)
-        return await judge(store, self.board.journal, self.board.asked_to_delete)
+        return await judge(store, self.shared.journal, self.shared.asked_to_delete)
 
 
 @asynccontextmanager
 async def storm(url: str, journal: Journal, rng: random.Random, **kinds: int) -> AsyncIterator[Storm]:
-    """A database with witnesses and clients, and no instance yet. `kinds`: how many tasks of each."""
+    """Set up a database with triggers and clients, and no instance yet. `kinds`: how many tasks of each."""
     app = tasks.make_app(url, quiet=True, **kinds)
     await app.migrate()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(app)
         await watch(app.store)
         names = [task.name for task in app.tasks]
-        board = Board(names, journal)
+        shared = SharedState(names, journal)
         clients = [
-            Client(await stack.enter_async_context(app.twin()), board, random.Random(rng.random()))
+            Client(await stack.enter_async_context(app.twin()), shared, random.Random(rng.random()))
             for _ in range(CLIENTS)
         ]
-        yield Storm(app, clients, board, rng)
+        yield Storm(app, clients, shared, rng)
 
 
-def assert_fits(judgement: Judgement, board: Board) -> None:
+def assert_fits(judgement: Judgement, shared: SharedState) -> None:
     shown = "\n".join(judgement.findings[:20])
     with guarantee():
-        assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{board.done}"
+        assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{shared.done}"
 
 
 def worker_options(settings: dict[str, Any], **kinds: int) -> dict[str, Any]:
-    """For worker processes that have the same tasks."""
+    """Return the options of worker processes that have the same tasks."""
     return {"module": "tests.schedule_storm.worker_app", "settings": settings | kinds, "concurrency": 50}

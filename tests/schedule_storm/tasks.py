@@ -1,4 +1,4 @@
-"""Tasks for schedules to run, in worker processes: bodies that tell which definition they were made from."""
+"""Tasks for schedules to run in worker processes: bodies that record the definition they were made from."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ CROWD = "crowd"
 
 
 async def body(ctx: Context, label: str, journal: str, pause: float = 0.0) -> None:
-    """Notes that it began, and that it ran."""
+    """Record that it began, and that it ran."""
     write_line(journal, f"began {ctx.job_id} {ctx.fence}")
     await asyncio.sleep(pause)
     write_line(journal, f"ran {ctx.job_id} {ctx.fence}")
 
 
 def make_app(url: str, *, alone: int = 1, crowds: int = 0, quiet: bool = True, **settings: Any) -> App:
-    """An App with so many tasks of each kind. Retries are many: whoever is killed has not failed."""
+    """An App with this many tasks of each kind. Retries are many: being killed is no failure of the task."""
     if not quiet:
         log_to_stderr()
     app = App(url, **settings)

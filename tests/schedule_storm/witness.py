@@ -1,4 +1,4 @@
-"""What was in force and when, written down by the database itself: triggers, in the transaction of each change."""
+"""A record of the definitions in force, written by triggers of the database in the transaction of each change."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ class Life(NamedTuple):
     deleted_at: int | None
 
     def at(self, instant: int) -> InForce | None:
-        """What was in force then."""
+        """Return the definition in force at that instant."""
         if self.deleted_at is not None and instant > self.deleted_at:
             return None
         return next((each for each in reversed(self.definitions) if each.at <= instant), None)
 
 
 async def watch(store: Store) -> None:
-    """From here on every change of a schedule is written down."""
+    """Record every change of a schedule from now on."""
     for sql in (_TABLE, *(_POSTGRES if isinstance(store.database, PostgresDatabase) else _SQLITE)):
         await rows_of(store, sql)
 

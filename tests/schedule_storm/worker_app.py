@@ -1,4 +1,4 @@
-"""What the harness starts in each worker process: the App of these runs, with its log on."""
+"""The App that the harness starts in each worker process, with logging on."""
 
 from tests.schedule_storm.tasks import make_worker_app as make_app
 

@@ -1,4 +1,4 @@
-"""Classic mistakes of a scheduler, to be put in the place of the right statements; and the right ones, as strained.
+"""Classic mistakes of a scheduler, to replace the correct statements; and the correct ones under the same load.
 
 Each widens the window between looking and writing by a pause in the database, and so does `right`.
 """
@@ -25,7 +25,7 @@ def right() -> Texts:
 
 
 def schedules_without_lock() -> Texts:
-    """Wrong: two instances see to the same schedules, and a change comes in between."""
+    """Wrong: two instances handle the same schedules, and a change comes in between."""
     return {"due_schedules": _without("due_schedules", "lock_skip")}
 
 
@@ -35,7 +35,7 @@ def changes_without_lock() -> Texts:
 
 
 def never_moved_on() -> Texts:
-    """Wrong: what has been decided is not written down with the decision."""
+    """Wrong: progress is not written with the decision."""
     text = statement("advance_schedules", Postgres)
     moved_on = "considered_to = (told.by_id -> s.id::text ->> 'considered_to')::bigint,"
     assert text.count(moved_on) == 1
@@ -43,7 +43,7 @@ def never_moved_on() -> Texts:
 
 
 def changed_without_passing_over() -> Texts:
-    """Wrong: what was due under the old times, and nobody had seen to, is forgotten."""
+    """Wrong: fires that were due under the old times and not yet handled are forgotten."""
     return {
         "insert_fires": statement("insert_fires", Postgres).rstrip()
         + " WHERE r.reason IS NULL OR r.reason <> 'changed'"

@@ -1,4 +1,4 @@
-"""A client of a server under test: one connection for each request, as plain as HTTP is."""
+"""A plain HTTP client of a server under test, with one connection per request."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from hanbeon.server.sockets import bound
 from tests.server.openapi_check import Description
 
 
-class Said(NamedTuple):
-    """An answer."""
+class Response(NamedTuple):
+    """A response."""
 
     status: int
     headers: Mapping[str, str]
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Of a problem, which it must be in every way."""
+        """The code of a problem document, after checking all its required members."""
         assert self.headers["content-type"] == "application/problem+json", self
         problem = self.json
         assert problem["status"] == self.status, self
@@ -39,7 +39,7 @@ class Said(NamedTuple):
 
 
 class Client:
-    """Asks one server. `token` goes with each request. Every answer must be one that the server's description has."""
+    """A client of one server that sends `token` with each request. Every response must match the OpenAPI document."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url, self.token = url, token
@@ -48,37 +48,37 @@ class Client:
     def of(self, token: str | None) -> Client:
         return Client(self.url, token)
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         return await asyncio.to_thread(self.ask_now, method, path, body, **headers)
 
-    def ask_now(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+    def ask_now(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        said = self._sent(method, path, body, sent)
-        self._description.check(method, path, *said)
-        return said
+        response = self._sent(method, path, body, sent)
+        self._description.check(method, path, *response)
+        return response
 
-    def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Said:
+    def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
         connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=30)
         with contextlib.closing(connection):
             connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()
-            return Said(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 
-    async def get(self, path: str, **headers: str) -> Said:
+    async def get(self, path: str, **headers: str) -> Response:
         return await self.ask("GET", path, **headers)
 
-    async def post(self, path: str, body: Any = None, **headers: str) -> Said:
+    async def post(self, path: str, body: Any = None, **headers: str) -> Response:
         return await self.ask("POST", path, body, **headers)
 
 
 @contextlib.asynccontextmanager
 async def serving(app: App, *, work: bool = False) -> AsyncIterator[Client]:
-    """A server of an open App in this event loop."""
+    """Serve an open App in this event loop."""
     with bound("127.0.0.1", 0) as sockets:
         server = Server(ServerContext(app, app.worker() if work else None), sockets)
         running = asyncio.create_task(server.run())

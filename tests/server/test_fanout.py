@@ -1,4 +1,4 @@
-"""Many who listen at once: everybody gets everything in order, and one who does not read holds up nobody."""
+"""Many concurrent listeners: each gets everything in order, and one that does not read blocks no other."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ CROWD = 200
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little is kept for whoever does not read, so that a test need not send megabytes."""
+    """Shrink the buffers of slow listeners, so that a test need not send megabytes."""
     monkeypatch.setattr(protocols, "_SEND_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "_WRITE_BUFFER_BYTES", 4_096)
     monkeypatch.setattr(protocols, "PING_SECONDS", 600.0)
@@ -39,7 +39,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.asynccontextmanager
 async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
-    """One that reads from its socket only what is asked for, and has room for little."""
+    """A listener that reads from its socket only on demand, with small buffers."""
     parts = urlsplit(client.url)
     narrow = socket.socket()
     narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -51,7 +51,7 @@ async def _lazy(client: Client, path: str) -> AsyncIterator[ClientConnection]:
 
 
 async def _everything(client: Client, office: str, number: int) -> list[dict[str, Any]]:
-    """All events of the office, so many, asked for the plain way."""
+    """Return this many events of the office, read by plain requests."""
     async with dial(client, f"/ws/offices/{office}/events") as listener:
         items = await _hear_many(listener, number)
         with pytest.raises(TimeoutError):
@@ -71,9 +71,7 @@ async def _rest(listener: ClientConnection) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("narrow")
-async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_resumes_without_loss(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_200_listeners_get_all_and_a_stalled_one_resumes(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(app) as client, contextlib.AsyncExitStack() as crowd:
         office, other = await new_office(client), await new_office(client, "Busan")
         path = f"/ws/offices/{office}/events"
@@ -89,7 +87,7 @@ async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_re
             assert (await client.post(f"/api/offices/{office}/jobs/cancel-all")).status == 200
             heard = await hearing
             monkeypatch.setattr(session, "SEND_SECONDS", 0.5)
-            await _dropped(lines)  # If it read before, it would stall no longer.
+            await _dropped(lines)  # If it read before, it would no longer stall.
             first = await _rest(stalled)
         ids = [each["id"] for each in heard[0]]
         assert ids == sorted(set(ids))
@@ -111,7 +109,7 @@ async def _dropped(lines: list[Any]) -> None:
 
 
 async def _hear_many(listener: ClientConnection, number: int) -> list[dict[str, Any]]:
-    """The next events; being slow for a moment is no mistake of a listener's."""
+    """Return the next events; a gap notice after a slow moment is allowed."""
     heard: list[dict[str, Any]] = []
     async with asyncio.timeout(PATIENCE * 3):
         while len(heard) < number:
@@ -122,7 +120,7 @@ async def _hear_many(listener: ClientConnection, number: int) -> list[dict[str, 
 
 
 @pytest.mark.usefixtures("narrow")
-async def test_a_slow_listener_is_told_of_the_gap_and_then_hears_what_it_missed(server: Client) -> None:
+async def test_slow_listener_gets_a_gap_notice_and_missed_events(server: Client) -> None:
     office = await new_office(server)
     path = f"/ws/offices/{office}/events"
     async with _lazy(server, path) as slow, dial(server, path) as quick:
@@ -170,7 +168,7 @@ async def test_a_stream_that_nobody_reads_is_dropped(app: App, monkeypatch: pyte
 
 @pytest.mark.usefixtures("narrow")
 async def test_pings_of_one_who_does_not_read_do_not_pile_up(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each ping asks for a pong, and pongs that nobody takes would fill the memory."""
+    """Each ping requires a pong, and pongs that nobody reads would fill the memory."""
     ping = b"\x89\xfd\x00\x00\x00\x00" + b"x" * 125
     opened: list[protocols.WebSocket] = []
     made = protocols.WebSocket.connection_made
@@ -190,7 +188,7 @@ async def test_pings_of_one_who_does_not_read_do_not_pile_up(sqlite_url: str, mo
 
 
 @pytest.mark.usefixtures("narrow")
-async def test_a_ping_of_one_who_is_behind_is_answered_when_it_reads_on(server: Client) -> None:
+async def test_ping_of_a_lagging_client_is_answered_when_it_reads(server: Client) -> None:
     office = await new_office(server)
     path = f"/ws/offices/{office}/events"
     async with _lazy(server, path) as slow, dial(server, path) as quick:
@@ -216,12 +214,12 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
     async with App(sqlite_url) as app, serving(app) as client:
         path = f"/ws/offices/{await new_office(client)}/events"
         monkeypatch.setattr(Authenticator, "admit", late)
-        for said in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
+        for data in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
             with _silent(client, path) as early:
                 early.settimeout(20)
                 await entered.wait()
                 entered.clear()
-                early.sendall(said)
+                early.sendall(data)
                 with contextlib.suppress(ConnectionResetError):
                     assert await asyncio.to_thread(early.recv, 4_096) == b""
         spoken.set()
@@ -231,7 +229,7 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
 
 @contextlib.contextmanager
 def _silent(client: Client, path: str) -> Iterator[socket.socket]:
-    """A socket that asks, and reads nothing by itself."""
+    """A socket that sends its request, and reads nothing by itself."""
     lines = [f"GET {path} HTTP/1.1", "Host: localhost"]
     if path.startswith("/ws/"):
         lines += ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
@@ -255,7 +253,7 @@ async def build() -> str:
 """
 
 
-async def test_what_another_server_runs_is_heard_here(tmp_path: Path, postgres_url: str) -> None:
+async def test_events_of_another_server_are_pushed_here(tmp_path: Path, postgres_url: str) -> None:
     (tmp_path / "building.py").write_text(_TASKS)
     await App(postgres_url).migrate()
     arguments = ("serve", "--app", "building:app", "--database", postgres_url, "--port", "0")

@@ -1,4 +1,4 @@
-"""JWTs of a configured issuer: theirs are let in as what they say, and no forgery is."""
+"""JWTs of a configured issuer: valid ones are accepted with their claims, forgeries are not."""
 
 import asyncio
 import os
@@ -66,7 +66,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Issuer, Signs]
     path = tmp_path / "keys"
     k = "YSBzZWNyZXQgb2YgbW9yZSB0aGFuIHRoaXJ0eS10d28gYnl0ZXM"  # SECRET
     if request.param == "secret":
-        return _issuer(jwt_secret=SECRET), lambda **told: signed(SECRET, "HS256", **told)
+        return _issuer(jwt_secret=SECRET), lambda **changes: signed(SECRET, "HS256", **changes)
     setting, algorithm = "jwt_jwks_file", "RS256"
     key: Any = RSA
     kid: str | None = "r"
@@ -89,14 +89,14 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Issuer, Signs]
         case _:
             jwks(path, jwk(RSA, kid="r", alg="RS256"), jwk(EC, kid="e"))
     headers = None if kid is None else {"kid": kid}
-    return _issuer(**{setting: str(path)}), lambda **told: signed(key, algorithm, headers, **told)
+    return _issuer(**{setting: str(path)}), lambda **changes: signed(key, algorithm, headers, **changes)
 
 
-def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair: tuple[Issuer, Signs]) -> None:
+def test_every_key_type_verifies_and_rejects_tokens(pair: tuple[Issuer, Signs]) -> None:
     issuer, sign = pair
     now = int(time.time())
     assert issuer.who(sign(sub="ada", scope="user")) == ("ada", "user")
-    assert issuer.who(sign(nbf=now + 5, iat=now + 5, exp=now - 5)).user == "ada"  # Clocks differ a little.
+    assert issuer.who(sign(nbf=now + 5, iat=now + 5, exp=now - 5)).user == "ada"  # Allowed clock skew.
     for changes, why in (
         ({"exp": now - 60}, "expired"),
         ({"exp": None}, "lacks"),
@@ -122,7 +122,7 @@ def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair
 
 
 @pytest.mark.parametrize(
-    ("told", "scope"),
+    ("value", "scope"),
     [
         ("read", "read"),
         ("openid read user profile", "user"),
@@ -131,13 +131,13 @@ def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair
         (["read", "user"], "user"),
     ],
 )
-def test_the_strongest_scope_counts(told: Any, scope: str) -> None:
+def test_the_strongest_scope_counts(value: Any, scope: str) -> None:
     issuer = _issuer(jwt_secret=SECRET)
-    assert issuer.who(signed(SECRET, "HS256", scope=told)).scope == scope
+    assert issuer.who(signed(SECRET, "HS256", scope=value)).scope == scope
     other = _issuer(jwt_secret=SECRET, jwt_scope_claim="https://hanbeon/roles")
-    assert other.who(signed(SECRET, "HS256", scope=None, **{"https://hanbeon/roles": told})).scope == scope
+    assert other.who(signed(SECRET, "HS256", scope=None, **{"https://hanbeon/roles": value})).scope == scope
     with pytest.raises(InvalidJwt, match="none of"):
-        other.who(signed(SECRET, "HS256", scope=told))
+        other.who(signed(SECRET, "HS256", scope=value))
 
 
 def test_the_audience_counts_where_one_is_set() -> None:
@@ -146,9 +146,9 @@ def test_the_audience_counts_where_one_is_set() -> None:
         assert strict.who(signed(SECRET, "HS256", aud=audience)).user == "ada"
         assert any_of_them.who(signed(SECRET, "HS256", aud=audience)).user == "ada"
     wrong: list[Any] = ["other", ["other"], "hanbeon2", None, "", 7]
-    for told in wrong:
+    for audience in wrong:
         with pytest.raises(InvalidJwt):
-            strict.who(signed(SECRET, "HS256", aud=told))
+            strict.who(signed(SECRET, "HS256", aud=audience))
 
 
 def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
         by_hand({"alg": ""}, claims(scope="admin")),
         by_hand({}, claims(scope="admin")),
         f"{header}.{body}.",
-        # The public key is no secret: who makes an HMAC with it must not be believed.
+        # The public key is no secret: an HMAC made with it must not be accepted.
         by_hand({"alg": "HS256"}, claims(scope="admin"), pem(RSA)),
         by_hand({"alg": "HS256"}, claims(scope="admin"), pem(RSA).strip()),
         by_hand({"alg": "RS256"}, claims(scope="admin"), pem(RSA)),
         by_hand({"alg": "HS256"}, claims(scope="admin"), b""),
-        # A key that comes with the token is the forger's own.
+        # A key that comes with the token is the forger's.
         signed(OTHER_RSA, "RS256", {"jwk": jwk(OTHER_RSA)}, scope="admin"),
         signed(OTHER_RSA, "RS256", {"jku": "https://evil.example/jwks.json"}, scope="admin"),
         signed(OTHER_RSA, "RS256", {"kid": "../../../../dev/null"}, scope="admin"),
@@ -199,7 +199,7 @@ def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
             by_kid.who(each)
 
 
-async def test_requests_and_websockets_are_let_in_by_what_the_token_says(server: Client) -> None:
+async def test_jwt_scope_applies_to_requests_and_websockets(server: Client) -> None:
     for path in (PLACE, "/api/offices"):
         answer = await server.get(path)
         assert (answer.status, answer.code) == (401, "not_authenticated")
@@ -262,7 +262,7 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
     assert issuer.who(new).user == "ada"
     with pytest.raises(InvalidJwt, match="not known"):
         issuer.who(old)
-    path.write_text("{")  # Half written: what was in force stays in force.
+    path.write_text("{")  # Half written: the previous keys stay in force.
     assert issuer.who(new).user == "ada"
     path.unlink()
     assert issuer.who(new).user == "ada"
@@ -289,7 +289,7 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
         ("jwt_jwks_file", b'{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "x"}]}', "none of its 1 keys"),
     ],
 )
-def test_a_key_that_does_not_fit_is_refused_by_its_setting(
+def test_rejects_invalid_key_by_its_setting(
     tmp_path: Path, setting: str, content: bytes | str | None, why: str
 ) -> None:
     path = tmp_path / "key"
@@ -372,7 +372,7 @@ def test_the_secret_is_shown_nowhere(tmp_path: Path) -> None:
 
 
 async def test_a_user_is_who_the_token_names(server: Client) -> None:
-    """Keys of an Idempotency-Key are each user's own."""
+    """Each user has their own Idempotency-Keys."""
     ada, bob = [server.of(signed(RSA, "RS256", scope="admin", sub=name)) for name in ("ada", "bob")]
     first, again, other = await asyncio.gather(
         *[each.post("/api/offices", {"name": "Seoul"}, Idempotency_Key="k") for each in (ada,)],

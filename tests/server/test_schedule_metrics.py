@@ -1,4 +1,4 @@
-"""The numbers of schedules: the same from every server, whoever did the work, and exact."""
+"""Metrics of schedules: equal on every server, whichever instance did the work, and exact."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,13 +19,13 @@ async def timetable(kit: TestKit) -> Timetable:
 
 @pytest.fixture
 async def server(kit: TestKit) -> AsyncIterator[Client]:
-    """It has no worker of its own: what is counted was done elsewhere."""
+    """A server without a worker: everything it counts was done elsewhere."""
     async with serving(kit.app) as client:
         yield client
 
 
 async def _numbers(server: Client) -> dict[str, float]:
-    """By name with its labels that are not empty."""
+    """Return the metrics by name with their non-empty labels."""
     text = (await server.get("/metrics")).body.decode()
     found = re.findall(r"^(hanbeon_\w+?)(?:\{(.*)\})? (\S+)$", text, re.M)
     return {
@@ -96,7 +96,7 @@ async def test_a_try_that_is_not_due_yet_does_not_lag(timetable: Timetable, serv
     assert (await _numbers(server))["hanbeon_execution_start_lag_seconds"] == pytest.approx(10)
 
 
-async def test_what_was_recovered_and_pruned_is_counted(timetable: Timetable, server: Client) -> None:
+async def test_recovered_attempts_and_pruned_rows_are_counted(timetable: Timetable, server: Client) -> None:
     kit = timetable.kit
     await kit.make_job(state="running", retries=1)
     await kit.make_job(state="running", retries=0)
@@ -127,7 +127,7 @@ async def test_numbers_stay_what_they_are_when_their_rows_are_gathered(
             assert (await tx.fetch(f"SELECT count(*) AS n FROM {table}"))[0]["n"] == rows
 
 
-async def test_a_deed_that_does_not_commit_is_not_counted(kit: TestKit) -> None:
+async def test_rolled_back_changes_are_not_counted(kit: TestKit) -> None:
     async def fail(tx: object) -> None:
         await add_totals(tx, {"pruned/jobs": 2})  # type: ignore[arg-type]
         raise ValueError("undone")

@@ -1,4 +1,4 @@
-"""Who takes for ever over a request is sent away; who listens, or sends much, is not."""
+"""Slow requests are timed out; streams and large uploads are not."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ async def app(sqlite_url: str) -> AsyncIterator[App]:
 
 @pytest.fixture
 async def hasty(app: App, server: Client) -> AsyncIterator[Client]:
-    """A server of the same App with little patience, beside one with the usual, by which the rest is done."""
+    """A server with short timeouts, next to one of the same App with the usual ones, which does the rest."""
     app.settings = app.settings.model_copy(update={"request_timeout": 0.5})
     async with serving(app) as client:
         yield client
@@ -44,7 +44,7 @@ async def _connected(client: Client) -> AsyncIterator[tuple[asyncio.StreamReader
 
 
 async def _rest(reader: asyncio.StreamReader) -> bytes:
-    """All that comes until the server hangs up."""
+    """Read everything until the server closes the connection."""
     async with asyncio.timeout(PATIENCE):
         try:
             return await reader.read()
@@ -53,17 +53,17 @@ async def _rest(reader: asyncio.StreamReader) -> bytes:
 
 
 async def _wait_as_long_as_it_waits(client: Client) -> None:
-    """Until a request that begins now, with more than others have sent, is given up."""
+    """Wait until a request that begins now, and sends more than the others, is given up."""
     async with _connected(client) as (reader, writer):
         writer.write(_GET + b"x: " + b"y" * 2 * BYTES_A_SECOND)
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_who_connects_and_says_nothing_is_sent_away(hasty: Client) -> None:
+async def test_silent_connection_is_closed(hasty: Client) -> None:
     async with _connected(hasty) as (reader, _):
-        said = await _rest(reader)
-        assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert b"Connection: close\r\n" in said
+        response = await _rest(reader)
+        assert response.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"Connection: close\r\n" in response
 
 
 async def test_a_head_that_dribbles_in_is_given_up(hasty: Client) -> None:
@@ -76,13 +76,13 @@ async def test_a_head_that_dribbles_in_is_given_up(hasty: Client) -> None:
                 await asyncio.sleep(0.02)
 
         dribbling = asyncio.create_task(dribble())
-        said = await _rest(reader)
+        response = await _rest(reader)
         dribbling.cancel()
-        # What was said to somebody who goes on sending may be lost on the way.
-        assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
+        # The response to a client that keeps sending may be lost on the way.
+        assert response == b"" or response.startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
+async def test_slow_second_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n")
         async with asyncio.timeout(PATIENCE):
@@ -91,7 +91,7 @@ async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_one_that_came_half_before_the_answer_to_the_one_before(hasty: Client) -> None:
+async def test_half_sent_pipelined_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n" + _POST % 15 + b'{"name": "')
         assert (await _rest(reader)).startswith(b"HTTP/1.1 200 ")
@@ -105,11 +105,11 @@ async def test_a_body_that_does_not_come_is_given_up(hasty: Client, server: Clie
 
 
 async def test_a_body_that_nobody_waits_for_any_more_is_given_up(hasty: Client) -> None:
-    """It was refused by its head, and goes on coming."""
+    """It was refused by its head, and the client keeps sending."""
     async with _connected(hasty) as (reader, writer):
         writer.write(_POST % 10**12 + b"x")
-        said = await _rest(reader)
-        assert said.startswith(b"HTTP/1.1 413 ")
+        response = await _rest(reader)
+        assert response.startswith(b"HTTP/1.1 413 ")
 
 
 async def test_much_that_comes_is_waited_for(hasty: Client) -> None:
@@ -119,7 +119,7 @@ async def test_much_that_comes_is_waited_for(hasty: Client) -> None:
         await _wait_as_long_as_it_waits(hasty)
         writer.write(body[-1:])
         async with asyncio.timeout(PATIENCE):
-            assert b"HTTP/1.1 422 " in await reader.readline()  # For its name: it was read to the end.
+            assert b"HTTP/1.1 422 " in await reader.readline()  # Refused for its name: it was read to the end.
 
 
 async def test_nobody_is_blamed_while_the_server_does_not_read() -> None:

@@ -1,4 +1,4 @@
-"""Clients of WebSockets, as a browser or a script has them."""
+"""WebSocket clients like those of a browser or a script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 
 PATIENCE = 30.0
 
@@ -23,13 +23,13 @@ def dial(client: Client, path: str, **options: Any) -> connect:
     if client.token is not None:
         headers = {**headers, "Authorization": f"Bearer {client.token}"}
     place = urlsplit(client.url)
-    name = options.pop("under", place.netloc)  # The name that the server is asked under.
+    name = options.pop("under", place.netloc)  # The Host header of the request.
     # Without pings of its own: a busy machine is no reason to hang up.
     options |= {"host": place.hostname, "port": place.port, "ping_interval": None}
     return connect(f"ws://{name}{path}", additional_headers=headers, proxy=None, max_queue=None, **options)
 
 
-async def refused(client: Client, path: str, **options: Any) -> Said:
+async def refused(client: Client, path: str, **options: Any) -> Response:
     """The answer to a handshake that is not accepted."""
     try:
         async with dial(client, path, **options):
@@ -37,7 +37,7 @@ async def refused(client: Client, path: str, **options: Any) -> Said:
     except InvalidStatus as error:
         response = error.response
         headers = {name.lower(): value for name, value in response.headers.raw_items()}
-        return Said(response.status_code, headers, bytes(response.body or b""))
+        return Response(response.status_code, headers, bytes(response.body or b""))
 
 
 async def hear(listener: ClientConnection) -> dict[str, Any]:
@@ -65,7 +65,7 @@ async def end_of(listener: ClientConnection) -> tuple[int, str]:
 
 
 async def until(reached: Callable[[], Awaitable[bool]]) -> None:
-    """Looks until it is so."""
+    """Poll until it is so."""
     async with asyncio.timeout(PATIENCE):
         while True:
             if await reached():

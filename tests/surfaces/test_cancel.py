@@ -1,4 +1,4 @@
-"""The answer to a cancel is about the work as it is shown beside it: what has stopped by then is not being stopped."""
+"""The answer to a cancel agrees with the job returned with it: stopped work is not reported as stopping."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from hanbeon.surfaces.schedules.service import Schedules
 
 @pytest.fixture
 def begun(app: App, monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set when the task `hang` runs; whoever asks for it to be cancelled hears of that when it has stopped."""
+    """Set when the task `hang` runs; a cancel of it is answered only after it has stopped."""
     begun, cancel = asyncio.Event(), app.store.cancel
 
     @app.task(retries=0)

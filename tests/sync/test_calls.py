@@ -65,7 +65,7 @@ def test_read_a_log(app: App, jobs: SyncApp) -> None:
     assert jobs.log(job.id, attempt=2).entries == ()
 
 
-def test_all_the_rest(jobs: SyncApp, shout: Shout) -> None:
+def test_remaining_methods_work_without_an_event_loop(jobs: SyncApp, shout: Shout) -> None:
     first, second = jobs.enqueue_many([shout.call("a").set(delay=60), shout.call("b").set(role="r")])
     behind = jobs.enqueue(shout.call("c"), after=[first], queue="default")
     assert [record.id for record in jobs.jobs(states=["pending"])] == [first.id, behind.id]
@@ -113,7 +113,7 @@ def test_its_own_transaction(jobs: SyncApp, shout: Shout, monkeypatch: pytest.Mo
             change_my_mind(error)
         with pytest.raises(JobNotFound):
             made.pop().state()
-    jobs.enqueue(shout.call("b"))  # Nobody holds a lock any more.
+    jobs.enqueue(shout.call("b"))  # No lock is held any more.
     assert time.monotonic() - began < 30
     with jobs.transaction() as tx:
         tx.execute("CREATE TABLE notes (word text)")
@@ -137,14 +137,14 @@ def _is_open(jobs: SyncApp) -> bool:
     return jobs.is_open  # A call: mypy would take it that a property does not change.
 
 
-def test_it_opens_with_the_first_call_and_closes_once_and_for_all(app: App, shout: Shout) -> None:
+def test_sync_app_opens_on_first_call_and_closes_for_good(app: App, shout: Shout) -> None:
     jobs = SyncApp(app)
     jobs.close()
     jobs = SyncApp(app)
     assert not _is_open(jobs)
     job = jobs.enqueue(shout.call("a"))
     assert _is_open(jobs)
-    assert not app.is_open  # It is left alone, for whoever uses it with await.
+    assert not app.is_open  # It is left open for asynchronous users.
     waiting = ThreadPoolExecutor(1).submit(job.result)
     jobs.close()
     jobs.close()
@@ -162,7 +162,7 @@ async def test_an_event_loop_is_not_blocked(app: App, shout: Shout) -> None:
     for call in (jobs.open, jobs.counts, jobs.close, jobs.migrate, lambda: jobs.enqueue(shout.call("a"))):
         with pytest.raises(InsideEventLoop, match=r"await app\.enqueue"):
             call()
-    async with app:  # The way it names, and on the same App.
+    async with app:  # As the error message suggests, on the same App.
         await app.enqueue(shout.call("a"))
 
 

@@ -1,4 +1,4 @@
-"""Forks and ends of processes: nothing open crosses the one, nothing hangs at the other."""
+"""Forks and exits of processes: no open connection crosses a fork, and no exit hangs."""
 
 import subprocess
 import sys

@@ -25,8 +25,8 @@ def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
     assert set(public(twin)) == set(public(kind)) - (NOT_FOR_CALLERS if kind is App else set())
 
 
-def told(annotation: Any) -> str:
-    """An annotation in the words of the synchronous side."""
+def sync_annotation(annotation: Any) -> str:
+    """Return an annotation as the synchronous side writes it."""
     text = str(annotation)
     text = text.replace("contextlib.AbstractAsyncContextManager[UserTransaction]", "Iterator[SyncTransaction]")
     text = re.sub(r"\b(Job|App)\b", r"Sync\1", text)
@@ -51,12 +51,12 @@ def test_the_signatures_are_the_same(kind: type[Any], twin: type[Any], name: str
     assert [each.annotation for each in mine.parameters.values()] == [
         each.annotation
         if each.name == "self"
-        else told(each.annotation)
+        else sync_annotation(each.annotation)
         if each.annotation is not each.empty
         else each.empty
         for each in their.parameters.values()
     ]
-    assert mine.return_annotation == told(their.return_annotation)
+    assert mine.return_annotation == sync_annotation(their.return_annotation)
     assert inspect.getdoc(ours), f"{name} says nothing"
 
 

@@ -10,7 +10,7 @@ from hanbeon import App
 
 @contextlib.contextmanager
 def working(app: App) -> Iterator[None]:
-    """Work on the App's jobs in a thread while it lasts."""
+    """Run a worker of the App in a thread for the duration of the block."""
     loop = asyncio.new_event_loop()
     ready, enough = threading.Event(), asyncio.Event()
 

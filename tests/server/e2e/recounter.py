@@ -1,4 +1,4 @@
-"""Watches the numbers of a database from outside: at every moment they are those of a recount."""
+"""Checks the statistics of a database from outside: at every moment they equal a recount."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Numbers = dict[str, dict[State, int]]
 
 
 class Recounter:
-    """In a loop, on one snapshot each: what the service would tell, and a count of all rows.
+    """Compares, in a loop on one snapshot each, the statistics of the service with a count of all rows.
 
     A request and a recount are two moments, between which jobs move. So what `GET stats` adds up is read here where it
-    can be held against the jobs of the very same moment; that the route tells it is shown where nothing moves.
+    can be compared with the jobs of the very same moment; that the route returns it is shown where nothing moves.
     """
 
     def __init__(self, url: str) -> None:
@@ -45,11 +45,11 @@ class Recounter:
         try:
             async with App(self._url) as app:
                 while not self._stop.is_set():
-                    told, counted = await app.store.read(_both)
+                    reported, counted = await app.store.read(_both)
                     self.seen.add(str(counted))
-                    if told != counted:
-                        self.different.append(f"told {told}, counted {counted}")
-        except BaseException as error:  # Told to whoever ends the block; here nobody would see it.
+                    if reported != counted:
+                        self.different.append(f"reported {reported}, counted {counted}")
+        except BaseException as error:  # Raised when the block ends; in this thread nobody would see it.
             self._failure = error
 
 

@@ -1,4 +1,4 @@
-"""`hanbeon serve` in a process of its own: started, asked, killed, and always reaped."""
+"""`hanbeon serve` in its own process: started, used, killed, and always reaped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 60.0
 
 
 class ServerProcess:
-    """One server; `client` asks it once it is ready. It logs into a file, which nobody has to read on and on."""
+    """One server; `client` is its client once it is ready. It logs to a file, so that no pipe has to be drained."""
 
     def __init__(self, database_url: str, config: Path, name: str, *more: str, **settings: str) -> None:
         self.name = name
@@ -47,13 +47,13 @@ class ServerProcess:
         return until(started, f"{self.name} is ready")
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What it has logged so far."""
+        """Return the lines that it has logged so far."""
         for line in self._log.read_text().splitlines():
             with contextlib.suppress(json.JSONDecodeError):  # It may be written just now.
                 yield json.loads(line)
 
     def kill(self) -> None:
-        """SIGKILL to it alone: no goodbye, nothing handed back, and nobody kills its sessions for it."""
+        """Send SIGKILL to it alone: nothing is handed back, and nothing kills its sessions."""
         self.process.kill()
         self.process.wait()
 
@@ -73,7 +73,7 @@ class ServerProcess:
 
 
 def until(look: Callable[[], T | None], what: str, patience: float = PATIENCE) -> T:
-    """Looks until there is something, and gives it."""
+    """Poll until there is a result, and return it."""
     end = time.monotonic() + patience
     while not (found := look()):
         assert time.monotonic() < end, f"it never came to this: {what}"

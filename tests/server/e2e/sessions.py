@@ -1,4 +1,4 @@
-"""What sessions do in these tests: programs that tell a journal that they began, and end, wait or never end."""
+"""Sessions of these tests: programs that write to a journal that they began, and end, wait or never end."""
 
 from __future__ import annotations
 

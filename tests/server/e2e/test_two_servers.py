@@ -16,7 +16,7 @@ import pytest
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from tests.cli.hanbeon import hanbeon
 from tests.processes.sampler import Sampler
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 from tests.server.e2e.recounter import Recounter
 from tests.server.e2e.server_process import ServerProcess, until
 from tests.server.e2e.sessions import Workshop
@@ -58,7 +58,7 @@ def servers(postgres_url: str, workshop: Workshop) -> Iterator[list[ServerProces
 
 
 class Office:
-    """One office, asked at whichever server."""
+    """One office, reached through either server."""
 
     def __init__(self, client: Client, **more: Any) -> None:
         body = {"name": "Seoul", "config": _CONFIG, "sessions": {"default": "note"}, **more}
@@ -67,8 +67,8 @@ class Office:
 
     def make(self, client: Client, *jobs: dict[str, Any]) -> dict[str, str]:
         """Make jobs; their ids by key. Each session gets its job's key as its name."""
-        told = [{"args": {"name": job["key"]}, **job} for job in jobs]
-        made = client.ask_now("POST", f"{self.path}/jobs", {"jobs": told})
+        bodies = [{"args": {"name": job["key"]}, **job} for job in jobs]
+        made = client.ask_now("POST", f"{self.path}/jobs", {"jobs": bodies})
         assert made.status == 201, made
         for job in made.json["jobs"]:
             assert job["status"] == ("pending" if job["depends_on"] else "ready")
@@ -95,11 +95,11 @@ class Office:
         assert client.ask_now("PATCH", f"{self.path}/scheduler/config", config).status == 200
 
     def wait(self, client: Client, what: str, **counts: int) -> None:
-        """Until its stats have these numbers."""
+        """Wait until its stats have these numbers."""
         until(lambda: counts.items() <= self.stats(client).items(), f"{what}: {counts}")
 
     def types(self, client: Client, last: str) -> dict[str, list[str]]:
-        """Every event so far by job, up to one of this type, as the stream tells them."""
+        """Return the types of every event so far by job, up to one of this type, as the stream sends them."""
         parts = urlsplit(client.url)
         connection = HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         found: dict[str, list[str]] = {}
@@ -173,12 +173,12 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
     assert len({each["session_id"] for each in late["executions"]}) == 3
     begun = Counter(each.name for each in workshop.begun())
     tries = begun.pop("late", 0)
-    assert tries <= 3  # On a busy machine its time may be over before it has said a word.
+    assert tries <= 3  # On a busy machine its timeout may pass before it has written anything.
     assert begun == dict.fromkeys(ids.keys() - {"late", "behind"}, 1)
     assert not [each for each in workshop.begun() if each.name == "late" and psutil.pid_exists(each.pid)]
     tried = ["job_ready", "job_started", "job_timeout"]
-    told = office.types(other, "job_failed")
-    assert told[ids["late"]] == [*tried, "job_retrying", *tried, "job_retrying", *tried, "job_failed"]
+    types = office.types(other, "job_failed")
+    assert types[ids["late"]] == [*tried, "job_retrying", *tried, "job_retrying", *tried, "job_failed"]
 
     # Both servers relay, and people hear of the failure once.
     until(lambda: mailbox.messages, "the failure is mailed")
@@ -186,7 +186,7 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
     assert ids["late"] in text
     assert TIMEOUT_MESSAGE in text
 
-    # What is retried and succeeds lets those behind it go on.
+    # A job that is retried and succeeds releases its dependents.
     assert one.ask_now("POST", f"{office.path}/jobs/{ids['late']}/cancel").status == 409
     assert other.ask_now("POST", f"{office.path}/jobs/{ids['late']}/retry").status == 200
     office.wait(one, "it is tried again", processing=1)
@@ -196,7 +196,7 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
 
 
 def _ended(office: Office, clients: tuple[Client, ...], total: int) -> int:
-    """How many have ended, by the numbers of every server, each of which must add up whenever it is asked."""
+    """Return how many have ended by the stats of every server, each of which must add up at any time."""
     ended = []
     for client in clients:
         stats = office.stats(client)
@@ -227,9 +227,7 @@ def test_urgent_before_priority_before_creation(servers: list[ServerProcess], wo
     assert [each.name for each in workshop.begun()] == ["first", "urgent", "moved", "a", "b", "c", "d"]
 
 
-def test_a_config_that_one_server_changes_is_in_force_at_the_others_next_claim(
-    postgres_url: str, workshop: Workshop
-) -> None:
+def test_config_change_applies_at_the_other_servers_next_claim(postgres_url: str, workshop: Workshop) -> None:
     assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with (
         ServerProcess(postgres_url, workshop.config, "api", "--no-worker") as api,
@@ -262,7 +260,7 @@ def test_process_on_both_servers_at_once_starts_nothing_twice(
 ) -> None:
     office = Office(servers[0].client, config={"maxConcurrentJobs": 5})
     rounds, jobs = 20, 5
-    answers: list[Said] = []
+    answers: list[Response] = []
     with Sampler(postgres_url) as sampler:
         for number in range(rounds):
             begin = threading.Barrier(len(servers) + 1)

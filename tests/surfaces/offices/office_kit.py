@@ -1,4 +1,4 @@
-"""An office worked by hand: short words for what the tests do with it."""
+"""Helpers for tests that run an office step by step."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ SESSIONS = {"default": "work"}
 
 
 class Gates:
-    """What tasks wait for, and which attempts have begun."""
+    """Events that tasks wait for, and the attempts that have begun."""
 
     def __init__(self) -> None:
         self.hold, self.stop = asyncio.Event(), asyncio.Event()
@@ -37,7 +37,7 @@ def add_tasks(app: App) -> Gates:
 
     @app.task
     async def stubborn() -> None:
-        """Is told to stop, and takes its time."""
+        """Is cancelled, and takes its time to stop."""
         try:
             await gates.hold.wait()
         except asyncio.CancelledError:
@@ -55,7 +55,7 @@ def add_tasks(app: App) -> Gates:
     return gates
 
 
-class Desk:
+class OfficeKit:
     """One office on a kit, with the tasks above."""
 
     def __init__(self, kit: TestKit, gates: Gates) -> None:
@@ -84,7 +84,7 @@ class Desk:
         return await self.kit.app.store.job(job.id)
 
     async def refused(self, kind: type[HanbeonError], *jobs: Any) -> HanbeonError:
-        """A batch is refused, and leaves nothing behind."""
+        """Check that a batch is rejected and leaves nothing behind."""
         before = await self.offices.stats(self.id)
         with pytest.raises(kind) as refusal:
             await self.make(*jobs)
@@ -92,7 +92,7 @@ class Desk:
         return refusal.value
 
     async def events(self, after: int = 0) -> list[schemas.SchedulerEvent]:
-        """Every event of the office behind that one, page by page."""
+        """Return every event of the office after that id, page by page."""
         found: list[schemas.SchedulerEvent] = []
         while True:
             page = await self.offices.events(self.id, after)
@@ -101,9 +101,9 @@ class Desk:
             if not page.more:
                 return found
 
-    async def told(self) -> list[tuple[str, str]]:
-        """Every event of the office: its type, and of which job."""
+    async def job_events(self) -> list[tuple[str, str]]:
+        """Return the type and the job id of every event of the office."""
         return [(event.type.value, event.job_id) for event in await self.events()]
 
     async def types(self, job: schemas.Job) -> list[str]:
-        return [kind for kind, job_id in await self.told() if job_id == job.id]
+        return [kind for kind, job_id in await self.job_events() if job_id == job.id]

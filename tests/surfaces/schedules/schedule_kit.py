@@ -1,4 +1,4 @@
-"""Schedules worked by hand: short words for what the tests do with them."""
+"""Helpers for tests that run schedules step by step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ START = dt.datetime(2027, 3, 1, 9, 0, 0, tzinfo=dt.timezone(dt.timedelta(hours=9
 
 
 class Gates:
-    """What tasks wait for, and what has run."""
+    """An event that tasks wait for, and a list of what has run."""
 
     def __init__(self) -> None:
         self.hold = asyncio.Event()
@@ -53,7 +53,7 @@ class Timetable:
         return await self.schedules.create(task_id, cron=cron, **fields)
 
     async def pass_by(self, seconds: float, step: float | None = None) -> None:
-        """Let time pass, looking at what is due every `step` seconds; once at the end if there is none."""
+        """Advance the clock and poll for due schedules every `step` seconds; once at the end without a step."""
         while seconds > 0:
             part = seconds if step is None else min(step, seconds)
             await self.kit.advance(part)
@@ -61,7 +61,7 @@ class Timetable:
             await self.look()
 
     async def look(self) -> None:
-        """See to all that is due, without running anything."""
+        """Decide all due fires, without running anything."""
         await self.kit.worker.fire.run_once()
         while await self.kit.worker.fire.run_once() <= 0:
             pass
@@ -72,7 +72,7 @@ class Timetable:
             pass
 
     async def history(self, schedule: schemas.Schedule) -> list[tuple[str, str]]:
-        """The oldest first: the time of day, and what became of it."""
+        """Return the fires, oldest first, as time of day and outcome."""
         page = await self.schedules.fires(schedule.id, limit=1_000)
         return [(fire.fire_at[11:19], fire.outcome.value) for fire in reversed(page.items)]
 

@@ -1,4 +1,4 @@
-"""Schedules that say the same are decided together, and each of them still by what is its own."""
+"""Schedules with equal definitions are decided together, and each still by its own jitter and state."""
 
 import datetime as dt
 import uuid
@@ -18,7 +18,7 @@ TASKS = ("report", "hold", "fail")
 
 
 async def test_each_has_its_own_jitter(timetable: Timetable) -> None:
-    """The last fires of each are put off until their work may begin."""
+    """The last fires of each are delayed until their jitter has passed."""
     made = [await timetable.make(jitter="10m", args={"day": "alike"}) for _ in range(8)]
     began = timetable.kit.clock.now_us()
     await timetable.pass_by(900)
@@ -28,12 +28,14 @@ async def test_each_has_its_own_jitter(timetable: Timetable) -> None:
         while fires and fires[-1] + jitter_of(each.id, fires[-1], JITTER_US) > now:
             fires.pop()
         decided = (await timetable.schedules.fires(each.id, limit=1_000)).items
-        told = [round(dt.datetime.fromisoformat(fire.fire_at).timestamp() * 1_000_000) for fire in reversed(decided)]
-        assert told == fires
+        recorded = [
+            round(dt.datetime.fromisoformat(fire.fire_at).timestamp() * 1_000_000) for fire in reversed(decided)
+        ]
+        assert recorded == fires
 
 
 async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: Timetable) -> None:
-    """An operator tries an old execution again when its task has just been seen to be free."""
+    """An operator retries an old execution just after its task was found to be free."""
     made = {task: await timetable.make("0 * * * *", task_id=task) for task in TASKS}
     old = await timetable.schedules.run("hold")
     await timetable.schedules.cancel(old.execution_id)

@@ -1,4 +1,4 @@
-"""Around every clock change of a year, through the engine: fires at the instants that were worked out by hand."""
+"""Fires around every clock change of a year, at instants that were worked out by hand."""
 
 import datetime as dt
 

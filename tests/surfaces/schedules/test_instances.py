@@ -1,4 +1,4 @@
-"""Several instances at once: one of them decides a fire, one of many requests runs a task, and all survives them."""
+"""Several instances at once: one decides a fire, one of many requests runs a task, and all survives a restart."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -89,7 +89,7 @@ async def test_tasks_schedules_and_executions_survive_their_instance(database_ur
 
 @asynccontextmanager
 async def _at_it(app: App, look: Callable[[Tx], Awaitable[object]]) -> AsyncIterator[None]:
-    """Somebody has looked, in a transaction of its own that goes on until the end of this."""
+    """Hold the locks of `look` in a transaction that lasts until the end of the block."""
     looked, may_end = asyncio.Event(), asyncio.Event()
 
     async def stay(tx: Tx) -> None:
@@ -114,7 +114,7 @@ async def on_postgres(postgres_url: str) -> AsyncIterator[App]:
         yield app
 
 
-async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_the_task_is_free(
+async def test_manual_run_waits_for_the_lock_on_its_task(
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)
@@ -129,7 +129,7 @@ async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_
     assert (await running).status == "PENDING"
 
 
-async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_waited_for_by_changes(
+async def test_locked_schedule_is_skipped_by_pollers_but_not_changes(
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)

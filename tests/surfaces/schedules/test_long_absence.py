@@ -1,4 +1,4 @@
-"""Nobody was there for a long time: each policy does what it says, in small steps, and across clock changes."""
+"""No instance ran for a long time: each misfire policy is applied in small steps, and across clock changes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NEW_YORK = ZoneInfo("America/New_York")
 EACH_SECOND = "* * * * * *"
 
 
-async def test_what_an_hour_left_behind_is_decided_in_small_steps(timetable: Timetable) -> None:
-    """Each schedule has thousands of fires behind it. One step of all of them would outlast a transaction."""
+async def test_backlog_of_an_hour_is_decided_in_small_steps(timetable: Timetable) -> None:
+    """Each schedule has a backlog of thousands of fires. One step of all of them would outlast a transaction."""
     made = [await timetable.make(EACH_SECOND, overlap="allow", misfire="skip") for _ in range(12)]
     await timetable.kit.clock.advance(HOUR)
     await timetable.kit.worker.fire.run_once()
@@ -39,7 +39,7 @@ async def test_fires_that_share_a_line_of_the_history_are_counted_each(timetable
     assert len(await timetable.history(made)) < 600
 
 
-async def test_fires_whose_task_is_free_have_their_turn_behind_many_whose_task_is_not(
+async def test_fires_of_free_tasks_are_not_held_up_by_busy_ones(
     timetable: Timetable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "_AT_ONCE", 2)
@@ -58,7 +58,7 @@ async def test_fires_whose_task_is_free_have_their_turn_behind_many_whose_task_i
 
 @asynccontextmanager
 async def _instance(kit_url: str, start: dt.datetime) -> AsyncIterator[Timetable]:
-    """An instance that comes with all it is made of, and goes with it."""
+    """An instance with its own App, worker and connections, all closed at the end."""
     app = App()
     async with TestKit(app, kit_url, start=start, limit=20) as kit:
         yield Timetable(kit, add_tasks(app))
@@ -92,7 +92,7 @@ async def test_all_instances_are_down_for_an_hour(kit_url: str, overlap: str) ->
             expected = dict(LATER[misfire])
             expected["created"] += 1
             assert await after.outcomes(each) == expected, misfire
-        # And goes on as if nothing had been.
+        # And continues as usual.
         await after.pass_by(60)
         assert {
             (await after.outcomes(each))["created"] - LATER[misfire]["created"] for misfire, each in made.items()
@@ -108,7 +108,7 @@ def _add_more(timetable: Timetable) -> None:
 
 
 async def _until_quiet(timetable: Timetable) -> None:
-    """Everything that is due or waits for its turn is made and run, without time going on."""
+    """Create and run everything that is due or waits, without advancing the clock."""
     while True:
         await timetable.look()
         if not await timetable.kit.tick():
@@ -149,7 +149,7 @@ async def test_catching_up_across_the_end_of_summer_time(kit_url: str, cron: str
 
 
 async def _night(kit_url: str, start: str, end: str, body: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """The history of a schedule that nobody saw to from the one to the other; None for what was created."""
+    """Return the history of a schedule that no instance handled from `start` to `end`; None for what was created."""
     begin, over = dt.datetime.fromisoformat(start), dt.datetime.fromisoformat(end)
     async with _instance(kit_url, begin) as before:
         schedule = await before.make(**body)

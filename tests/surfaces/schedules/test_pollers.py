@@ -1,4 +1,4 @@
-"""Several instances see to the same due schedules at once: each fire is decided by one of them."""
+"""Several instances poll the same due schedules at once: each fire is decided by one of them."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -20,7 +20,7 @@ async def test_instances_share_what_is_due(timetable: Timetable, rounds: int) ->
         triggers = [SchedulePoller(twin.store, twin.settings) for twin in twins]
 
         async def see_to_it(trigger: SchedulePoller) -> None:
-            # Until the next one is a minute off: a look that found all locked by others is no end.
+            # Until the next one is a minute away: a poll that found all locked by others is no end.
             while await trigger.run_once() < 1:  # noqa: ASYNC110 - it is others who are to come on
                 await asyncio.sleep(0)
 
@@ -36,7 +36,7 @@ async def test_instances_share_what_is_due(timetable: Timetable, rounds: int) ->
         )
 
 
-async def test_a_change_of_something_else_leaves_an_exact_instant_alone(timetable: Timetable) -> None:
+async def test_unrelated_change_keeps_the_exact_run_at(timetable: Timetable) -> None:
     schedule = await timetable.make(None, run_at="2023-12-01T10:00:00.123456+09:00")
     changed = await timetable.schedules.change(schedule.id, name="exactly then")
     await timetable.kit.advance(400 * 86_400)

@@ -1,4 +1,4 @@
-"""Offices and schedules on each store in turn, and somebody who reads them by SQL."""
+"""Offices and schedules on each store in turn, with a SQL reader."""
 
 import datetime as dt
 from collections.abc import AsyncIterator

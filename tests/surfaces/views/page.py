@@ -1,4 +1,4 @@
-"""What docs/views.md says of the views."""
+"""Reads what docs/views.md documents of the views."""
 
 import re
 
@@ -10,7 +10,7 @@ _ROW = re.compile(r"^\| `(\w+)` \| ([^|]+) \| (\w+) \| (.*?) ?\|$", re.MULTILINE
 
 
 def documented(view: str) -> list[tuple[str, str, str, str]]:
-    """The lines of a view's table: column, type on PostgreSQL, type on SQLite, meaning."""
+    """Return the rows of a view's table: column, type on PostgreSQL, type on SQLite, meaning."""
     section = PAGE.read_text().partition(f"\n## `{view}`\n")[2].partition("\n## ")[0]
     return _ROW.findall(section)
 

@@ -1,4 +1,4 @@
-"""Somebody with a SQL prompt: another program with a library of its own, that knows nothing of Hanbeon."""
+"""A reader with a SQL prompt: another program with its own database library, independent of Hanbeon."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import asyncpg
 from hanbeon.clock import iso
 
 LIMIT = 60.0
-Asked = Callable[[], Awaitable[dict[str, Any]]]
+Fetch = Callable[[], Awaitable[dict[str, Any]]]
 VIEWS = ("job_queue", "job_executions", "executions", "schedules")
 
 # While an App has the file open, only another process may use another SQLite library on it.
@@ -37,7 +37,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 class Refused(Exception):
-    """The database would not do it; its own words."""
+    """The database refused the statement; carries its message."""
 
 
 class Reader:
@@ -79,7 +79,7 @@ class Reader:
             await connection.close()
 
     async def view(self, name: str, where: str = "true") -> list[dict[str, Any]]:
-        """The rows of a view, in the forms in which Hanbeon answers."""
+        """Return the rows of a view, in the formats in which Hanbeon answers."""
         return [_as_answered(row) for row in await self.rows(f"SELECT * FROM hanbeon.{name} WHERE {where}")]
 
     async def _of_sqlite(self, sql: str) -> list[dict[str, Any]]:
@@ -94,11 +94,11 @@ class Reader:
         return found
 
 
-async def at_rest(told: Asked, shown: Asked) -> dict[str, Any]:
-    """What is told is shown. Bodies may end while both are read: then they are read again."""
+async def at_rest(expected: Fetch, shown: Fetch) -> dict[str, Any]:
+    """Check that the view shows what the surface returns. If bodies end while both are read, read them again."""
     async with asyncio.timeout(LIMIT):
         while True:
-            before, found, after = await told(), await shown(), await told()
+            before, found, after = await expected(), await shown(), await expected()
             if before == after:
                 differing = {key: (found.get(key), it) for key, it in after.items() if found.get(key) != it}
                 assert not differing, differing

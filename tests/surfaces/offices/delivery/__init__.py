@@ -1,1 +1,1 @@
-"""What offices send out."""
+"""Deliveries of offices: webhooks and notifications."""

@@ -15,7 +15,7 @@ from aiosmtpd.smtp import SMTP
 
 
 class Mailbox:
-    """What came. `refuse`: so many of the next messages are answered with a temporary failure."""
+    """Received messages. `refuse`: how many of the next messages get a temporary failure."""
 
     def __init__(self, refuse: int = 0) -> None:
         self.messages: list[EmailMessage] = []
@@ -36,7 +36,7 @@ class Mailbox:
 
 @contextlib.contextmanager
 def smtp_thread() -> Iterator[Mailbox]:
-    """The same for a test that has no event loop."""
+    """Run `smtp_server` in a thread, for a test that has no event loop."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -52,7 +52,7 @@ def smtp_thread() -> Iterator[Mailbox]:
 
 @contextlib.asynccontextmanager
 async def smtp_server(refuse: int = 0) -> AsyncIterator[Mailbox]:
-    """In the event loop of the test: those who send to it are processes of their own."""
+    """Run the server in the event loop of the test: its senders are other processes."""
     mailbox = Mailbox(refuse)
     server = await asyncio.get_running_loop().create_server(lambda: SMTP(mailbox), "127.0.0.1", 0)
     try:
