@@ -19,12 +19,18 @@ PLACE := $(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 MADE := $(VENV)/.made-$(PLACE)
 READY := $(VENV)/.ready-$(PLACE)
 
-export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests that need neither a server nor a process, and are collected without importing either.
+QUICK := tests/config tests/docs tests/domain tests/tasks tests/test_architecture.py tests/test_zones.py
+PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
-.PHONY: help setup run demo test check lint fmt chaos fuzz docs bench soak lock clean
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes, each of which would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup run demo test test-slow check lint fmt chaos fuzz docs bench soak lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Create .venv with every extra, at the versions of constraints.txt
 
@@ -46,11 +52,14 @@ run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= 
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
-test: lint ## Run every check and the whole test suite, as CI does
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --again $(ARGS)
+test: lint ## Run every check and the tests, with real servers (at most 8 minutes on two cores)
+	$(PYTEST) -m "not slow" --rerun-timing $(ARGS)
 
-check: lint ## Run every check and the tests that need no server (under a minute)
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not postgres and not chaos and not slow" $(ARGS)
+test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
+	$(PYTEST) -m slow --rerun-timing $(ARGS)
+
+check: lint ## Run every check and the quick tests, without servers (under a minute)
+	$(PYTEST) -m "not postgres and not slow" $(QUICK) $(ARGS)
 
 lint: setup ## Check format, style, types and import rules
 	$(BIN)/ruff format --check .

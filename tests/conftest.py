@@ -1,9 +1,10 @@
 """The fixtures live in small plugin modules; this file only names them."""
 
 pytest_plugins = [
-    "tests.rerun",
+    "tests.further_stores",
     "tests.logs",
     "tests.properties",
+    "tests.rerun",
     "tests.databases.run",
     "tests.databases.fixtures",
     "tests.testing.kits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_BROKEN = "A guarantee is broken: this is not asked a second time."
+_BROKEN = "A guarantee is broken: this is never rerun."
 
 
 @contextmanager

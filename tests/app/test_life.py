@@ -41,8 +41,8 @@ async def test_opens_again_and_finds_its_jobs(app_url: str) -> None:
         assert [record.id for record in await app.jobs()] == [job.id]
 
 
-async def test_postgresql_without_its_schema_says_what_to_run(postgres_url: str) -> None:
-    app = App(postgres_url)
+async def test_postgresql_without_its_schema_says_what_to_run(empty_postgres_url: str) -> None:
+    app = App(empty_postgres_url)
     with pytest.raises(SchemaMissing, match="migrate"):
         await app.open()
     assert not app.is_open

@@ -20,10 +20,12 @@ _HOURS = 36_000.0
 _NOBODY = "postgresql://nobody@127.0.0.1:1/nothing"
 
 
+@pytest.mark.timing_sensitive
 async def test_a_cancel_stops_work_on_another_process(database_url: str, journal: Journal) -> None:
     await _cancel_in_time(database_url, journal, poll=_HOURS, lease=_HOURS)
 
 
+@pytest.mark.timing_sensitive
 async def test_a_cancel_arrives_without_wake_ups_too(postgres_url: str, journal: Journal) -> None:
     await _cancel_in_time(postgres_url, journal, listen_url=_NOBODY, poll=0.2)
 

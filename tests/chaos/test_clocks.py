@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 _LEASE = 6.0
 
 
+@pytest.mark.timing_sensitive
 async def test_jumping_wall_clock_moves_no_lease_retry_or_deadline(postgres_url: str, journal: Journal) -> None:
     async with opened(postgres_url) as app:
         with fleet(postgres_url, settings=QUICK | {"clock": "jumping", "lease": _LEASE}) as workers:

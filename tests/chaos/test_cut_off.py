@@ -48,7 +48,10 @@ def _forget(proxy: FaultProxy) -> None:
     proxy.strand()
 
 
-@pytest.mark.parametrize("heal", [_deliver, _reset, _forget])
+@pytest.mark.timing_sensitive
+@pytest.mark.parametrize(
+    "heal", [_deliver, pytest.param(_reset, marks=pytest.mark.slow), pytest.param(_forget, marks=pytest.mark.slow)]
+)
 async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None]
 ) -> None:
@@ -75,12 +78,13 @@ async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
 
 
 # Over a dropped connection a plain result fails only at its statement timeout, half a minute.
+@pytest.mark.timing_sensitive
 @pytest.mark.parametrize(
     ("heal", "tasks"),
     [
         (_deliver, ["gated", "gated_ledger"]),
-        (_reset, ["gated", "gated_ledger"]),
-        (_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"]),
+        pytest.param(_reset, ["gated", "gated_ledger"], marks=pytest.mark.slow),
+        pytest.param(_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"], marks=pytest.mark.slow),
     ],
 )
 async def test_late_result_is_refused_and_frees_its_slot(

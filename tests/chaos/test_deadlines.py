@@ -15,6 +15,7 @@ from tests.processes.journal import Journal
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
+@pytest.mark.timing_sensitive
 async def test_killed_workers_jobs_follow_their_deadlines_and_tasks(database_url: str, journal: Journal) -> None:
     async with opened(database_url) as app:
         overdue = await enqueue(app, "limited", journal=str(journal))

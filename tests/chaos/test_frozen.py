@@ -20,8 +20,14 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 # Once thawed, the worker sees by its own clock that its leases have ended. If the clock stopped with it, as after a
 # pause of a virtual machine, it still trusts them, and only the fence stands between it and the job: all the more so
 # while the job runs elsewhere, since nothing but the fence tells the two apart then.
+@pytest.mark.timing_sensitive
 @pytest.mark.parametrize(
-    ("clock", "thawed"), [("system", "afterwards"), ("paused", "afterwards"), ("paused", "meanwhile")]
+    ("clock", "thawed"),
+    [
+        pytest.param("system", "afterwards", marks=pytest.mark.slow),
+        pytest.param("paused", "afterwards", marks=pytest.mark.slow),
+        ("paused", "meanwhile"),
+    ],
 )
 async def test_frozen_workers_late_writes_are_refused(
     postgres_url: str, journal: Journal, clock: str, thawed: str

@@ -22,7 +22,16 @@ from tests.processes.workers import WorkerProcess
 pytestmark = [
     pytest.mark.chaos,
     pytest.mark.timeout(TIMEOUT),
-    pytest.mark.parametrize("task", ["stubborn", "stubborn_command"]),
+    pytest.mark.parametrize(
+        ("database_url", "task"),
+        [
+            ("sqlite", "stubborn"),
+            ("postgres", "stubborn_command"),
+            pytest.param("sqlite", "stubborn_command", marks=pytest.mark.slow),
+            pytest.param("postgres", "stubborn", marks=pytest.mark.slow),
+        ],
+        indirect=["database_url"],
+    ),
 ]
 _DEADLINE = 4.0
 
@@ -55,6 +64,7 @@ def _assert_no_overlap(journal: Journal) -> None:
         assert journal.lines("overlap") == []
 
 
+@pytest.mark.timing_sensitive
 async def test_deadline_kills_the_whole_session_before_the_retry(
     database_url: str, journal: Journal, task: str
 ) -> None:
@@ -81,6 +91,7 @@ async def test_deadline_kills_the_whole_session_before_the_retry(
         await assert_sound(app)
 
 
+@pytest.mark.timing_sensitive
 async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, journal: Journal, task: str) -> None:
     async with _opened(database_url) as app:
         with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
@@ -103,6 +114,7 @@ async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, 
         await assert_sound(app)
 
 
+@pytest.mark.timing_sensitive
 async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
     database_url: str, journal: Journal, task: str
 ) -> None:
@@ -120,6 +132,7 @@ async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
         await assert_sound(app)
 
 
+@pytest.mark.timing_sensitive
 async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
     database_url: str, journal: Journal, task: str
 ) -> None:

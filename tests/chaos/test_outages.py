@@ -11,6 +11,7 @@ from tests.chaos.moments import direct, enqueue, until, until_state
 from tests.chaos.scale import SEEDS, TIMEOUT, sized
 from tests.chaos.workload import Workload
 from tests.databases.postgres import PostgresServer
+from tests.processes.sizes import both_sizes, part
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
@@ -24,32 +25,36 @@ def _as_worker(url: str) -> str:
     return f"{url}?application_name={_WORKER.replace(' ', '%20')}"
 
 
+@both_sizes
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_terminated_backends_cost_retries_and_nothing_else(postgres_url: str, seed: int) -> None:
+async def test_terminated_backends_cost_retries_and_nothing_else(postgres_url: str, seed: int, share: float) -> None:
     rng = random.Random(seed)
     async with opened(postgres_url) as app:
-        work = Workload.make(app, rng, sized(500, 5_000), _KINDS)
+        work = Workload.make(app, rng, part(sized(500, 5_000), share), _KINDS)
         await work.enqueue(app)
         with fleet(_as_worker(postgres_url)) as workers:
             workers.start(2)
             await workers.ready()  # A worker that cannot reach its database at startup exits with an error.
-            async for _ in work.milestones(app, rng, sized(25, 300)):
+            async for _ in work.milestones(app, rng, part(sized(25, 300), share, least=4)):
                 await _terminate_some(postgres_url, rng)
             await work.until_done(app)
         await work.assert_done_once(app)
 
 
+@both_sizes
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_a_crashed_server_loses_and_doubles_nothing(private_postgres: PostgresServer, seed: int) -> None:
+async def test_a_crashed_server_loses_and_doubles_nothing(
+    private_postgres: PostgresServer, seed: int, share: float
+) -> None:
     rng = random.Random(seed)
     url = private_postgres.create_database()
     async with opened(url) as app:
-        work = Workload.make(app, rng, sized(500, 5_000), _KINDS)
+        work = Workload.make(app, rng, part(sized(500, 5_000), share), _KINDS)
         await work.enqueue(app)
         with fleet(url) as workers:
             workers.start(2)
             await workers.ready()  # A worker that cannot reach its database at startup exits with an error.
-            async for _ in work.milestones(app, rng, sized(3, 20)):
+            async for _ in work.milestones(app, rng, part(sized(3, 20), share)):
                 await asyncio.to_thread(private_postgres.restart, graceful=False)
             await work.until_done(app)
         await work.assert_done_once(app)

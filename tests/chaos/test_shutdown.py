@@ -15,6 +15,7 @@ from tests.processes.journal import Journal, boottime
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
+@pytest.mark.timing_sensitive
 async def test_sigterm_finishes_jobs_or_hands_them_back(database_url: str, journal: Journal) -> None:
     gate = journal.path.with_name("gate")
     async with opened(database_url) as app:
@@ -44,6 +45,7 @@ async def test_sigterm_finishes_jobs_or_hands_them_back(database_url: str, journ
         await assert_sound(app)
 
 
+@pytest.mark.timing_sensitive
 async def test_a_second_signal_hands_everything_back_at_once(database_url: str, journal: Journal) -> None:
     async with opened(database_url) as app:
         endless = await enqueue(app, "first_try_hangs", journal=str(journal))

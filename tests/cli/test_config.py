@@ -46,14 +46,14 @@ def test_check_finds_everything_that_is_wrong_with_the_environment(tmp_path: Pat
     assert [each["code"] for each in json.loads(done.stdout)["problems"]] == ["invalid"] * 3
 
 
-async def test_check_opens_the_database(database_url: str) -> None:
-    is_file = database_url.startswith("sqlite")
-    assert (await call("config", "check", "--database", database_url)).code == (3 if is_file else 5)
-    assert (await call("migrate", "--database", database_url)).code == 0
-    (line,) = (await call("config", "check", "--database", database_url)).lines
+async def test_check_opens_the_database(empty_database_url: str) -> None:
+    is_file = empty_database_url.startswith("sqlite")
+    assert (await call("config", "check", "--database", empty_database_url)).code == (3 if is_file else 5)
+    assert (await call("migrate", "--database", empty_database_url)).code == 0
+    (line,) = (await call("config", "check", "--database", empty_database_url)).lines
     assert line.startswith("all is well with ")
     assert is_file or ":***@" in line
-    assert (await call("config", "check", "--json", "--database", database_url)).document == {
+    assert (await call("config", "check", "--json", "--database", empty_database_url)).document == {
         "ok": True,
         "problems": [],
     }

@@ -14,8 +14,6 @@ import pytest
 
 from tests.cli.hanbeon import SCRIPT, environment, hanbeon
 
-pytestmark = pytest.mark.slow
-
 
 def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:
     done = hanbeon("demo", "--once", cwd=tmp_path, TMPDIR=str(tmp_path))
@@ -35,14 +33,18 @@ def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.glob("hanbeon-demo-*")) == []
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_is_one_release_on_the_given_database(postgres_url: str) -> None:
-    assert hanbeon("demo", "--database", postgres_url).returncode == 5
-    assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     done = hanbeon("demo", "--database", postgres_url)
     assert done.returncode == 0
     assert "28 jobs: 28 succeeded" in done.stdout
 
 
+def test_a_database_without_a_schema_is_refused(empty_postgres_url: str) -> None:
+    assert hanbeon("demo", "--database", empty_postgres_url).returncode == 5
+
+
+@pytest.mark.slow
 def test_on_a_terminal_it_is_a_live_view_until_ctrl_c(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))

@@ -26,7 +26,7 @@ def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
             assert hanbeon(*command, cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("name", ["hanbeon.toml", "shop.toml"])
+@pytest.mark.parametrize("name", ["hanbeon.toml", pytest.param("shop.toml", marks=pytest.mark.slow)])
 def test_what_it_says_comes_next_works_without_python(tmp_path: Path, name: str) -> None:
     done = hanbeon("init", name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

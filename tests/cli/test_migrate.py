@@ -6,16 +6,16 @@ from hanbeon.store.schema import VERSION
 from tests.cli.hanbeon import hanbeon
 
 
-def test_postgresql_is_migrated_on_purpose_and_once(postgres_url: str) -> None:
-    missing = hanbeon("verify", "--database", postgres_url)
+def test_postgresql_is_migrated_on_purpose_and_once(empty_postgres_url: str) -> None:
+    missing = hanbeon("verify", "--database", empty_postgres_url)
     assert (missing.returncode, missing.stdout) == (5, "")
     assert "run `hanbeon migrate`" in missing.stderr
 
-    first = hanbeon("migrate", "--database", postgres_url)
+    first = hanbeon("migrate", "--database", empty_postgres_url)
     assert (first.returncode, first.stderr) == (0, "")
     assert first.stdout.startswith("applied 1")
 
-    second = hanbeon("migrate", HANBEON_DATABASE_URL=postgres_url)
+    second = hanbeon("migrate", HANBEON_DATABASE_URL=empty_postgres_url)
     assert (second.returncode, second.stdout) == (0, f"up to date: the schema is at version {VERSION}\n")
 
 

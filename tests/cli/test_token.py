@@ -24,8 +24,8 @@ async def test_a_token_is_shown_once_listed_without_itself_and_revoked(database_
     assert again["revoked_at"] is not None
 
 
-async def test_what_does_not_fit_is_refused(sqlite_url: str) -> None:
-    where = ("--database", sqlite_url)
+async def test_what_does_not_fit_is_refused(empty_sqlite_url: str) -> None:
+    where = ("--database", empty_sqlite_url)
     assert (await call("token", "list", *where)).code == 3
     assert (await call("token", "create", "--user", "", "--scope", "read", *where)).code == 2
     assert (await call("token", "create", "--user", "ada", "--scope", "root", *where)).code == 2

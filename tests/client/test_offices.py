@@ -151,16 +151,16 @@ async def test_webhooks_are_shown_enabled_and_list_deliveries(app_url: str, kind
             office = call.client.office(made.id)
             (job,) = await call(office.create_jobs, [{}])
             await call(office.wait, job, timeout=60)
-            while (shown := await call(office.webhook, made.webhooks[0])).state != "disabled":
-                pass
+            while (shown := await call(office.webhook, made.webhooks[0])).state != "disabled":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
             assert shown.last_error
             deliveries: list[Any] = []
             while len(deliveries) < 2:  # The relay may still be at the others.
                 deliveries = await call.take(office.deliveries(shown.id, limit=1))
             assert {each.job_id for each in deliveries} == {job.id}
             sent = await call(office.test_webhook, shown)
-            while (tried := await call(office.delivery, shown, sent)).status != "failed":
-                pass
+            while (tried := await call(office.delivery, shown, sent)).status != "failed":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
             assert (tried.type, tried.id, tried.event_id) == ("webhook_test", sent.id, None)
             assert (await call(office.enable_webhook, shown)).state == "enabled"
             with pytest.raises(NotFound) as missing:

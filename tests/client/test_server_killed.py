@@ -11,14 +11,15 @@ from hanbeon.client import Client
 from tests.cli.workers import Running
 from tests.databases.ports import free_port
 from tests.guarantees import guarantee
+from tests.processes.sizes import both_sizes, part
 
 _JOBS = 60
 
 
 @pytest.mark.chaos
-@pytest.mark.slow
-async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: str) -> None:
-    port = str(free_port())
+@both_sizes
+async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: str, share: float) -> None:
+    port, jobs = str(free_port()), part(_JOBS, share)
 
     def serve() -> Running:
         return Running("serve", "--database", sqlite_url, "--port", port, "--no-worker", cwd=tmp_path)
@@ -32,10 +33,10 @@ async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: st
 
             def make() -> list[str]:
                 made = []
-                for number in range(_JOBS):
+                for number in range(jobs):
                     (job,) = office.create_jobs([{"title": str(number)}])
                     made.append(job.id)
-                    if number == _JOBS // 2:
+                    if number == jobs // 2:
                         halfway.set()
                 return made
 
@@ -49,5 +50,5 @@ async def test_jobs_made_over_kills_are_made_once(tmp_path: Path, sqlite_url: st
                 made = await making
                 there = await asyncio.to_thread(lambda: list(office.jobs()))
                 with guarantee():
-                    assert [job.title for job in there] == [str(number) for number in range(_JOBS)]
+                    assert [job.title for job in there] == [str(number) for number in range(jobs)]
                     assert [job.id for job in there] == made

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from tests.databases.memory import memory_folder
+
 # It must have a passwd entry: initdb looks up the name of whoever runs it.
 _UNPRIVILEGED = ("nobody", "postgres", "daemon")
 
@@ -50,9 +52,10 @@ class Account:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
-    def make_folder(self, prefix: str) -> Path:
+    def make_folder(self, prefix: str, *, in_memory: bool = False) -> Path:
         """A new folder that this account owns and can reach, with a path short enough for a unix socket."""
-        for base in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        memory = memory_folder() if in_memory else None
+        for base in (*([str(memory)] if memory else []), tempfile.gettempdir(), "/tmp", "/var/tmp"):
             folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
             os.chown(folder, self.uid, self.gid)
             if len(str(folder)) < 80 and self.can_run("test", "-w", str(folder)):

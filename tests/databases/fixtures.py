@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,15 @@ from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
 from tests.databases.run import SERVERS, ServerRun
 
+_URLS = ("database_url", "empty_database_url")
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     chosen = metafunc.config.stash[SERVERS].chosen
     names = [installation.name for installation in chosen] if len(chosen) > 1 else ["postgres"]
-    if "database_url" in metafunc.fixturenames and not _parametrized(metafunc, "database_url"):
-        metafunc.parametrize("database_url", ["sqlite", *names], indirect=True)
+    for fixture in _URLS:
+        if fixture in metafunc.fixturenames and not _parametrized(metafunc, fixture):
+            metafunc.parametrize(fixture, ["sqlite", *names], indirect=True)
     if "postgres_installation" in metafunc.fixturenames and len(chosen) > 1:
         metafunc.parametrize("postgres_installation", names, indirect=True, scope="session")
 
@@ -27,8 +32,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names: list[str] = getattr(item, "fixturenames", [])
         callspec = getattr(item, "callspec", None)
-        store = callspec.params.get("database_url", "sqlite") if callspec is not None else "sqlite"
-        if "postgres_installation" in names or store != "sqlite":
+        stores = {callspec.params.get(fixture, "sqlite") for fixture in _URLS} if callspec is not None else {"sqlite"}
+        if "postgres_installation" in names or stores != {"sqlite"}:
             item.add_marker("postgres")
 
 
@@ -55,27 +60,57 @@ def private_postgres(postgres_installation: Installation) -> Iterator[PostgresSe
 
 
 @pytest.fixture
-def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
-    """A new, empty PostgreSQL database; it is dropped afterwards, with whoever is still connected."""
+def postgres_url(request: pytest.FixtureRequest, postgres_installation: Installation) -> Iterator[str]:
+    """A new PostgreSQL database with our tables; it is dropped afterwards, with whoever is still connected."""
+    with migrated_database(request.config.stash[SERVERS], postgres_installation) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """A new PostgreSQL database without any table, for tests of migration and opening."""
     with postgres_server.database() as url:
         yield url
 
 
 @pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    """A SQLite file that does not exist yet."""
+def sqlite_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A new SQLite file with our tables."""
+    path = tmp_path / "hanbeon.db"
+    shutil.copyfile(request.config.stash[SERVERS].migrated_file(), path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def empty_sqlite_url(tmp_path: Path) -> str:
+    """A SQLite file that does not exist yet, for tests of migration and opening."""
     return f"sqlite:///{tmp_path}/hanbeon.db"
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest, sqlite_url: str) -> Iterator[str]:
-    """A new, empty database of each store in turn: once on SQLite and once on each chosen PostgreSQL."""
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A new database of each store in turn, with our tables: once on SQLite and once on each chosen PostgreSQL."""
     if request.param == "sqlite":
-        yield sqlite_url
+        yield request.getfixturevalue("sqlite_url")
+        return
+    servers = request.config.stash[SERVERS]
+    with migrated_database(servers, find_installation(servers, request.param)) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A new database of each store in turn without any table, for tests of migration and opening."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("empty_sqlite_url")
         return
     servers = request.config.stash[SERVERS]
     with servers.shared(find_installation(servers, request.param)).database() as url:
         yield url
+
+
+def migrated_database(servers: ServerRun, installation: Installation) -> AbstractContextManager[str]:
+    return servers.shared(installation).database(servers.migrated(installation))
 
 
 def find_installation(servers: ServerRun, name: str) -> Installation:

@@ -4,18 +4,22 @@ Under pytest-xdist the workers share them, too: they find each other through a f
 makes, and the controller, which outlives them, is the owner.
 """
 
+import asyncio
 import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.databases.installations import Installation, select
+from tests.databases.memory import memory_folder
 from tests.databases.postgres import PostgresServer
 
 
@@ -33,9 +37,28 @@ class ServerRun:
             state = self.folder / f"{installation.name}.json"
             if state.exists():
                 return PostgresServer.load(state.read_text())
-            server = PostgresServer.start(installation.bindir, owner=self.owner)
+            server = PostgresServer.start(installation.bindir, durable=False, owner=self.owner)
             state.write_text(server.dump())
             return server
+
+    def migrated(self, installation: Installation) -> str:
+        """The name of a database of that server that has our tables, to copy for each test."""
+        server = self.shared(installation)
+        with self._lock(f"{installation.name}.template"):
+            made = self.folder / f"{installation.name}.template"
+            if not made.exists():
+                url = server.create_database()
+                _migrate(url)
+                made.write_text(urlsplit(url).path.removeprefix("/"))
+            return made.read_text()
+
+    def migrated_file(self) -> Path:
+        """A SQLite file that has our tables, to copy for each test."""
+        with self._lock("sqlite.template"):
+            made = self.folder / "template.db"
+            if not made.exists():
+                _migrate(f"sqlite:///{made}")
+            return made
 
     def stop(self) -> None:
         for state in self.folder.glob("*.json"):
@@ -47,6 +70,14 @@ class ServerRun:
         with open(self.folder / f"{name}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
+
+
+def _migrate(url: str) -> None:
+    from hanbeon.store.backends import migrate  # It takes long to import, and most plugin tests have no database.
+
+    # A thread of its own, because the caller may be inside a running event loop.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(migrate(url))).result()
 
 
 SERVERS = pytest.StashKey[ServerRun]()
@@ -66,6 +97,10 @@ def pytest_configure(config: pytest.Config) -> None:
         chosen = select(config.getoption("--postgres"))
     except (LookupError, ValueError) as error:
         raise pytest.UsageError(f"--postgres: {error}") from error
+    memory = memory_folder()
+    if memory is not None:
+        # Read by pytest when it makes the first `tmp_path`.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
         folder, owner = tempfile.mkdtemp(prefix="hanbeon-run-"), os.getpid()

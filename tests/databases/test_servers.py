@@ -29,10 +29,16 @@ async def test_hands_out_separate_databases(postgres_server: PostgresServer) -> 
         assert await fetch(two, "SELECT to_regclass('only_here')") is None
 
 
-async def test_server_is_recent_and_durable(postgres_url: str) -> None:
+async def test_shared_server_is_recent(postgres_url: str) -> None:
     assert int(str(await fetch(postgres_url, "SHOW server_version_num"))) >= 150000
+
+
+async def test_only_private_server_is_durable(
+    private_postgres: PostgresServer, postgres_server: PostgresServer
+) -> None:
     for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-        assert await fetch(postgres_url, f"SHOW {setting}") == "on"
+        assert await fetch(private_postgres.url("postgres"), f"SHOW {setting}") == "on"
+        assert await fetch(postgres_server.url("postgres"), f"SHOW {setting}") == "off"
 
 
 async def test_dropping_ends_open_connections(postgres_server: PostgresServer) -> None:
@@ -73,6 +79,19 @@ def test_server_ends_with_a_killed_owner(postgres_installation: Installation) ->
     postmaster.wait(30)
     assert not postmaster.is_running()
     assert not Path(folder, "data", "postmaster.pid").exists()
+
+
+async def test_migrated_and_empty_databases(postgres_url: str, empty_postgres_url: str) -> None:
+    assert await fetch(postgres_url, "SELECT to_regclass('hanbeon.jobs')") is not None
+    assert await fetch(empty_postgres_url, "SELECT to_regclass('hanbeon.jobs')") is None
+
+
+def test_migrated_file_has_tables(sqlite_url: str) -> None:
+    assert Path(sqlite_url.removeprefix("sqlite:///")).stat().st_size > 0
+
+
+def test_empty_file_does_not_exist(empty_sqlite_url: str) -> None:
+    assert not Path(empty_sqlite_url.removeprefix("sqlite:///")).exists()
 
 
 def test_each_store_gets_its_url(database_url: str, request: pytest.FixtureRequest) -> None:

@@ -11,15 +11,15 @@ async def _greet(name: str) -> str:
     return f"Hello, {name}!"
 
 
-async def test_the_documented_privileges_suffice(postgres_url: str) -> None:
+async def test_the_documented_privileges_suffice(empty_postgres_url: str) -> None:
     (grants,) = [block.text for block in blocks(ROOT / "docs" / "operations.md") if block.language == "sql"]
-    await App(postgres_url).migrate()
-    admin = await asyncpg.connect(postgres_url)
+    await App(empty_postgres_url).migrate()
+    admin = await asyncpg.connect(empty_postgres_url)
     role = f"worker_{await admin.fetchval('SELECT current_database()')}"
     await admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'secret'")
     try:
         await admin.execute(grants.replace(" worker;", f" {role};"))
-        app = App(_as(postgres_url, role))
+        app = App(_as(empty_postgres_url, role))
         greet = app.task(_greet)
         async with app, app.worker():
             await app.configure_queue("limited", max_concurrent=1)

@@ -3,19 +3,19 @@
 import asyncio
 
 import psutil
-import pytest
 
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.executors.executor import StopCause
 from hanbeon.tasks.command import command_task
 from tests.executors import bodies
 from tests.executors.workbench import Bench, CommandBench, until
+from tests.processes.sizes import both_sizes, part
 
 _JOBS = 500
 
 
-@pytest.mark.slow
-async def test_many_jobs_leave_nothing_behind(bench: Bench) -> None:
+@both_sizes
+async def test_many_jobs_leave_nothing_behind(bench: Bench, share: float) -> None:
     """Some crash, some leave a dead child, some are replaced; the same number each round."""
 
     async def rounds(count: int) -> None:
@@ -26,9 +26,9 @@ async def test_many_jobs_leave_nothing_behind(bench: Bench) -> None:
             if number % 50 == 0:
                 assert isinstance(await bench.run(bodies.end, how="segfault"), Raised)
 
-    await rounds(100)
+    await rounds(part(100, share, least=11))
     before = await _footprint(bench)
-    await rounds(_JOBS - 100)
+    await rounds(part(_JOBS - 100, share))
     after = await _footprint(bench)
     assert after[:3] == before[:3], "descriptors here and in the guardian, processes"
     assert after[3] - before[3] < 20_000_000, "memory of the guardian and of this process"
@@ -36,8 +36,8 @@ async def test_many_jobs_leave_nothing_behind(bench: Bench) -> None:
     assert zombies == []
 
 
-@pytest.mark.slow
-async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench) -> None:
+@both_sizes
+async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench, share: float) -> None:
     """Some fail, some leave something running, some are stopped; the same number each round."""
     work = command_task("work", ["sh", "-c", "echo out; echo err >&2; cat >&3; exit $1", "sh", "{args.code}"], {})
     left = command_task("work", ["sh", "-c", "sleep 3600 & sleep 3600 & echo"], {})
@@ -54,9 +54,9 @@ async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench) 
                 started.stop(StopCause.CANCELLED)
                 await started.within()
 
-    await rounds(100)
+    await rounds(part(100, share, least=11))
     before = await _footprint(commands, left=0)
-    await rounds(900)
+    await rounds(part(900, share))
     after = await _footprint(commands, left=0)
     assert after[:3] == before[:3], "descriptors here and in the guardian, processes"
     assert after[3] - before[3] < 20_000_000, "memory of the guardian and of this process"

@@ -46,10 +46,10 @@ async def test_a_body_returns_and_the_next_runs_in_the_same_process(bench: Bench
     assert bench.executor.processes == [first]
 
 
-@pytest.mark.parametrize(("how", "expected"), ENDINGS, ids=[how for how, _ in ENDINGS])
-async def test_ends_of_a_process(bench: Bench, how: str, expected: Outcome) -> None:
-    assert await bench.run(bodies.end, how=how) == expected
-    assert result(await bench.run(bodies.add, a=1)) == 1, "the next job runs"
+async def test_ends_of_a_process(bench: Bench) -> None:
+    for how, expected in ENDINGS:
+        assert await bench.run(bodies.end, how=how) == expected, how
+        assert result(await bench.run(bodies.add, a=1)) == 1, f"the next job runs after {how}"
 
 
 async def test_the_traceback_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

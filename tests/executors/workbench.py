@@ -116,7 +116,7 @@ async def until(what: str, ask: Callable[[], Any], seconds: float = 20.0) -> Any
     end = time.monotonic() + seconds
     while not (answer := ask()):
         assert time.monotonic() < end, f"within {seconds:g} s it never came to this: {what}"
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
     return answer
 
 

@@ -13,11 +13,11 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import UniqueKeyTaken
 from tests.processes.observer import query
 from tests.processes.process import Process, together
-from tests.processes.sizes import TIMEOUT, sized
+from tests.processes.sizes import TIMEOUT, part, short_on, sized
 from tests.races.enqueuers import DONE, WAYS, Shape, in_a_batch, one_by_one
 from tests.races.race import check_sound, race_app
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+pytestmark = pytest.mark.timeout(TIMEOUT)
 
 PROCESSES = 4
 
@@ -31,9 +31,10 @@ class Answer(NamedTuple):
     refusal: str | None
 
 
+@short_on("postgres")
 @pytest.mark.parametrize(("shape", "size"), [(one_by_one, 50), (in_a_batch, 200)])
-async def test_one_cause_makes_one_job(database_url: str, shape: Shape, size: int) -> None:
-    causes = sized(size)
+async def test_one_cause_makes_one_job(database_url: str, shape: Shape, size: int, share: float) -> None:
+    causes = part(sized(size), share)
     async with race_app(database_url) as app:
         with together(PROCESSES, lambda _: _enqueuer(database_url, shape.__name__, causes)) as processes:
             for way in WAYS:

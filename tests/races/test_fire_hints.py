@@ -23,7 +23,7 @@ from tests.processes.sizes import TIMEOUT
 from tests.processes.workers import WorkerProcess
 from tests.schedule_storm.storm import Storm, storm, worker_options
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+pytestmark = pytest.mark.timeout(TIMEOUT)
 
 # The poll is so rare that only a hint explains a fire that is handled soon.
 HOURS = 7_200.0
@@ -58,7 +58,7 @@ async def _until_fired(app: App, schedule: schemas.Schedule) -> schemas.Fire:
 async def test_a_new_schedule_wakes_the_poller_of_another_instance(database_url: str, tmp_path: Path) -> None:
     async with _sleeping(database_url, tmp_path, HOURS) as (run, _):
         for _ in range(2):
-            fire = await _until_fired(run.app, await _in(run.app, 2))
+            fire = await _until_fired(run.app, await _in(run.app, 3))
             assert fire.outcome == "created"
 
 
@@ -84,5 +84,5 @@ async def test_behind_a_lost_hint_a_poll_sees_to_it(database_url: str, tmp_path:
     # The poller alone would look again after a minute: the loop that polls for due jobs wakes it.
     async with _sleeping(database_url, tmp_path, 10.0) as (run, _):
         with patch.object(run.app.store.notifier, "send", lambda hints: None):
-            fire = await _until_fired(run.app, await _in(run.app, 2))
+            fire = await _until_fired(run.app, await _in(run.app, 3))
         assert fire.outcome == "created"

@@ -24,23 +24,24 @@ from tests.chaos.moments import direct
 from tests.processes.journal import Journal
 from tests.processes.observer import query
 from tests.processes.process import Process, together
-from tests.processes.sizes import TIMEOUT, sized
+from tests.processes.sizes import TIMEOUT, both_sizes, part, short_on, sized
 from tests.races.race import check_sound
 from tests.schedule_storm.askers import DONE
 from tests.schedule_storm.storm import assert_fits, storm
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+pytestmark = pytest.mark.timeout(TIMEOUT)
 
 PROCESSES = 3
 ASKS = 4  # By each process: two through Python, two over HTTP.
 KINDS = {"alone": 4, "crowds": 2}
 
 
-async def test_one_manual_run_and_one_schedule_name_win(database_url: str, tmp_path: Path) -> None:
+@short_on("postgres")
+async def test_one_manual_run_and_one_schedule_name_win(database_url: str, share: float, tmp_path: Path) -> None:
     async with storm(database_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         schedules = Schedules(run.app)
         with together(PROCESSES, lambda _: Process("tests.schedule_storm.askers", [database_url])) as processes:
-            for number in range(sized(25)):
+            for number in range(part(sized(25), share)):
                 assert _all_ask(processes, number, {"run": "alone0"}) == {201: 1, 409: PROCESSES * ASKS - 1}
                 (execution,) = (await schedules.executions(status="PENDING")).items
                 await schedules.cancel(execution.execution_id)
@@ -73,14 +74,15 @@ def _answer(process: Process, before: int) -> list[int]:
     return answer
 
 
-async def test_manual_run_and_retried_execution_exclude_each_other(app: App) -> None:
+@both_sizes
+async def test_manual_run_and_retried_execution_exclude_each_other(app: App, share: float) -> None:
     app.task(name="work")(_work)
     schedules = Schedules(app)
     async with app.twin() as twin:
         old = await schedules.run("work")
         await schedules.cancel(old.execution_id)
         refused: Counter[str] = Counter()
-        for _ in range(sized(40)):
+        for _ in range(part(sized(40), share)):
             made, retried = await asyncio.gather(
                 schedules.run("work"), twin.retry(old.execution_id), return_exceptions=True
             )
@@ -97,7 +99,8 @@ async def _work() -> None:
     """Never run here."""
 
 
-async def test_tasks_reregister_while_their_fires_run(postgres_url: str, tmp_path: Path) -> None:
+@both_sizes
+async def test_tasks_reregister_while_their_fires_run(postgres_url: str, share: float, tmp_path: Path) -> None:
     """Every instance reregisters repeatedly, as in a rolling deploy: unfinished executions follow without deadlock."""
     journal = Journal(tmp_path / "journal")
     async with storm(postgres_url, journal, random.Random(2), **KINDS) as run, AsyncExitStack() as stack:
@@ -105,7 +108,9 @@ async def test_tasks_reregister_while_their_fires_run(postgres_url: str, tmp_pat
         for number, twin in enumerate(twins):
             await stack.enter_async_context(twin.worker(name=f"instance {number}"))
         await run.begin(30)
-        await asyncio.gather(run.act_for(sized(6), pause=0.01), *(_register(twin) for twin in twins))
+        await asyncio.gather(
+            run.act_for(part(sized(6), share), pause=0.01), *(_register(twin, share) for twin in twins)
+        )
         assert_fits(await run.end(TIMEOUT / 4), run.shared)
     await _assert_no_deadlocks(postgres_url)
 
@@ -124,9 +129,9 @@ async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_pa
         assert (await store.job(made.execution_id)).timeout_us == 5_000_000
 
 
-async def _register(app: App) -> None:
+async def _register(app: App, share: float) -> None:
     names = [task.name for task in app.tasks]
-    for number in range(sized(150)):
+    for number in range(part(sized(150), share)):
         policy = RetryPolicy(max_retries=1000 + number % 2, base_us=20_000)
         order = random.sample(names, len(names))
         settings = {name: TaskSettings(policy=policy, timeout_us=(number % 3 + 60) * 1_000_000) for name in order}

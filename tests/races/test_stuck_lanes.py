@@ -9,21 +9,23 @@ import pytest
 
 from hanbeon import App, State, Task
 from tests.processes.journal import Journal
-from tests.processes.sizes import TIMEOUT, sized
+from tests.processes.sizes import TIMEOUT, part, short_on, sized
 from tests.processes.workers import worker_processes
 from tests.races.race import check_sound, enqueue, race_app, tiny_jobs, until, until_succeeded
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+pytestmark = pytest.mark.timeout(TIMEOUT)
 
 MOVING = 300
 
 
-async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, tmp_path: Path) -> None:
+@short_on("postgres")
+async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, share: float, tmp_path: Path) -> None:
     """Saturated, paused, or of a task that no worker knows: in their own queues, and among jobs that can run.
 
     All that is stuck is older and urgent, so that it comes first in the order of claims.
     """
-    journal, held, stuck = Journal(tmp_path / "journal"), Journal(tmp_path / "held"), sized(1000)
+    journal, held, stuck = Journal(tmp_path / "journal"), Journal(tmp_path / "held"), part(sized(1000), share)
+    moving = part(MOVING, share)
     async with race_app(database_url) as app:
         elsewhere = _task_of_another_app(app)
         gated = app.tasks.get("gated")
@@ -39,11 +41,11 @@ async def test_a_lane_that_cannot_move_holds_nobody_up(database_url: str, tmp_pa
             await enqueue(app, [elsewhere.call().set(queue=queue, urgent=True) for _ in range(stuck)])
         with worker_processes(2, database_url, settings={"shutdown_grace": 0}) as started:
             await until(lambda: _began(held, 2), "both slots to be held")
-            ids = await enqueue(app, tiny_jobs(app, journal, MOVING, queue="moving"))
-            await until_succeeded(app, MOVING, "moving")
+            ids = await enqueue(app, tiny_jobs(app, journal, moving, queue="moving"))
+            await until_succeeded(app, moving, "moving")
             assert {queue.name: await _counts(app, queue.name) for queue in await app.queues()} == {
                 "saturated": {State.RUNNING: 1, State.READY: stuck},
-                "moving": {State.RUNNING: 1, State.READY: 2 * stuck, State.SUCCEEDED: MOVING},
+                "moving": {State.RUNNING: 1, State.READY: 2 * stuck, State.SUCCEEDED: moving},
                 "paused": {State.READY: stuck},
                 "unknown": {State.READY: stuck},
             }

@@ -11,11 +11,11 @@ import pytest
 
 from tests.processes.journal import Journal
 from tests.processes.observer import query
-from tests.processes.sizes import TIMEOUT, sized
+from tests.processes.sizes import TIMEOUT, both_sizes, part, sized
 from tests.processes.workers import worker_processes
 from tests.races.race import check_ran_once, check_shared, check_sound, enqueue, race_app, tiny_jobs, until_succeeded
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(TIMEOUT)]
+pytestmark = pytest.mark.timeout(TIMEOUT)
 
 EARLY = [f"early{n}" for n in range(10)]
 LATE = [f"late{n}" for n in range(10)]
@@ -24,14 +24,15 @@ UNDER_WAY = 200
 STARTS = "SELECT queue, created_at, started_at FROM hanbeon.jobs ORDER BY started_at, seq"
 
 
+@both_sizes
 @pytest.mark.parametrize(
     ("database_url", "size", "processes"), [("postgres", 5000, 3), ("sqlite", 2500, 2)], indirect=["database_url"]
 )
 async def test_small_queues_do_not_wait_for_a_big_one(
-    database_url: str, size: int, processes: int, tmp_path: Path
+    database_url: str, size: int, processes: int, share: float, tmp_path: Path
 ) -> None:
     """Half of the small queues exist from the start, the others arrive while the big one is worked off."""
-    journal, big = Journal(tmp_path / "journal"), sized(size)
+    journal, big = Journal(tmp_path / "journal"), part(sized(size), share, least=800)
     async with race_app(database_url) as app:
         ids = await enqueue(app, tiny_jobs(app, journal, big, queue="big"))
         ids += await enqueue(app, [*chain(*(tiny_jobs(app, journal, SMALL, queue=queue) for queue in EARLY))])

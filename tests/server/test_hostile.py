@@ -88,10 +88,10 @@ async def _place(client: Client, path: str) -> str:
 
 
 @pytest.mark.parametrize(("method", "path"), _PLACES)
-async def test_rejects_invalid_bodies(server: Client, method: str, path: str) -> None:
-    path = await _place(server, path)
+async def test_rejects_invalid_bodies(sqlite_server: Client, method: str, path: str) -> None:
+    path = await _place(sqlite_server, path)
     for body in _BODIES:
-        answer = await server.ask(method, path, body)
+        answer = await sqlite_server.ask(method, path, body)
         assert answer.status < 500, (body[:60], answer)
         if answer.status >= 400:
             assert answer.status == 422, (body[:60], answer)
@@ -106,8 +106,8 @@ async def test_rejects_invalid_bodies(server: Client, method: str, path: str) ->
         *("/api/offices/x/jobs/y", "/api/offices/%00/jobs/%00/log", "/api/offices/%ED%95%9C%EB%B2%88/graph"),
     ],
 )
-async def test_ids_that_nothing_has_are_not_found(server: Client, path: str) -> None:
-    answer = await server.get(path)
+def test_ids_that_nothing_has_are_not_found(sqlite_server: Client, path: str) -> None:
+    answer = sqlite_server.ask_now("GET", path)
     assert (answer.status, answer.code) == (404, "office_not_found")
 
 
@@ -127,9 +127,9 @@ async def test_ids_that_nothing_has_are_not_found(server: Client, path: str) -> 
         ),
     ],
 )
-async def test_rejects_invalid_parameters_by_name(server: Client, query: str) -> None:
-    path = await _place(server, "/api/offices/{id}/jobs")
-    answer = await server.get(f"{path}?{query}")
+async def test_rejects_invalid_parameters_by_name(sqlite_server: Client, query: str) -> None:
+    path = await _place(sqlite_server, "/api/offices/{id}/jobs")
+    answer = await sqlite_server.get(f"{path}?{query}")
     assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", query.partition("=")[0])
 
 
@@ -257,14 +257,24 @@ async def test_deep_arguments_are_rejected_or_readable(server: Client, depth: in
         *(("Content-Type", value) for value in ("", "text/plain", "application/json; charset=utf-16", "x" * 5_000)),
     ],
 )
-async def test_headers_of_any_kind_are_no_defect(server: Client, header: str, value: str) -> None:
-    path = await _place(server, "/api/offices/{id}")
+async def test_headers_of_any_kind_are_no_defect(sqlite_server: Client, header: str, value: str) -> None:
+    path = await _place(sqlite_server, "/api/offices/{id}")
     sent = {header.replace("-", "_"): value.encode("utf-8", "replace").decode("latin-1")}
     if header != "Last-Event-ID":
-        assert (await server.post(f"{path}/jobs", {"jobs": [{}]}, **sent)).status in (201, 422)
-        assert (await server.ask("PATCH", path, {"name": "x"}, **sent)).status in (200, 412)
+        assert (await sqlite_server.post(f"{path}/jobs", {"jobs": [{}]}, **sent)).status in (201, 422)
+        assert (await sqlite_server.ask("PATCH", path, {"name": "x"}, **sent)).status in (200, 412)
     else:
-        assert (await server.get(f"{path}/events", **sent)).status == 422
+        assert (await sqlite_server.get(f"{path}/events", **sent)).status == 422
+
+
+@pytest.mark.parametrize(("method", "path"), _PLACES)
+async def test_refusal_writes_nothing(app: App, server: Client, method: str, path: str) -> None:
+    path = await _place(server, path)
+    before = await app.store.last_event_id(), (await server.get("/api/offices")).json
+    bodies = [b"{", b'{"nmae": "x"}', b'{"name": 1, "jobs": [{"depends_on": ["nobody"]}], "priority": true}']
+    for body in bodies:
+        assert (await server.ask(method, path, body)).status == 422
+    assert (await app.store.last_event_id(), (await server.get("/api/offices")).json) == before
 
 
 async def test_null_is_not_the_same_as_no_body(server: Client) -> None:

@@ -66,8 +66,8 @@ async def working(app: App) -> AsyncIterator[Client]:
 
 async def _status(client: Client, office: str, job: dict[str, Any], wanted: str) -> Response:
     async with asyncio.timeout(20):
-        while (found := await client.get(f"{office}/jobs/{job['id']}")).json["status"] != wanted:
-            pass
+        while (found := await client.get(f"{office}/jobs/{job['id']}")).json["status"] != wanted:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     return found
 
 
@@ -172,8 +172,8 @@ async def test_retry_priority_cancel_all_log_and_explain(working: Client) -> Non
     assert why["runnable"] is False
     assert all({"code", "text"} <= reason.keys() for reason in why["reasons"])
     async with asyncio.timeout(20):
-        while not (log := (await working.get(f"{office}/jobs/{first['id']}/log?limit=10")).json)["entries"]:
-            pass
+        while not (log := (await working.get(f"{office}/jobs/{first['id']}/log?limit=10")).json)["entries"]:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     assert log["entries"][0]["text"] == "waiting"
     answer = await working.post(f"{office}/jobs/cancel-all", {"task_id": "T", "statuses": ["ready", "processing"]})
     assert answer.json == {"cancelled": [first["id"], second["id"]]}

@@ -51,11 +51,12 @@ async def test_previews_reject_invalid_fields(known: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 5_000])
-async def test_rejects_non_object_body(known: Client, body: bytes) -> None:
+def test_rejects_non_object_body(sqlite_server: Client, body: bytes) -> None:
+    before = sqlite_server.ask_now("GET", "/api/schedules").json["items"]
     for path in ("/api/schedules", "/api/schedules/preview"):
-        response = await known.post(path, body)
+        response = sqlite_server.ask_now("POST", path, body)
         assert (response.status, response.code) in ((422, "not_json"), (422, "invalid")), response
-    assert (await known.get("/api/schedules")).json["items"] == []
+    assert sqlite_server.ask_now("GET", "/api/schedules").json["items"] == before
 
 
 async def test_rejects_invalid_manual_run(known: Client) -> None:
@@ -80,8 +81,8 @@ async def test_tasks_of_unusual_names_behave(app: App, server: Client, name: str
 
 
 @pytest.mark.parametrize("unknown", ["x", "", "%00", "%ff", "1" * 5_000, "{}", "01890000-0000-7000-8000-00000000DEAD"])
-async def test_ids_that_are_none_are_not_found(server: Client, unknown: str) -> None:
+def test_ids_that_are_none_are_not_found(sqlite_server: Client, unknown: str) -> None:
     for path in ("/api/schedules", "/api/executions"):
-        response = await server.get(f"{path}/{unknown}")
+        response = sqlite_server.ask_now("GET", f"{path}/{unknown}")
         assert response.status == 404, response
         assert json.loads(response.body)["code"] in ("schedule_not_found", "execution_not_found", "no_such_path")

@@ -66,8 +66,8 @@ async def _make(client: Client, **body: Any) -> Response:
 
 async def _ended(client: Client, execution: dict[str, Any], status: str) -> dict[str, Any]:
     async with asyncio.timeout(30):
-        while (found := (await client.get(f"/api/executions/{execution['execution_id']}")).json)["status"] != status:
-            pass
+        while (found := (await client.get(f"/api/executions/{execution['execution_id']}")).json)["status"] != status:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     return dict(found)
 
 
@@ -129,8 +129,8 @@ async def test_instant_fires_once_and_is_in_the_history(working: Client) -> None
     soon = (dt.datetime.now(dt.UTC) + dt.timedelta(seconds=5)).isoformat()
     path = (await _make(working, cron=None, run_at=soon, args={"day": "today"})).headers["location"]
     async with asyncio.timeout(30):
-        while not (fires := (await working.get(f"{path}/fires")).json["items"]):
-            pass
+        while not (fires := (await working.get(f"{path}/fires")).json["items"]):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     (fire,) = fires
     assert (fire["outcome"], fire["reason"], fire["more"]) == ("created", None, 0)
     done = await _ended(working, fire, "SUCCESS")
@@ -143,8 +143,8 @@ async def test_instant_fires_once_and_is_in_the_history(working: Client) -> None
 
 async def test_tasks_are_shown_with_who_registered_them(working: Client) -> None:
     async with asyncio.timeout(30):
-        while sum(task["live"] for task in (await working.get("/api/tasks")).json["items"]) < 3:
-            pass
+        while sum(task["live"] for task in (await working.get("/api/tasks")).json["items"]) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     tasks = (await working.get("/api/tasks")).json["items"]
     assert [(task["task_id"], task["live"]) for task in tasks] == [("fail", 1), ("report", 1), ("wait", 1)]
     shown = (await working.get("/api/tasks/report")).json

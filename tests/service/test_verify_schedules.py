@@ -28,8 +28,17 @@ async def test_a_sound_history_has_no_findings(year: Year) -> None:
     assert "3 schedules" in render(report)
 
 
-@pytest.mark.parametrize("misfire", ["coalesce", "skip", "all"])
-@pytest.mark.parametrize("overlap", ["skip", "allow", "queue_one"])
+@pytest.mark.parametrize(
+    ("misfire", "overlap"),
+    [
+        ("coalesce", "skip"),
+        ("skip", "allow"),
+        ("all", "queue_one"),
+        *(pytest.param("coalesce", overlap, marks=pytest.mark.slow) for overlap in ("allow", "queue_one")),
+        *(pytest.param("skip", overlap, marks=pytest.mark.slow) for overlap in ("skip", "queue_one")),
+        *(pytest.param("all", overlap, marks=pytest.mark.slow) for overlap in ("skip", "allow")),
+    ],
+)
 async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, overlap: str) -> None:
     year = await live(kit)
     year.timetable.gates.hold.set()

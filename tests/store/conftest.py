@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 import pytest
 
 from hanbeon.clock import SystemClock
-from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.backends import open_store
 from hanbeon.store.store import Store
-from tests.databases.fixtures import find_installation
+from tests.databases.fixtures import find_installation, migrated_database
 from tests.databases.installations import Installation
 from tests.databases.run import SERVERS
 from tests.store.world import World
@@ -16,7 +16,6 @@ from tests.store.world import World
 
 @pytest.fixture
 async def store(database_url: str) -> AsyncIterator[Store]:
-    await migrate(database_url)
     opened = open_store(database_url, SystemClock())
     await opened.open()
     try:
@@ -42,7 +41,7 @@ def shared_database(request: pytest.FixtureRequest) -> Iterator[Callable[[str], 
 
         def url_of(name: str) -> str:
             if name not in urls:
-                urls[name] = databases.enter_context(servers.shared(find_installation(servers, name)).database())
+                urls[name] = databases.enter_context(migrated_database(servers, find_installation(servers, name)))
             return urls[name]
 
         yield url_of
@@ -68,7 +67,6 @@ async def postgres_world(
 
 @contextlib.asynccontextmanager
 async def _opened(url: str) -> AsyncIterator[World]:
-    await migrate(url)
     world = await World.open(url)
     try:
         await world.empty()

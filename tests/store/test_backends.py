@@ -74,36 +74,36 @@ async def test_a_server_that_is_not_there() -> None:
         await opened(f"postgresql://hanbeon@127.0.0.1:{port}/jobs")
 
 
-async def test_a_database_that_is_not_there(postgres_url: str) -> None:
+async def test_a_database_that_is_not_there(empty_postgres_url: str) -> None:
     with pytest.raises(DatabaseUnavailable, match=r"database \"nowhere\" does not exist; check HANBEON_DATABASE_URL"):
-        await opened(urlunsplit(urlsplit(postgres_url)._replace(path="/nowhere")))
+        await opened(urlunsplit(urlsplit(empty_postgres_url)._replace(path="/nowhere")))
 
 
-async def test_a_wrong_password(postgres_url: str) -> None:
-    parts = urlsplit(postgres_url)
+async def test_a_wrong_password(empty_postgres_url: str) -> None:
+    parts = urlsplit(empty_postgres_url)
     assert parts.password is not None
     with pytest.raises(DatabaseUnavailable, match="password authentication failed"):
-        await opened(postgres_url.replace(parts.password, "wrong"))
+        await opened(empty_postgres_url.replace(parts.password, "wrong"))
 
 
-async def test_a_database_that_was_never_migrated_names_the_command(postgres_url: str) -> None:
+async def test_a_database_that_was_never_migrated_names_the_command(empty_postgres_url: str) -> None:
     with pytest.raises(SchemaMissing, match="run `hanbeon migrate` once"):
-        await opened(postgres_url)
-    assert await migrate(postgres_url) == [migration.version for migration in schema.MIGRATIONS]
-    assert await migrate(postgres_url) == []
-    await check_opens(postgres_url)
+        await opened(empty_postgres_url)
+    assert await migrate(empty_postgres_url) == [migration.version for migration in schema.MIGRATIONS]
+    assert await migrate(empty_postgres_url) == []
+    await check_opens(empty_postgres_url)
 
 
-async def test_two_who_migrate_at_once_apply_it_once(postgres_url: str) -> None:
-    applied = await asyncio.gather(*[migrate(postgres_url) for _ in range(4)])
+async def test_two_who_migrate_at_once_apply_it_once(empty_postgres_url: str) -> None:
+    applied = await asyncio.gather(*[migrate(empty_postgres_url) for _ in range(4)])
     assert sorted(applied) == [[], [], [], [migration.version for migration in schema.MIGRATIONS]]
-    await check_opens(postgres_url)
+    await check_opens(empty_postgres_url)
 
 
 @pytest.fixture
-async def migrated(database_url: str) -> str:
-    await migrate(database_url)
-    return database_url
+async def migrated(empty_database_url: str) -> str:
+    await migrate(empty_database_url)
+    return empty_database_url
 
 
 async def _pretend(url: str, version: int, runs_from: int) -> None:
@@ -194,8 +194,8 @@ async def test_names_with_odd_signs_and_relative_ones(tmp_path: Path, monkeypatc
     assert (tmp_path / "한 번.db").exists()
 
 
-async def test_two_open_a_new_file_at_once(sqlite_url: str) -> None:
-    stores = await asyncio.gather(*[opened(sqlite_url) for _ in range(4)])
+async def test_two_open_a_new_file_at_once(empty_sqlite_url: str) -> None:
+    stores = await asyncio.gather(*[opened(empty_sqlite_url) for _ in range(4)])
     await asyncio.gather(*[store.enqueue([new_job()]) for store in stores])
     assert sum((await stores[0].counts()).values()) == 4
     for store in stores:

@@ -283,12 +283,16 @@ def _check(url: str, examples: int) -> None:
             runner.run(world.store.close())
 
 
-def test_any_commands_on_sqlite() -> None:
+@pytest.mark.parametrize("examples", [8, pytest.param(40, marks=pytest.mark.slow)])
+def test_any_commands_on_sqlite(examples: int) -> None:
     # In memory where the system can: durability is not what is tested, and thousands of syncs take their time.
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        _check(f"sqlite:///{folder}/hanbeon.db", 40)
+        _check(f"sqlite:///{folder}/hanbeon.db", examples)
 
 
-def test_any_commands_on_postgresql(postgres_installation: Installation, shared_database: Callable[[str], str]) -> None:
-    _check(shared_database(postgres_installation.name), 12)
+@pytest.mark.parametrize("examples", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_any_commands_on_postgresql(
+    postgres_installation: Installation, shared_database: Callable[[str], str], examples: int
+) -> None:
+    _check(shared_database(postgres_installation.name), examples)

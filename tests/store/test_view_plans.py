@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 import asyncpg
 import msgspec
+import pytest
 
 from hanbeon.store.backends import migrate
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite, translate
@@ -105,6 +106,7 @@ def _asked(dialect: Dialect) -> Iterator[tuple[str, str, int, int]]:
             yield view, _in(dialect, f"SELECT {shown} FROM hanbeon.{view} WHERE {condition}"), found, read
 
 
+@pytest.mark.slow
 async def test_conditions_reach_the_indexes_on_postgresql(postgres_url: str) -> None:
     await migrate(postgres_url)
     connection = await asyncpg.connect(postgres_url)
@@ -140,6 +142,7 @@ def _rows_read(plan: dict[str, Any]) -> Iterator[int]:
         yield from _rows_read(below)
 
 
+@pytest.mark.slow
 async def test_conditions_reach_the_indexes_on_sqlite(sqlite_url: str) -> None:
     """By the steps of its virtual machine, which grow with every row that is looked at."""
     await migrate(sqlite_url)

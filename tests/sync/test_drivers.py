@@ -17,7 +17,7 @@ from hanbeon.errors import InvalidInput, JobNotFound, NotInTransaction, OtherDat
 from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
 from tests.sync.workers import working
-from tests.testing.kits import CleanUrl, _emptied
+from tests.testing.kits import CleanUrl
 
 
 class Caller(NamedTuple):
@@ -73,7 +73,7 @@ KINDS = {
 
 @pytest.fixture
 async def url(postgres_installation: Installation, lasting_databases: CleanUrl) -> str:
-    url = await _emptied(lasting_databases(postgres_installation.name, "borrow"))
+    url = lasting_databases(postgres_installation.name, "borrow")
     connection = await asyncpg.connect(url)
     await connection.execute("DROP TABLE IF EXISTS orders; CREATE TABLE orders (number integer PRIMARY KEY)")
     await connection.close()

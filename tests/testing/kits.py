@@ -3,13 +3,12 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 
-import asyncpg
+import psycopg
 import pytest
 
 from hanbeon import App
-from hanbeon.store.backends import migrate
 from hanbeon.testing import TestKit
-from tests.databases.fixtures import find_installation
+from tests.databases.fixtures import find_installation, migrated_database
 from tests.databases.run import SERVERS
 from tests.store.world import EMPTY
 
@@ -28,34 +27,38 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def lasting_databases(request: pytest.FixtureRequest) -> Iterator[CleanUrl]:
     """One database of each server and use for this process: emptying it is quicker than making another."""
-    urls: dict[tuple[str, str], str] = {}
+    kept: dict[tuple[str, str], tuple[str, psycopg.Connection]] = {}
     servers = request.config.stash[SERVERS]
     with ExitStack() as databases:
 
         def url_of(name: str, use: str) -> str:
-            if (name, use) not in urls:
-                server = servers.shared(find_installation(servers, name))
-                urls[name, use] = databases.enter_context(server.database())
-            return urls[name, use]
+            if (name, use) not in kept:
+                url = databases.enter_context(migrated_database(servers, find_installation(servers, name)))
+                kept[name, use] = url, databases.enter_context(psycopg.connect(url, autocommit=True))
+            url, connection = kept[name, use]
+            connection.execute(EMPTY.encode())
+            return url
 
         yield url_of
 
 
 @pytest.fixture
-async def kit_url(request: pytest.FixtureRequest, sqlite_url: str, lasting_databases: CleanUrl) -> str:
-    """An empty database whose clock a kit may replace."""
-    return sqlite_url if request.param == "sqlite" else await _emptied(lasting_databases(request.param, "kit"))
+def kit_url(request: pytest.FixtureRequest, sqlite_url: str, lasting_databases: CleanUrl) -> str:
+    """A database without jobs whose clock a kit may replace."""
+    return sqlite_url if request.param == "sqlite" else lasting_databases(request.param, "kit")
 
 
 @pytest.fixture
-async def app_url(request: pytest.FixtureRequest, sqlite_url: str, lasting_databases: CleanUrl) -> str:
-    """An empty database with a clock of its own."""
-    return sqlite_url if request.param == "sqlite" else await _emptied(lasting_databases(request.param, "app"))
+def app_url(request: pytest.FixtureRequest, sqlite_url: str, lasting_databases: CleanUrl) -> str:
+    """A database without jobs with a clock of its own."""
+    return sqlite_url if request.param == "sqlite" else lasting_databases(request.param, "app")
 
 
 @pytest.fixture
-async def kit(kit_url: str) -> AsyncIterator[TestKit]:
+async def kit(kit_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TestKit]:
     """An open App without tasks, on a clock that stands still. One after the other on both stores."""
+    # The kit lets work that should stop keep its slot after a moment that a busy machine exceeds.
+    monkeypatch.setattr("hanbeon.testing.kit._STOP_SECONDS", 5.0)
     async with TestKit(App(), kit_url, limit=20) as kit:
         yield kit
 
@@ -65,13 +68,3 @@ async def app(app_url: str) -> AsyncIterator[App]:
     """An open App without tasks, on the real clock, that does not wait long for anything."""
     async with App(app_url, shutdown_grace=0.2, lease=10, watch=0.05) as app:
         yield app
-
-
-async def _emptied(url: str) -> str:
-    await migrate(url)
-    connection = await asyncpg.connect(url)
-    try:
-        await connection.execute(EMPTY)
-    finally:
-        await connection.close()
-    return url

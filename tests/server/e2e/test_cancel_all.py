@@ -6,8 +6,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.cli.hanbeon import hanbeon
 from tests.executors.workbench import alive
+from tests.processes.sizes import part, short_on
 from tests.server.e2e.server_process import ServerProcess, until
 
 _JOBS, _RUNNING, _GRACE = 5_000, 3, 1.0
@@ -33,16 +33,16 @@ def config(tmp_path: Path) -> Path:
     return config
 
 
-@pytest.mark.slow
-def test_us_js06_cancels_5000_jobs_and_ends_their_sessions(database_url: str, config: Path) -> None:
-    assert hanbeon("migrate", "--database", database_url).returncode == 0
+@short_on("sqlite")
+def test_us_js06_cancels_5000_jobs_and_ends_their_sessions(database_url: str, config: Path, share: float) -> None:
+    number = part(_JOBS, share)
     pids = config.with_name("pids")
     with ServerProcess(database_url, config, "server", stop_grace=str(_GRACE)) as server:
         ask = server.client.ask_now
         office = (
             f"/api/offices/{ask('POST', '/api/offices', {'name': 'x', 'sessions': {'default': 'stubborn'}}).json['id']}"
         )
-        made = ask("POST", f"{office}/jobs", {"jobs": [{} for _ in range(_JOBS)]})
+        made = ask("POST", f"{office}/jobs", {"jobs": [{} for _ in range(number)]})
         ids = [job["id"] for job in made.json["jobs"]]
         until(lambda: len(list(pids.iterdir())) == 2 * _RUNNING, "all sessions and their children run")
         sessions = [psutil.Process(int(each.name)) for each in pids.iterdir()]
@@ -52,7 +52,7 @@ def test_us_js06_cancels_5000_jobs_and_ends_their_sessions(database_url: str, co
         answer = ask("POST", f"{office}/jobs/cancel-all")
         answered = time.monotonic() - began
         assert (answer.status, answer.json["cancelled"]) == (200, ids)
-        until(lambda: ask("GET", f"{office}/scheduler/stats").json["cancelled"] == _JOBS, "all are cancelled")
+        until(lambda: ask("GET", f"{office}/scheduler/stats").json["cancelled"] == number, "all are cancelled")
         took = time.monotonic() - began
         assert not [each.pid for each in sessions if alive(each.pid)]
 

@@ -22,8 +22,6 @@ from tests.server.e2e.server_process import ServerProcess, until
 from tests.server.e2e.sessions import Workshop
 from tests.surfaces.offices.delivery.mail import Mailbox, smtp_thread
 
-pytestmark = pytest.mark.slow
-
 _CONFIG = {
     "maxConcurrentJobs": 3,
     "maxConcurrentByRole": {"FE": 1, "BE": 2, "QA": 1},
@@ -42,7 +40,6 @@ def workshop(tmp_path: Path) -> Workshop:
 
 @pytest.fixture
 def servers(postgres_url: str, workshop: Workshop) -> Iterator[list[ServerProcess]]:
-    assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with ExitStack() as stack:
         yield [
             stack.enter_context(
@@ -206,6 +203,7 @@ def _ended(office: Office, clients: tuple[Client, ...], total: int) -> int:
     return min(ended)
 
 
+@pytest.mark.slow
 def test_urgent_before_priority_before_creation(servers: list[ServerProcess], workshop: Workshop) -> None:
     one, other = (server.client for server in servers)
     office = Office(one, config={**_CONFIG, "maxConcurrentByRole": {"QA": 1}})
@@ -227,8 +225,8 @@ def test_urgent_before_priority_before_creation(servers: list[ServerProcess], wo
     assert [each.name for each in workshop.begun()] == ["first", "urgent", "moved", "a", "b", "c", "d"]
 
 
+@pytest.mark.slow
 def test_config_change_applies_at_the_other_servers_next_claim(postgres_url: str, workshop: Workshop) -> None:
-    assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with (
         ServerProcess(postgres_url, workshop.config, "api", "--no-worker") as api,
         ServerProcess(postgres_url, workshop.config, "worker") as worker,
@@ -255,6 +253,7 @@ def test_config_change_applies_at_the_other_servers_next_claim(postgres_url: str
     assert not sampler.exceeded, str(sampler)
 
 
+@pytest.mark.slow
 def test_process_on_both_servers_at_once_starts_nothing_twice(
     servers: list[ServerProcess], workshop: Workshop, postgres_url: str
 ) -> None:
@@ -284,6 +283,7 @@ def test_process_on_both_servers_at_once_starts_nothing_twice(
     assert not sampler.exceeded, str(sampler)
 
 
+@pytest.mark.slow
 def test_when_one_server_is_killed_the_other_finishes_everything(
     servers: list[ServerProcess], workshop: Workshop, postgres_url: str
 ) -> None:

@@ -7,12 +7,12 @@ import pytest
 from hanbeon import App, Task
 from tests.databases.installations import Installation
 from tests.store.external.callers import KINDS, Caller, of_asyncpg
-from tests.testing.kits import CleanUrl, _emptied
+from tests.testing.kits import CleanUrl
 
 
 @pytest.fixture
-async def url(postgres_installation: Installation, lasting_databases: CleanUrl) -> str:
-    return await _emptied(lasting_databases(postgres_installation.name, "borrow"))
+def url(postgres_installation: Installation, lasting_databases: CleanUrl) -> str:
+    return lasting_databases(postgres_installation.name, "borrow")
 
 
 @pytest.fixture

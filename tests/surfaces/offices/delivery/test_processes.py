@@ -11,6 +11,7 @@ from standardwebhooks import Webhook
 
 from tests.databases.ports import free_port
 from tests.outbound.web import Peer, Web, reply, silence
+from tests.processes.sizes import part, short_on
 from tests.processes.workers import WorkerProcess, worker_processes
 from tests.surfaces.offices.delivery.hooks import SECRET, ids
 from tests.surfaces.offices.delivery.webhook_run import MODULE, SETTINGS, WebhookRun, until, webhook_run
@@ -27,14 +28,15 @@ async def _slowly(peer: Peer) -> None:
 
 
 @pytest.mark.chaos
-async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) -> None:
-    rng = random.Random(7)
+@short_on("postgres")
+async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str, share: float) -> None:
+    rng, jobs = random.Random(7), part(JOBS, share, least=15)
     async with Web(_slowly) as web, webhook_run(database_url, web) as run:
         (hook,) = run.hooks
         workers = [WorkerProcess.start(database_url, MODULE, settings=SETTINGS) for _ in range(2)]
         try:
-            await run.make(JOBS, pause=0.02)
-            for _ in range(4):
+            await run.make(jobs, pause=0.02)
+            for _ in range(part(4, share)):
                 workers[0].wait_ready()
                 heard = len(web.seen)
 
@@ -46,7 +48,7 @@ async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) 
                 victim.kill()
                 victim.end()
                 workers.append(WorkerProcess.start(database_url, MODULE, settings=SETTINGS))
-            await until(lambda: _all_done(run, JOBS), "all jobs are done")
+            await until(lambda: _all_done(run, jobs), "all jobs are done")
             await until(lambda: run.all_delivered(hook), "all events are delivered")
         finally:
             for worker in workers:
@@ -60,22 +62,24 @@ async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) 
             Webhook(SECRET).verify(seen.body, seen.headers)
 
 
-async def test_two_workers_make_one_delivery_of_each_event(database_url: str) -> None:
+@short_on("postgres")
+async def test_two_workers_make_one_delivery_of_each_event(database_url: str, share: float) -> None:
+    jobs = 4 * part(JOBS // 4, share, least=3)
     async with Web(reply(204)) as first, Web(reply(204)) as second, webhook_run(database_url, first, second) as run:
         with worker_processes(2, database_url, module=MODULE, settings=SETTINGS | UNHURRIED):
-            await asyncio.gather(*(run.make(JOBS // 4) for _ in range(4)))
+            await asyncio.gather(*(run.make(jobs // 4) for _ in range(4)))
             for web, hook in zip((first, second), run.hooks, strict=True):
-                await until(lambda: _all_done(run, JOBS), "all jobs are done")
+                await until(lambda: _all_done(run, jobs), "all jobs are done")
                 await until(lambda hook=hook: run.all_delivered(hook), "all events are delivered")  # type: ignore[misc]
                 deliveries = await run.assert_one_delivery_for_each_event(hook)
                 # No worker was killed: nothing came twice.
                 assert sorted(ids(web.seen)) == sorted(each.id for each in deliveries)
 
 
-@pytest.mark.slow
-async def test_dead_webhooks_slow_down_and_lose_nothing(database_url: str) -> None:
+@short_on("sqlite")
+async def test_dead_webhooks_slow_down_and_lose_nothing(database_url: str, share: float) -> None:
     """One refuses connections, one accepts them and is silent; a third works. Hundreds of jobs are not affected."""
-    jobs = 200
+    jobs = part(200, share)
     settings = SETTINGS | UNHURRIED | {"webhook_timeout": 5.0, "webhook_patience": 1.0}
     with socket.socket() as held:
         held.bind(("127.0.0.1", free_port()))  # Bound and not listening: connections are refused.
