@@ -20,7 +20,8 @@ MADE := $(VENV)/.made-$(PLACE)
 READY := $(VENV)/.ready-$(PLACE)
 
 # Tests that need neither a server nor a process, and are collected without importing either.
-QUICK := tests/config tests/docs tests/domain tests/tasks tests/test_architecture.py tests/test_zones.py
+QUICK := tests/config tests/docs tests/domain tests/tasks tests/surfaces/offices/test_schemas.py tests/surfaces/schedules/test_schemas.py \
+	tests/test_architecture.py tests/test_vocabulary.py tests/test_zones.py
 PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
