@@ -1,4 +1,4 @@
-"""The pages of the repository, and what is in them."""
+"""Pages of the repository and their contents: code blocks, links and anchors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 class Block(NamedTuple):
-    """A fenced block; `source` is the file that it is taken from, if it says so."""
+    """A fenced block; `source` is the file that a comment above it names, if any."""
 
     page: Path
     language: str
@@ -33,12 +33,12 @@ def blocks(page: Path) -> list[Block]:
 
 
 def links(page: Path) -> Iterator[str]:
-    """The targets of its links, without those in code."""
+    """Yield the targets of the links of a page, except those in code."""
     yield from _LINK.findall(_CODE.sub("", page.read_text()))
 
 
 def anchors(page: Path) -> set[str]:
-    """The names that its headings get."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

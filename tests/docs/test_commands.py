@@ -1,4 +1,4 @@
-"""Commands in the pages are commands: their names and options are those of the program."""
+"""Commands in the pages use names and options that the program has."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ def _commands(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_command_in_a_page_is_there_with_its_options(page: Path) -> None:
+def test_commands_in_pages_exist_with_their_options(page: Path) -> None:
     for line in _commands(page):
         _check(get_command(program), shlex.split(line, comments=True)[1:], line)
 

@@ -1,4 +1,4 @@
-"""What is generated is up to date."""
+"""Generated pages are up to date."""
 
 from pathlib import Path
 
@@ -11,6 +11,6 @@ _PAGES = pages()
 
 
 @pytest.mark.parametrize("page", _PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_page_says_what_the_code_says(page: Path) -> None:
+def test_generated_page_is_up_to_date(page: Path) -> None:
     assert page.exists(), "run `make docs`"
     assert page.read_text() == _PAGES[page], "out of date: run `make docs`"

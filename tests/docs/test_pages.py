@@ -1,4 +1,4 @@
-"""Links lead somewhere, code in the pages is code, and numbers are those of the code."""
+"""Links in the pages resolve, Python blocks compile, and numbers are those of the code."""
 
 import ast
 from pathlib import Path
@@ -30,7 +30,7 @@ _EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=name)
 
 
 @_EACH_PAGE
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
+def test_relative_links_resolve(page: Path) -> None:
     for link in links(page):
         if "://" in link:
             continue
@@ -42,19 +42,26 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 
 
 @_EACH_PAGE
-def test_python_in_a_page_is_python(page: Path) -> None:
+def test_python_blocks_compile(page: Path) -> None:
     for block in blocks(page):
         if block.language == "python":
             compile(block.text, name(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
-def test_every_page_of_docs_can_be_found_from_its_index() -> None:
+def test_index_links_to_every_page() -> None:
     index = ROOT / "docs" / "README.md"
     linked = {(index.parent / link).resolve() for link in links(index)}
     assert set((ROOT / "docs").glob("*.md")) - {index} <= linked
 
 
-def test_every_decision_is_listed_and_answers_the_four_questions() -> None:
+def test_glossary_terms_are_unique_and_have_a_link() -> None:
+    rows = [line for line in (ROOT / "docs" / "glossary.md").read_text().splitlines() if line.startswith("| **")]
+    terms = [row.split("**")[1] for row in rows]
+    assert len(set(terms)) == len(terms)
+    assert [term for term, row in zip(terms, rows, strict=True) if "](" not in row] == []
+
+
+def test_decisions_are_listed_and_have_four_sections() -> None:
     index = ROOT / "docs" / "decisions" / "README.md"
     records = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
     assert [link for link in links(index) if link[0].isdigit()] == [record.name for record in records]
@@ -88,10 +95,10 @@ def _whole(name: str) -> str:
         ("engine", f"{_DEFAULTS['retention'].default / 86_400:g} days (`retention`)"),
         ("engine", f"`{_DEFAULTS['timezone'].default}` by default"),
         ("engine", f"`{TIMEOUT_MESSAGE}`"),
-        ("engine", {3600: "an hour at the most"}[MAX_DELAY_US // MICROS]),
+        ("engine", {3600: "at most one hour"}[MAX_DELAY_US // MICROS]),
         ("logs", f"`max_log_bytes` ({_DEFAULTS['max_log_bytes'].default // 2**20} MiB)"),
         ("logs", f"grown to {PIECE // 1024} KiB"),
-        ("executors", f"{TIMEOUT_SECONDS:g} s unless the task says something else"),
+        ("executors", f"{TIMEOUT_SECONDS:g} s unless the task sets another one"),
         ("executors", f"`connect_timeout` ({CONNECT_SECONDS:g} s)"),
         ("executors", f"{REDIRECTS} at the most (`redirects`)"),
         ("executors", f"kept for {_KEPT_SECONDS:g} s"),
@@ -115,5 +122,5 @@ def _whole(name: str) -> str:
         *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),
     ],
 )
-def test_numbers_and_words_in_prose_are_those_of_the_code(page: str, words: str) -> None:
+def test_prose_states_the_values_of_the_code(page: str, words: str) -> None:
     assert words in " ".join((ROOT / "docs" / f"{page}.md").read_text().split())

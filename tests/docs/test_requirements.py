@@ -1,4 +1,4 @@
-"""Every sentence of the requirements is shown by tests that there are."""
+"""Every sentence of the requirements names tests, and those tests exist."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _ROW = re.compile(r"^\| (?!sentence|---)(.+?) \| (.+?) \| (.+?) \|$", re.MULTILI
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_test_that_a_page_names_exists(page: Path) -> None:
+def test_requirements_name_existing_tests(page: Path) -> None:
     missing = []
     for file, name in _TEST.findall(page.read_text()):
         path = ROOT / file
@@ -22,7 +22,7 @@ def test_every_test_that_a_page_names_exists(page: Path) -> None:
     assert missing == []
 
 
-def test_every_sentence_is_shown_by_something() -> None:
+def test_every_requirement_names_a_test() -> None:
     rows = _ROW.findall((ROOT / "docs" / "requirements-schedules.md").read_text())
     assert len(rows) >= 60
     assert [sentence for sentence, _, shown in rows if not _TEST.search(shown)] == []

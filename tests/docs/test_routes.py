@@ -1,4 +1,4 @@
-"""The page of the server names every path of offices that there is, and no other."""
+"""docs/server.md lists exactly the routes of the API."""
 
 import re
 
@@ -10,13 +10,15 @@ from tests.server.websocket_client import refused
 _ROUTE = re.compile(r"`(GET|POST|PATCH|DELETE|WS) (/(?:api|ws)/[^`? ]+)")
 
 
-async def test_the_page_lists_the_routes_that_there_are(sqlite_url: str) -> None:
-    told = set(_ROUTE.findall((ROOT / "docs" / "server.md").read_text()))
+async def test_server_page_lists_every_route(sqlite_url: str) -> None:
+    listed = set(_ROUTE.findall((ROOT / "docs" / "server.md").read_text()))
     async with App(sqlite_url) as app, serving(app) as client:
         described = (await client.get("/openapi.json")).json
         paths, channels = described["paths"], described["x-websockets"]
         for path in channels:
             answer = await refused(client, path.format(id="none"))
-            assert answer.code == "office_not_found", "it is described, but not there"
-    there = {(method.upper(), path) for path, methods in paths.items() for method in methods if path.startswith("/api")}
-    assert told == there | {("WS", path) for path in channels}
+            assert answer.code == "office_not_found", "in the OpenAPI document, but without a route"
+    routes = {
+        (method.upper(), path) for path, methods in paths.items() for method in methods if path.startswith("/api")
+    }
+    assert listed == routes | {("WS", path) for path in channels}

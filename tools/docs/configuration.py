@@ -116,11 +116,11 @@ args = {{ name = "nightly" }}
 ```
 
 The table's name is the schedule's. `task` names a task of the file or of the App, and must be there, as must `cron` or
-`run_at`; besides it may say {schedule_keys}: [what they mean](schedules.md#what-a-schedule-says). Moments may be
+`run_at`; besides it may say {schedule_keys}: [what they mean](schedules.md#fields-of-a-schedule). Moments may be
 text or TOML's own; one without an offset is read in the schedule's zone. One that is past is no error.
 
 Like limits, a schedule is the file's when the file changes, and an operator's until then:
-[from code and files](schedules.md#from-code-and-files).
+[declared schedules](schedules.md#declared-schedules).
 
 ## Settings
 
