@@ -92,7 +92,7 @@ async def test_an_unknown_task_with_no_near_name(quick: TestKit) -> None:
 
 
 @pytest.mark.parametrize("task", [send, None, 5, ["send"]])
-async def test_what_is_no_task(quick: TestKit, task: Any) -> None:
+async def test_rejects_non_task(quick: TestKit, task: Any) -> None:
     async with refused(quick, InvalidInput, "task", r"is no task; give a task, its name, or task.call\(…\)"):
         await quick.app.enqueue(task, {"to": "a"})
 
@@ -110,14 +110,14 @@ async def test_another_apps_task_of_another_name(quick: TestKit) -> None:
 
 
 @pytest.mark.parametrize("requests", [["send"], [None], 5, "send"])
-async def test_what_is_no_list_of_requests(quick: TestKit, requests: Any) -> None:
+async def test_rejects_invalid_list_of_requests(quick: TestKit, requests: Any) -> None:
     async with refused(
         quick, InvalidInput, "requests", r"is no request; give task.call\(…\)|is not a list; give a list"
     ):
         await quick.app.enqueue_many(requests)
 
 
-async def test_one_request_is_no_list(quick: TestKit) -> None:
+async def test_rejects_single_request_as_list(quick: TestKit) -> None:
     async with refused(quick, InvalidInput, "requests", "is not a list; give a list of requests"):
         await quick.app.enqueue_many(request(quick))  # type: ignore[arg-type]
 
@@ -138,7 +138,7 @@ async def test_one_request_is_no_list(quick: TestKit) -> None:
         ({1: 2}, "keywords must be strings"),
     ],
 )
-async def test_arguments_that_do_not_fit(quick: TestKit, args: Any, message: str) -> None:
+async def test_rejects_invalid_arguments(quick: TestKit, args: Any, message: str) -> None:
     async with refused(quick, ArgumentsDoNotFit, "args", message):
         await quick.app.enqueue("send", args)
 
@@ -163,7 +163,7 @@ async def test_arguments_by_keyword(quick: TestKit) -> None:
 @pytest.mark.parametrize(
     "value", [object(), socket.socket, {1j}, "\ud800", {(1, 2): 3}], ids=["object", "type", "set", "text", "key"]
 )
-async def test_arguments_that_cannot_be_written(quick: TestKit, value: Any) -> None:
+async def test_rejects_unserializable_arguments(quick: TestKit, value: Any) -> None:
     @quick.app.task
     async def anything(value: Any) -> None: ...
 
@@ -173,7 +173,7 @@ async def test_arguments_that_cannot_be_written(quick: TestKit, value: Any) -> N
         await quick.app.enqueue(anything.call(value))
 
 
-async def test_arguments_that_never_end(quick: TestKit) -> None:
+async def test_rejects_circular_arguments(quick: TestKit) -> None:
     @quick.app.task
     async def anything(value: Any) -> None: ...
 
@@ -298,7 +298,7 @@ async def test_dependencies_that_are_no_jobs(quick: TestKit, job: Any) -> None:
         ("on_conflict", 5, "5 does not fit; use text"),
     ],
 )
-async def test_options_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+async def test_rejects_invalid_options(quick: TestKit, field: str, value: Any, message: str) -> None:
     async with refused(quick, InvalidInput, field, message):
         await quick.app.enqueue(request(quick), **{field: value})
 
@@ -353,7 +353,7 @@ async def test_ids_of_no_job(both: TestKit, job: str) -> None:
 
 
 @pytest.mark.parametrize("job", [None, 5, send])
-async def test_what_is_no_job(quick: TestKit, job: Any) -> None:
+async def test_rejects_non_job(quick: TestKit, job: Any) -> None:
     for use in (quick.app.cancel, quick.app.retry):
         async with refused(quick, InvalidInput, "job", "is no job; give a job, or its id as text"):
             await use(job)
@@ -372,7 +372,7 @@ async def test_an_unknown_state_in_a_filter(quick: TestKit) -> None:
     ("field", "value"),
     [("limit", 0), ("limit", -1), ("limit", 10_001), ("limit", "5"), ("after", -1), ("after", 2**63), ("after", None)],
 )
-async def test_pages_that_do_not_fit(quick: TestKit, field: str, value: Any) -> None:
+async def test_rejects_invalid_pages(quick: TestKit, field: str, value: Any) -> None:
     async with refused(quick, InvalidInput, field, "does not fit; use a whole number, [01] to"):
         await quick.app.jobs(**{field: value})
 
@@ -386,7 +386,7 @@ async def test_pages_that_do_not_fit(quick: TestKit, field: str, value: Any) -> 
         ("urgent", "yes", "does not fit; use True or False"),
     ],
 )
-async def test_priorities_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+async def test_rejects_invalid_priorities(quick: TestKit, field: str, value: Any, message: str) -> None:
     job = await quick.app.enqueue(request(quick))
     async with refused(quick, InvalidInput, field, message):
         await quick.app.reprioritise(job, **{field: value})
@@ -413,7 +413,7 @@ async def test_a_reprioritisation_that_changes_nothing(quick: TestKit) -> None:
         ("keys", ["k"], "does not fit; use a dict of numbers by name"),
     ],
 )
-async def test_limits_that_do_not_fit(quick: TestKit, field: str, value: Any, message: str) -> None:
+async def test_rejects_invalid_limits(quick: TestKit, field: str, value: Any, message: str) -> None:
     async with refused(quick, InvalidInput, field, message):
         await quick.app.configure_queue("new", **{field.partition(".")[0]: value})
 
@@ -422,7 +422,7 @@ async def test_limits_that_do_not_fit(quick: TestKit, field: str, value: Any, me
     ("name", "message"),
     [("", "it must not be empty"), ("q" * 201, "use at most 200"), ("a\x00", "must not contain a NUL")],
 )
-async def test_queues_that_cannot_be(both: TestKit, name: str, message: str) -> None:
+async def test_rejects_invalid_queue_names(both: TestKit, name: str, message: str) -> None:
     for use in (both.app.configure_queue, both.app.pause, both.app.resume):
         async with refused(both, InvalidInput, "queue", message):
             await use(name)
@@ -451,7 +451,7 @@ async def test_queues_that_cannot_be(both: TestKit, name: str, message: str) -> 
         ("HANBEON_MAX_PAYLOAD_BYTES", "10", "max_payload_bytes: Input should be greater than or equal to 1024"),
     ],
 )
-def test_settings_that_do_not_fit(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str) -> None:
+def test_rejects_invalid_settings(monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(InvalidInput, match=message) as caught:
         App()
@@ -551,7 +551,9 @@ def _inner() -> Any:
         (awaited, {"name": 5}, "name", "5 is not a name; use text"),
     ],
 )
-def test_definitions_that_do_not_fit(function: Any, options: dict[str, Any], field: str | None, message: str) -> None:
+def test_rejects_invalid_task_definitions(
+    function: Any, options: dict[str, Any], field: str | None, message: str
+) -> None:
     app = App()
     with pytest.raises(TaskDefinitionError, match=message) as caught:
         app.task(**options)(function)
@@ -560,7 +562,7 @@ def test_definitions_that_do_not_fit(function: Any, options: dict[str, Any], fie
 
 
 @pytest.mark.parametrize("function", [5, "send", App, len])
-def test_what_is_no_function(function: Any) -> None:
+def test_rejects_non_function_as_task(function: Any) -> None:
     for decorator in (App().task, App().task(retries=1)):
         with pytest.raises(TaskDefinitionError, match=r"@app\.task decorates a function; options go by name"):
             decorator(function)

@@ -41,7 +41,7 @@ async def test_result_progress_and_log_of_a_command(app: App) -> None:
     assert streams == {("stdout", "hello"), ("stderr", "oops")}
 
 
-async def test_what_runs_can_be_watched(app: App, tmp_path: Path) -> None:
+async def test_command_log_is_readable_while_it_runs(app: App, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     script = f"""echo first; echo '{{"progress": 1}}' >&3; while [ ! -e {gate} ]; do sleep 0.01; done; echo last"""
     async with app.worker():
@@ -102,8 +102,8 @@ async def test_two_hundred_at_once_on_a_limit(app_url: str, tmp_path: Path) -> N
     journal = Journal(tmp_path / "journal")
     async with App(app_url, concurrency=200) as app:
         await app.configure_queue("default", max_concurrent=25)
-        told = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
-        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {told}')
+        journalled = f"""echo "began $$" >> {journal}; sleep 0.5; echo "ended $$" >> {journal}"""
+        work = shell(app, f'echo "out $HANBEON_JOB_ID"; echo err >&2; {journalled}')
         async with app.worker():
             await (await app.enqueue(work)).wait(30)
             before = psutil.Process().num_fds()

@@ -149,7 +149,7 @@ async def test_a_transaction_asked_for_twice_at_once_is_one(kit: TestKit) -> Non
 
 
 @pytest.mark.usefixtures("table")
-async def test_a_body_that_hides_a_broken_statement_does_not_succeed_on_postgresql(kit: TestKit) -> None:
+async def test_hidden_statement_error_fails_the_job_on_postgresql(kit: TestKit) -> None:
     """There the transaction is lost with the statement; on SQLite it goes on, and so may the body."""
 
     @kit.app.task(retries=0)
@@ -170,7 +170,7 @@ async def test_a_body_that_hides_a_broken_statement_does_not_succeed_on_postgres
 
 
 @pytest.mark.parametrize("word", ["COMMIT", "ROLLBACK"])
-async def test_a_body_that_ends_the_transaction_itself_does_not_succeed(kit: TestKit, word: str) -> None:
+async def test_body_that_ends_its_transaction_does_not_succeed(kit: TestKit, word: str) -> None:
     @kit.app.task(retries=0)
     async def write(ctx: Context) -> None:
         transaction = await ctx.transaction()
@@ -223,7 +223,7 @@ async def test_children_that_cannot_be_made_fail_the_parent(kit: TestKit) -> Non
     assert await kit.app.jobs(task="child") == []
 
 
-async def test_a_child_that_does_not_fit_is_refused_in_the_body(kit: TestKit) -> None:
+async def test_invalid_child_is_rejected_in_the_body(kit: TestKit) -> None:
     @kit.app.task
     async def child() -> None: ...
 
@@ -331,7 +331,7 @@ async def test_threads_have_the_same_blocking(kit: TestKit) -> None:
 async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None:
     """It is stuck for longer than its lease, somebody else takes the job, and it wakes up late."""
     go = asyncio.Event()
-    told: list[str] = []
+    errors: list[str] = []
 
     @kit.app.task(retries=1, retry_delay=0)
     async def work(ctx: Context) -> str:
@@ -342,7 +342,7 @@ async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None
                 try:
                     await ctx.progress("late")
                 except Exception as error:
-                    told.append(type(error).__name__)
+                    errors.append(type(error).__name__)
                 return "late"
         return f"attempt {ctx.attempt}"
 
@@ -351,6 +351,6 @@ async def test_a_superseded_attempt_can_write_nothing_more(kit: TestKit) -> None
     await kit.clock.advance(kit.app.settings.lease + 1)
     await kit.run_all()
     assert await job.result(20) == "attempt 2"
-    assert told == ["LeaseLost"]
+    assert errors == ["LeaseLost"]
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.LOST, AttemptStatus.COMPLETED]
     assert (await job.record()).progress is None

@@ -48,7 +48,7 @@ async def test_many_keep_their_order(kit_url: str) -> None:
         assert await kit.app.enqueue_many([]) == []
 
 
-async def test_urgent_goes_first_then_the_lower_priority_then_the_older(kit_url: str) -> None:
+async def test_jobs_run_by_urgency_then_priority_then_age(kit_url: str) -> None:
     async with TestKit(App(), kit_url, concurrency=1) as kit:
         note, ran = recorder(kit)
         await kit.app.enqueue_many(
@@ -87,7 +87,7 @@ async def test_depends_on_jobs_made_before_and_both_ways_add_up(kit: TestKit) ->
     assert await late.state() is State.READY, "what it waits for has succeeded already"
 
 
-async def test_blocked_by_names_who_failed_and_goes_on_when_that_succeeds(kit: TestKit) -> None:
+async def test_blocked_by_names_the_failed_job_until_it_succeeds(kit: TestKit) -> None:
     broken = True
 
     @kit.app.task(retries=0)

@@ -21,7 +21,7 @@ async def take(app: App, after: int, count: int) -> list[Event]:
     return found
 
 
-async def test_a_life_is_told_in_order(kit: TestKit) -> None:
+async def test_events_of_a_job_come_in_order(kit: TestKit) -> None:
     @kit.app.task(retries=1, retry_delay=30)
     async def shaky() -> None:
         if kit.clock.now_us() < retry_at:

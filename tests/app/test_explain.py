@@ -192,7 +192,7 @@ async def test_a_replaced_job_says_by_which(kit: TestKit) -> None:
     assert "replaced_by" not in details, "that was its end before"
 
 
-async def test_a_long_message_is_told_whole_in_the_details_alone(kit: TestKit) -> None:
+async def test_long_message_is_complete_only_in_the_details(kit: TestKit) -> None:
     job = await kit.make_job(state="failed", message="much " * 500)
     text, details = await _end(kit, job)
     assert len(text) < 1_000

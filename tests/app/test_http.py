@@ -67,12 +67,10 @@ async def test_nobody_can_put_a_job_off_for_ever(kit: TestKit) -> None:
         assert (await job.record()).run_at == began + 3_600_000_000
 
 
-async def test_the_log_of_a_job_has_what_the_server_said_and_the_way_there(
-    kit: TestKit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_job_log_has_the_response_and_its_redirects(kit: TestKit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOOK_TOKEN", "t0k3n")
-    said = "line 1\nline 2 for t0k3n\n" + "x" * 20_000
-    async with Web(reply(307, headers={"Location": "/b"}), reply(500, said), json_reply("1")) as web:
+    answer = "line 1\nline 2 for t0k3n\n" + "x" * 20_000
+    async with Web(reply(307, headers={"Location": "/b"}), reply(500, answer), json_reply("1")) as web:
         own = {"X-Token": "${HOOK_TOKEN}"}
         job = await kit.app.enqueue(kit.app.http("ping", web.url, headers=own, allow_private=True, retries=1))
         await kit.run_all()
@@ -88,7 +86,7 @@ async def test_the_log_of_a_job_has_what_the_server_said_and_the_way_there(
     assert len(lines[-1].text) < 8_192
 
 
-async def test_what_is_wrong_for_good_is_not_tried_again(kit: TestKit) -> None:
+async def test_permanent_http_errors_are_not_retried(kit: TestKit) -> None:
     async with Web(reply(422, "no such thing", {"Retry-After": "1"})) as web:
         job = await kit.app.enqueue(kit.app.http("ping", web.url, allow_private=True, retries=5))
         assert await kit.run_all() == 1
@@ -139,8 +137,8 @@ async def test_a_timeout_closes_the_connection(kit: TestKit) -> None:
 
 
 async def test_a_cancel_from_outside_closes_the_connection(app: App) -> None:
-    said = begun(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1")
-    async with Web(said) as web, app.worker():
+    answer = begun(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1")
+    async with Web(answer) as web, app.worker():
         job = await app.enqueue(app.http("ping", web.url, allow_private=True))
         async with asyncio.timeout(10):
             await web.asked.wait()

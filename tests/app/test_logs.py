@@ -57,7 +57,7 @@ async def test_a_log_is_read_while_the_job_runs(kit: TestKit) -> None:
     assert (last.text, last.line, last.at) == ("third", 3, record.started_at + 3 * MICROS), "by the database's clock"
 
 
-async def test_what_was_said_last_is_there_however_the_attempt_ends(kit: TestKit) -> None:
+async def test_last_log_lines_survive_every_kind_of_end(kit: TestKit) -> None:
     @kit.app.task(retries=0, timeout=30)
     async def work(ctx: Context, end: str) -> None:
         ctx.log(f"before {end}")
@@ -88,7 +88,7 @@ async def test_what_was_said_last_is_there_however_the_attempt_ends(kit: TestKit
     assert states == [State.SUCCEEDED, State.FAILED, State.FAILED, State.PENDING, State.FAILED, State.CANCELLED]
 
 
-async def test_what_a_worker_hands_back_keeps_its_log(app_url: str) -> None:
+async def test_job_handed_back_keeps_its_log(app_url: str) -> None:
     async with App(app_url, shutdown_grace=0) as app:
         began = asyncio.Event()
 
@@ -245,7 +245,7 @@ async def test_a_process_logs_too(app: App) -> None:
     assert await texts(job) == ["one", "두", "셋"]
 
 
-async def test_a_process_that_floods_is_slowed_down_and_loses_only_the_middle(app: App) -> None:
+async def test_flooding_process_is_slowed_and_loses_only_the_middle(app: App) -> None:
     flooding = app.task(executor="process")(bodies.flooding.function)
     async with app.worker():
         job = await app.enqueue(flooding.call(lines=200_000))
@@ -264,7 +264,7 @@ async def test_a_process_that_floods_is_slowed_down_and_loses_only_the_middle(ap
     assert sum(entry.lines for entry in entries if isinstance(entry, LogCut)) == 200_000 - len(lines)
 
 
-async def test_bad_questions(kit: TestKit) -> None:
+async def test_log_rejects_invalid_parameters(kit: TestKit) -> None:
     job = await kit.make_job()
     questions: list[dict[str, Any]] = [{"attempt": 0}, {"after": "here"}, {"limit": 0}, {"limit": 10_001}]
     for question in questions:

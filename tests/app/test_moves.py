@@ -21,7 +21,7 @@ async def states(*jobs: Job[object]) -> list[State]:
     return [await job.state() for job in jobs]
 
 
-async def test_what_waits_is_cancelled_at_once(kit: TestKit) -> None:
+async def test_cancel_ends_a_waiting_job_at_once(kit: TestKit) -> None:
     task = work(kit)
     ready, pending = await kit.app.enqueue(task), await kit.app.enqueue(task, delay=60)
     assert await kit.app.cancel(ready) is State.CANCELLED
@@ -30,7 +30,7 @@ async def test_what_waits_is_cancelled_at_once(kit: TestKit) -> None:
     assert await kit.run_all() == 0
 
 
-async def test_what_runs_is_cancelled_when_it_has_stopped(kit: TestKit) -> None:
+async def test_cancel_ends_a_running_job_once_it_has_stopped(kit: TestKit) -> None:
     stopped = asyncio.Event()
     may_end = asyncio.Event()
 
@@ -75,7 +75,7 @@ async def test_a_stop_reaches_a_live_worker_although_it_polls_seldom(app_url: st
 
 
 @pytest.mark.parametrize("state", ["succeeded", "failed"])
-async def test_what_has_ended_cannot_be_cancelled(kit: TestKit, state: str) -> None:
+async def test_cancel_rejects_finished_jobs(kit: TestKit, state: str) -> None:
     job = await kit.make_job(state=state)
     with pytest.raises(WrongState, match=f"is {state}; only pending or ready or running jobs can be cancelled"):
         await kit.app.cancel(job)
@@ -212,7 +212,7 @@ async def test_limits_per_key(kit: TestKit) -> None:
     await kit.settle()
 
 
-async def test_what_is_not_there(kit: TestKit) -> None:
+async def test_unknown_jobs_and_queues_are_not_found(kit: TestKit) -> None:
     missing = "01a1e189-eda6-7180-9760-4c3eca0ab9b8"
     job = kit.app.job(missing)
     for use in (

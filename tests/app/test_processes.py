@@ -26,7 +26,7 @@ def registered(app: App, task: Task[..., Any], **options: Any) -> Task[..., Any]
     return app.task(**options)(task.function)
 
 
-def test_a_plain_function_with_a_timeout_or_a_limit_runs_in_a_process() -> None:
+def test_function_with_timeout_or_limit_runs_in_a_process() -> None:
     app = App()
     assert registered(app, bodies.add, timeout=5).executor == "process"
     assert registered(app, bodies.whoami, memory="1GB").executor == "process"
@@ -67,7 +67,7 @@ async def test_progress_and_children_of_a_process(app: App) -> None:
     assert len(await app.jobs(task="add")) == 3, "of the attempt that failed there is no child"
 
 
-async def test_a_stopping_worker_gives_a_process_its_grace_and_hands_the_job_back(app_url: str, tmp_path: Path) -> None:
+async def test_stopping_worker_gives_a_process_its_grace_period(app_url: str, tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal")
     async with App(app_url, shutdown_grace=0, stop_grace=1.5, lease=10) as app:
         stubborn = registered(app, bodies.stubborn, executor="process")
@@ -121,7 +121,7 @@ def test_a_task_of_the_program_itself(tmp_path: Path, as_module: bool) -> None:
     assert ran.stdout.splitlines() == ["loaded as __main__", "loaded as __mp_main__", "in another process"]
 
 
-def test_a_program_that_runs_when_it_is_imported_is_told_the_remedy(tmp_path: Path) -> None:
+def test_program_without_main_guard_fails_with_a_remedy(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(SCRIPT.format(guard=""))
     ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
@@ -166,7 +166,7 @@ async def test_the_grace_fits_into_the_lease(given: dict[str, Any], grace: float
     assert ProcessExecutor(settings, App().clock, SupervisorClient()).stop_seconds == pytest.approx(stop_seconds)
 
 
-def test_a_grace_that_does_not_fit_is_refused() -> None:
+def test_rejects_grace_longer_than_the_lease_allows() -> None:
     with pytest.raises(
         InvalidInput, match=r"20 s do not fit into a lease of 30 s.*use 7.5 at the most, or a lease of 80"
     ):

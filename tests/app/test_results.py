@@ -140,7 +140,7 @@ async def test_retries_wait_longer_each_time(kit: TestKit) -> None:
 
 
 @pytest.mark.parametrize("value", [object(), {"a": {1j}}, "\ud800"], ids=["object", "inside", "half a character"])
-async def test_a_result_that_cannot_be_kept_fails_for_good_and_says_why(kit: TestKit, value: Any) -> None:
+async def test_unserializable_result_fails_permanently_with_reason(kit: TestKit, value: Any) -> None:
     @kit.app.task
     async def work() -> Any:
         return value

@@ -55,7 +55,7 @@ async def test_retention_leaves_the_numbers_exact(kit: TestKit) -> None:
     assert job.id not in {record.id for record in await kit.app.jobs()}
 
 
-async def test_an_unknown_queue_and_a_window_that_does_not_fit(kit: TestKit) -> None:
+async def test_rejects_unknown_queue_and_invalid_window(kit: TestKit) -> None:
     with pytest.raises(NotFound, match="there is no queue 'nowhere'"):
         await kit.app.statistics("nowhere")
     wrong: list[Any] = [0, -1, 7 * 86_400 + 1, float("nan"), float("inf"), True, "1", None]

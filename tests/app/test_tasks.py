@@ -107,7 +107,7 @@ async def test_arguments_arrive_with_their_types(kit: TestKit) -> None:
     assert seen["anything"] == ("x",), "a default stays the function's own"
 
 
-async def test_a_default_that_changes_later_is_the_one_in_force_when_the_job_runs(app: App) -> None:
+async def test_changed_default_applies_to_jobs_already_waiting(app: App) -> None:
     """Only what was given travels: a rolling deploy may change a default for the jobs that wait."""
 
     @app.task

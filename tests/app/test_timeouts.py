@@ -33,8 +33,8 @@ async def test_a_body_that_takes_too_long_is_cancelled_and_tried_again(kit: Test
     assert [(attempt.status, attempt.message) for attempt in attempts] == [
         (AttemptStatus.TIMEOUT, "Job execution timed out")
     ] * 2
-    told = [event.type for event in await kit.app.events_after() if event.job_id == job.id]
-    assert told == ["enqueued", "claimed", "overdue", "retried", "promoted", "claimed", "overdue", "failed"]
+    types = [event.type for event in await kit.app.events_after() if event.job_id == job.id]
+    assert types == ["enqueued", "claimed", "overdue", "retried", "promoted", "claimed", "overdue", "failed"]
 
 
 async def test_the_jobs_own_timeout_wins(kit: TestKit) -> None:
@@ -49,7 +49,7 @@ async def test_the_jobs_own_timeout_wins(kit: TestKit) -> None:
     assert await job.state() is State.FAILED
 
 
-async def test_a_body_that_swallows_its_cancellation_keeps_its_slot_until_it_returns(kit_url: str) -> None:
+async def test_body_that_swallows_cancellation_keeps_its_slot(kit_url: str) -> None:
     async with TestKit(App(), kit_url, concurrency=1) as kit:
         go = asyncio.Event()
 
@@ -95,7 +95,7 @@ async def test_a_body_that_ended_in_time_has_not_timed_out(kit: TestKit) -> None
     assert "overdue" not in [event.type for event in await kit.app.events_after()]
 
 
-async def test_a_thread_is_told_and_stays_until_it_returns(kit: TestKit) -> None:
+async def test_timed_out_thread_is_signalled_and_runs_on(kit: TestKit) -> None:
     began, go = threading.Event(), threading.Event()
     seen: list[bool] = []
 
@@ -118,7 +118,7 @@ async def test_a_thread_is_told_and_stays_until_it_returns(kit: TestKit) -> None
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.TIMEOUT]
 
 
-async def test_a_cancelled_thread_is_told_too(kit: TestKit) -> None:
+async def test_cancelled_thread_is_signalled(kit: TestKit) -> None:
     began = threading.Event()
 
     @kit.app.task(retries=0)
@@ -152,7 +152,7 @@ async def test_deadlines_strike_on_a_live_worker(app: App, kind: str) -> None:
     assert (record.state, record.error_message) == (State.FAILED, "Job execution timed out")
 
 
-async def test_a_deadline_that_passed_while_everything_was_down_is_a_timeout(kit: TestKit) -> None:
+async def test_deadline_passed_during_downtime_is_a_timeout(kit: TestKit) -> None:
     @kit.app.task(timeout=40, retries=0)
     async def work() -> None: ...
 

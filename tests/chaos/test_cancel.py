@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, statuses, until_line, until_state
 from tests.chaos.scale import SLACK, TIMEOUT
 from tests.processes.journal import Journal, boottime
@@ -30,8 +30,8 @@ async def test_a_cancel_arrives_without_wake_ups_too(postgres_url: str, journal:
 
 async def _cancel_in_time(url: str, journal: Journal, **settings: Any) -> None:
     async with opened(url) as app:
-        with crew(url, settings=settings) as workers:
-            workers.hire()
+        with fleet(url, settings=settings) as workers:
+            workers.start()
             for task in ("first_try_hangs", "threaded_watch"):
                 job_id = await enqueue(app, task, journal=str(journal))
                 await until_line(journal, "began", job_id, 1)

@@ -6,7 +6,7 @@ import pytest
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.fleet import QUICK, fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, statuses, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.processes.journal import Journal
@@ -16,12 +16,10 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 _LEASE = 6.0
 
 
-async def test_a_wall_clock_that_jumps_moves_no_lease_retry_delay_or_deadline(
-    postgres_url: str, journal: Journal
-) -> None:
+async def test_jumping_wall_clock_moves_no_lease_retry_or_deadline(postgres_url: str, journal: Journal) -> None:
     async with opened(postgres_url) as app:
-        with crew(postgres_url, settings=QUICK | {"clock": "jumping", "lease": _LEASE}) as workers:
-            workers.hire(2, before="tests.chaos.clocks:travel")
+        with fleet(postgres_url, settings=QUICK | {"clock": "jumping", "lease": _LEASE}) as workers:
+            workers.start(2, before="tests.chaos.clocks:travel")
             await workers.ready()
             long = await enqueue(app, "nap", seconds=1.5 * _LEASE)
             retried = await enqueue(app, "flaky", failures=2)

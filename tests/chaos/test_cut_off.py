@@ -9,7 +9,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import (
     assert_sound,
     direct,
@@ -49,19 +49,19 @@ def _forget(proxy: FaultProxy) -> None:
 
 
 @pytest.mark.parametrize("heal", [_deliver, _reset, _forget])
-async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
+async def test_cut_off_work_stops_within_its_lease_and_runs_elsewhere(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None]
 ) -> None:
     tasks = ("first_try_hangs", "threaded_watch")
     async with opened(postgres_url) as app:
         async with fault_proxy(postgres_url) as proxy:
             jobs = [await enqueue(app, task, journal=str(journal)) for task in tasks]
-            with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
-                cut_off = workers.hire(url=proxy.url)
+            with fleet(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+                cut_off = workers.start(url=proxy.url)
                 for job_id in jobs:
                     await until_line(journal, "began", job_id, 1)
                 proxy.silence()
-                other = workers.hire()
+                other = workers.start()
                 await asyncio.gather(*(_assert_ends_in_time(postgres_url, journal, job_id) for job_id in jobs))
                 for job_id in jobs:
                     await until_state(app, job_id, State.SUCCEEDED)
@@ -83,7 +83,7 @@ async def test_work_stops_before_its_lease_ends_and_runs_elsewhere_after_it(
         (_forget, ["gated", "gated_ledger"] if LONG else ["gated_ledger"]),
     ],
 )
-async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_slot(
+async def test_late_result_is_refused_and_frees_its_slot(
     postgres_url: str, journal: Journal, heal: Callable[[FaultProxy], None], tasks: list[str]
 ) -> None:
     gate = journal.path.with_name("gate")
@@ -91,15 +91,15 @@ async def test_a_result_that_could_not_be_told_in_time_is_refused_and_frees_its_
         async with fault_proxy(postgres_url) as proxy:
             await make_ledger(app)
             jobs = [await enqueue(app, task, journal=str(journal), gate=str(gate)) for task in tasks]
-            with crew(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
-                cut_off = workers.hire(url=proxy.url)
+            with fleet(postgres_url, settings=SETTINGS, concurrency=len(jobs)) as workers:
+                cut_off = workers.start(url=proxy.url)
                 for job_id in jobs:
                     await until_line(journal, "began", job_id, 1)
                 proxy.silence()
                 gate.with_suffix(".1").touch()
                 for job_id in jobs:
                     await until_line(journal, "ended", job_id, 1)
-                other = workers.hire()
+                other = workers.start()
                 for job_id in jobs:
                     await until_state(app, job_id, State.SUCCEEDED)
 

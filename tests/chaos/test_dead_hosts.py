@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import assert_sound, direct, enqueue, until_line, until_state
 from tests.chaos.proxy import Ask, fault_proxy
 from tests.chaos.scale import TIMEOUT
@@ -18,13 +18,13 @@ async def test_a_job_whose_row_a_dead_host_left_locked_is_recovered(postgres_url
     async with opened(postgres_url) as app:
         async with fault_proxy(postgres_url) as proxy:
             job_id = await enqueue(app, "first_try_hangs", journal=str(journal))
-            with crew(postgres_url) as workers:
-                dying = workers.hire(url=proxy.url)
+            with fleet(postgres_url) as workers:
+                dying = workers.start(url=proxy.url)
                 await until_line(journal, "began", job_id, 1)
                 proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.job"))
                 await proxy.silenced.wait()
                 workers.kill(dying)
-                workers.hire()
+                workers.start()
                 await until_state(app, job_id, State.SUCCEEDED)
         await assert_sound(app)
 
@@ -33,19 +33,19 @@ async def test_a_limited_queue_that_a_dead_host_left_locked_goes_on(postgres_url
     async with opened(postgres_url) as app:
         async with fault_proxy(postgres_url) as proxy:
             await app.configure_queue("narrow", max_concurrent=1)
-            with crew(postgres_url) as workers:
-                dying = workers.hire(url=proxy.url)
+            with fleet(postgres_url) as workers:
+                dying = workers.start(url=proxy.url)
                 await workers.ready()
                 proxy.silence_when(_commits_what_it_locked(postgres_url, "hanbeon.queue"))
                 job_id = await enqueue(app, "quick", options={"queue": "narrow"})
                 await proxy.silenced.wait()
                 workers.kill(dying)
-                workers.hire()
+                workers.start()
                 await until_state(app, job_id, State.SUCCEEDED)
         await assert_sound(app)
 
 
-async def test_the_server_asks_after_the_host_of_a_lent_transaction_itself(postgres_url: str) -> None:
+async def test_user_transaction_has_tcp_keepalives_on_the_server(postgres_url: str) -> None:
     async with opened(postgres_url) as app:
         lent = await app.store.lend()
         try:

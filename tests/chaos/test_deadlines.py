@@ -7,7 +7,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retry import FailureType
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.processes.journal import Journal
@@ -15,20 +15,18 @@ from tests.processes.journal import Journal
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
-async def test_jobs_of_a_killed_worker_end_as_their_deadlines_and_tasks_say(
-    database_url: str, journal: Journal
-) -> None:
+async def test_killed_workers_jobs_follow_their_deadlines_and_tasks(database_url: str, journal: Journal) -> None:
     async with opened(database_url) as app:
         overdue = await enqueue(app, "limited", journal=str(journal))
         in_time = await enqueue(app, "limited", journal=str(journal), options={"timeout": 3600.0})
         once = await enqueue(app, "at_most_once", journal=str(journal))
-        with crew(database_url) as workers:
-            dying = workers.hire()
+        with fleet(database_url) as workers:
+            dying = workers.start()
             for job_id in (overdue, in_time, once):
                 await until_line(journal, "began", job_id, 1)
             workers.kill(dying)
             await until("a deadline has passed", lambda: _is_overdue(app, overdue))
-            workers.hire()
+            workers.start()
             await until_state(app, overdue, State.SUCCEEDED)
             await until_state(app, in_time, State.SUCCEEDED)
             failed = await until_state(app, once, State.FAILED)

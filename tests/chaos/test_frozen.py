@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.fleet import QUICK, fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, ledger_of, make_ledger, statuses, until_line, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.guarantees import guarantee
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 @pytest.mark.parametrize(
     ("clock", "thawed"), [("system", "afterwards"), ("paused", "afterwards"), ("paused", "meanwhile")]
 )
-async def test_what_a_frozen_worker_writes_later_is_refused(
+async def test_frozen_workers_late_writes_are_refused(
     postgres_url: str, journal: Journal, clock: str, thawed: str
 ) -> None:
     gate = journal.path.with_name("gate")
@@ -33,12 +33,12 @@ async def test_what_a_frozen_worker_writes_later_is_refused(
         writing = await enqueue(app, "gated_ledger", **args)
         noting = await enqueue(app, "gated_progress", **args)
         jobs = (writing, noting)
-        with crew(postgres_url) as workers:
-            frozen = workers.hire(settings=QUICK | {"clock": clock})
+        with fleet(postgres_url) as workers:
+            frozen = workers.start(settings=QUICK | {"clock": clock})
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 1)
             frozen.freeze()
-            workers.hire(settings=QUICK | {"lease": 30.0})
+            workers.start(settings=QUICK | {"lease": 30.0})
             for job_id in jobs:
                 await until_line(journal, "began", job_id, 2)
             if thawed == "afterwards":

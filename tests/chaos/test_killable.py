@@ -10,7 +10,7 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from tests.chaos import killable
-from tests.chaos.crew import Crew, crew
+from tests.chaos.fleet import Fleet, fleet
 from tests.chaos.killable import GRACE, SETTINGS
 from tests.chaos.moments import assert_sound, enqueue, rows_of, statuses, until, until_line, until_state
 from tests.chaos.scale import LONG, SLACK, TIMEOUT
@@ -55,12 +55,12 @@ def _assert_no_overlap(journal: Journal) -> None:
         assert journal.lines("overlap") == []
 
 
-async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
+async def test_deadline_kills_the_whole_session_before_the_retry(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            workers.hire(concurrency=1)
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.start(concurrency=1)
             await workers.ready()
             job_id = await enqueue(app, task, journal=str(journal), options={"timeout": _DEADLINE})
             processes = await _processes(journal, job_id)
@@ -83,8 +83,8 @@ async def test_at_its_deadline_all_of_it_dies_and_only_then_it_is_tried_again(
 
 async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, journal: Journal, task: str) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             asked_at = boottime()
@@ -103,17 +103,17 @@ async def test_a_cancel_from_another_process_kills_all_of_it(database_url: str, 
         await assert_sound(app)
 
 
-async def test_work_of_a_killed_worker_dies_with_it_and_is_done_elsewhere(
+async def test_killed_workers_sessions_die_and_jobs_run_elsewhere(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            dying = workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            dying = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             workers.kill(dying)
             await _until_dead(processes, 1 + SLACK)
-            workers.hire()
+            workers.start()
             await until_state(app, job_id, State.SUCCEEDED)
         assert await statuses(app, job_id) == ["lost", "completed"]
         _assert_no_overlap(journal)
@@ -124,14 +124,14 @@ async def test_work_of_a_frozen_worker_is_dead_before_its_lease_ends(
     database_url: str, journal: Journal, task: str
 ) -> None:
     async with _opened(database_url) as app:
-        with crew(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
-            frozen = workers.hire()
+        with fleet(database_url, module="tests.chaos.killable", settings=SETTINGS) as workers:
+            frozen = workers.start()
             job_id = await enqueue(app, task, journal=str(journal))
             processes = await _processes(journal, job_id)
             frozen.freeze()
             lease_ends = await _lease_end(app, job_id)
             assert await _until_dead(processes, 60) < lease_ends, "its lease had ended"
-            workers.hire()
+            workers.start()
             await until_state(app, job_id, State.SUCCEEDED)
             frozen.thaw()
             await _still_works(app, workers, frozen)
@@ -148,7 +148,7 @@ async def _lease_end(app: App, job_id: str) -> float:
     return asked_at + float(row["left_us"]) / 1_000_000
 
 
-async def _still_works(app: App, workers: Crew, thawed: WorkerProcess) -> None:
+async def _still_works(app: App, workers: Fleet, thawed: WorkerProcess) -> None:
     """The thawed one alone runs a job again."""
     for other in [each for each in workers.at_work if each is not thawed]:
         workers.kill(other)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.chaos.crew import crew, opened
+from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import rows_of
 from tests.chaos.scale import SEEDS, TIMEOUT, sized
 from tests.chaos.workload import Workload
@@ -18,8 +18,8 @@ async def test_workers_killed_at_random_lose_and_double_nothing(database_url: st
     async with opened(database_url) as app:
         work = Workload.make(app, rng, sized(1500, 12_000))
         await work.enqueue(app)
-        with crew(database_url) as workers:
-            workers.hire(3)
+        with fleet(database_url) as workers:
+            workers.start(3)
             async for _ in work.milestones(app, rng, sized(12, 150)):
                 workers.replace_one(rng)
             await work.until_done(app)
@@ -28,16 +28,16 @@ async def test_workers_killed_at_random_lose_and_double_nothing(database_url: st
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_workers_ended_cleanly_under_load_lose_not_even_an_attempt(database_url: str, seed: int) -> None:
+async def test_clean_shutdowns_under_load_lose_no_attempt(database_url: str, seed: int) -> None:
     rng = random.Random(seed)
     async with opened(database_url) as app:
         work = Workload.make(app, rng, sized(400, 6_000), {"quick": 6, "nap": 2, "ledger": 1, "parent": 1})
         await work.enqueue(app)
         # Nobody may mistake a machine that is merely busy for a worker that is gone.
-        with crew(database_url, settings={"lease": 20.0, "poll": 1.0, "shutdown_grace": 0.0}) as workers:
-            workers.hire(2)
+        with fleet(database_url, settings={"lease": 20.0, "poll": 1.0, "shutdown_grace": 0.0}) as workers:
+            workers.start(2)
             async for _ in work.milestones(app, rng, sized(6, 60)):
-                await workers.relieve_one(rng)
+                await workers.roll_one(rng)
             await work.until_done(app)
         await work.assert_done_once(app)
         ends = await rows_of(app.store, "SELECT DISTINCT status FROM hanbeon.attempt")

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.fleet import QUICK, fleet, opened
 from tests.chaos.moments import direct, enqueue, until, until_state
 from tests.chaos.scale import SEEDS, TIMEOUT, sized
 from tests.chaos.workload import Workload
@@ -30,8 +30,8 @@ async def test_terminated_backends_cost_retries_and_nothing_else(postgres_url: s
     async with opened(postgres_url) as app:
         work = Workload.make(app, rng, sized(500, 5_000), _KINDS)
         await work.enqueue(app)
-        with crew(_as_worker(postgres_url)) as workers:
-            workers.hire(2)
+        with fleet(_as_worker(postgres_url)) as workers:
+            workers.start(2)
             await workers.ready()  # One that cannot reach its database when it starts ends, and says so.
             async for _ in work.milestones(app, rng, sized(25, 300)):
                 await _terminate_some(postgres_url, rng)
@@ -46,8 +46,8 @@ async def test_a_crashed_server_loses_and_doubles_nothing(private_postgres: Post
     async with opened(url) as app:
         work = Workload.make(app, rng, sized(500, 5_000), _KINDS)
         await work.enqueue(app)
-        with crew(url) as workers:
-            workers.hire(2)
+        with fleet(url) as workers:
+            workers.start(2)
             await workers.ready()  # One that cannot reach its database when it starts ends, and says so.
             async for _ in work.milestones(app, rng, sized(3, 20)):
                 await asyncio.to_thread(private_postgres.restart, graceful=False)
@@ -58,8 +58,8 @@ async def test_a_crashed_server_loses_and_doubles_nothing(private_postgres: Post
 async def test_wake_ups_work_again_after_the_listening_connection_died(postgres_url: str) -> None:
     async with opened(postgres_url) as app:
         # So rarely do they poll that only a wake-up can explain a job that is done soon.
-        with crew(_as_worker(postgres_url), settings=QUICK | {"poll": 600.0}) as workers:
-            workers.hire()
+        with fleet(_as_worker(postgres_url), settings=QUICK | {"poll": 600.0}) as workers:
+            workers.start()
             await workers.ready()
             first = await until("the worker listens", lambda: _listener(postgres_url))
             async with direct(postgres_url) as connection:

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.chaos.crew import QUICK, Crew, crew
+from tests.chaos.fleet import QUICK, Fleet, fleet
 from tests.chaos.moments import rows_of, until
 from tests.chaos.scale import LONG, SEEDS, TIMEOUT, sized
 from tests.processes.journal import Journal
@@ -34,8 +34,8 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
     schedules = sized(20, 60) if sqlite else sized(40, 500)
     kinds = {"alone": schedules * 3 // 4, "crowds": max(1, schedules // 20)}
     async with storm(database_url, journal, rng, **kinds) as run:
-        with crew(database_url, **worker_options(SETTINGS, **kinds)) as workers:
-            workers.hire(INSTANCES["sqlite" if sqlite else "postgres"])
+        with fleet(database_url, **worker_options(SETTINGS, **kinds)) as workers:
+            workers.start(INSTANCES["sqlite" if sqlite else "postgres"])
             await workers.ready()
             await run.begin(schedules)
 
@@ -43,16 +43,16 @@ async def test_every_fire_happens_once_and_as_was_in_force(database_url: str, se
                 for _ in range(int(SECONDS // BETWEEN_KILLS)):
                     await asyncio.sleep(BETWEEN_KILLS)
                     workers.kill(await _busy_one(run, workers, rng))
-                    workers.hire()
+                    workers.start()
 
             await asyncio.gather(run.act_for(SECONDS, pause=0.05 if LONG else 0.02), kill())
             await run.act_until_all_was_done(("change_times", "change_the_rest", "pause", "resume", "delete", "run"))
             judgement = await run.end(TIMEOUT)
-        assert_fits(judgement, run.board)
+        assert_fits(judgement, run.shared)
         _assert_it_was_a_storm(run, judgement.outcomes, judgement.attempts)
 
 
-async def _busy_one(run: Storm, workers: Crew, rng: random.Random) -> WorkerProcess:
+async def _busy_one(run: Storm, workers: Fleet, rng: random.Random) -> WorkerProcess:
     """One that runs something just now; most of what is seen to run takes a second."""
 
     async def ask() -> WorkerProcess | None:
@@ -65,8 +65,8 @@ async def _busy_one(run: Storm, workers: Crew, rng: random.Random) -> WorkerProc
 
 def _assert_it_was_a_storm(run: Storm, outcomes: dict[str, int], attempts: dict[str, int]) -> None:
     """Otherwise it shows nothing."""
-    told = f"{outcomes}, {attempts}, {run.board.done}"
-    assert outcomes["created"] > 20, told
-    assert outcomes["skipped overlap"], told
-    assert any(outcomes[f"missed {reason}"] for reason in ("changed", "paused", "deleted")), told
-    assert attempts["lost"], f"no kill hit an execution: {told}"
+    summary = f"{outcomes}, {attempts}, {run.shared.done}"
+    assert outcomes["created"] > 20, summary
+    assert outcomes["skipped overlap"], summary
+    assert any(outcomes[f"missed {reason}"] for reason in ("changed", "paused", "deleted")), summary
+    assert attempts["lost"], f"no kill hit an execution: {summary}"

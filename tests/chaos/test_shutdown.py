@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from hanbeon.domain.lifecycle import State
-from tests.chaos.crew import QUICK, crew, opened
+from tests.chaos.fleet import QUICK, fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, statuses, until_line, until_state
 from tests.chaos.scale import TIMEOUT
 from tests.processes.journal import Journal, boottime
@@ -15,22 +15,20 @@ from tests.processes.journal import Journal, boottime
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 
 
-async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_back(
-    database_url: str, journal: Journal
-) -> None:
+async def test_sigterm_finishes_jobs_or_hands_them_back(database_url: str, journal: Journal) -> None:
     gate = journal.path.with_name("gate")
     async with opened(database_url) as app:
         short = await enqueue(app, "gated", journal=str(journal), gate=str(gate))
         endless = await enqueue(app, "first_try_hangs", journal=str(journal))
-        with crew(database_url, settings=QUICK | {"shutdown_grace": 6.0}, concurrency=2) as workers:
-            leaving = workers.hire()
+        with fleet(database_url, settings=QUICK | {"shutdown_grace": 6.0}, concurrency=2) as workers:
+            leaving = workers.start()
             for job_id in (short, endless):
                 await until_line(journal, "began", job_id, 1)
             waiting = await enqueue(app, "first_try_hangs", journal=str(journal))
             leaving.terminate()
             gate.with_suffix(".1").touch()
             assert await asyncio.to_thread(leaving.wait) == 0, leaving.output
-            workers.gone(leaving)
+            workers.ended(leaving)
 
             assert await statuses(app, short) == ["completed"]
             assert await statuses(app, endless) == ["released"]
@@ -39,7 +37,7 @@ async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_bac
             untouched = await app.store.job(waiting)
             assert (untouched.state, untouched.fence) == (State.READY, 0), "it claimed after it was told to stop"
 
-            workers.hire()
+            workers.start()
             await until_state(app, endless, State.SUCCEEDED)
             assert await statuses(app, endless) == ["released", "completed"]
             await until_line(journal, "began", waiting, 1)
@@ -49,15 +47,15 @@ async def test_a_worker_told_to_stop_finishes_what_it_can_and_hands_the_rest_bac
 async def test_a_second_signal_hands_everything_back_at_once(database_url: str, journal: Journal) -> None:
     async with opened(database_url) as app:
         endless = await enqueue(app, "first_try_hangs", journal=str(journal))
-        with crew(database_url, settings=QUICK | {"shutdown_grace": 3600.0}) as workers:
-            leaving = workers.hire()
+        with fleet(database_url, settings=QUICK | {"shutdown_grace": 3600.0}) as workers:
+            leaving = workers.start()
             await until_line(journal, "began", endless, 1)
             leaving.terminate()
             await asyncio.to_thread(leaving.wait_for, lambda line: "worker_stopping" in line, "worker_stopping")
             asked_at = boottime()
             leaving.terminate()
             assert await asyncio.to_thread(leaving.wait) == 0, leaving.output
-            workers.gone(leaving)
+            workers.ended(leaving)
             assert boottime() - asked_at < 30
         assert await statuses(app, endless) == ["released"]
         record = await app.store.job(endless)

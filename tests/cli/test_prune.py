@@ -9,7 +9,7 @@ from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.testing import TestKit
 from tests.cli.hanbeon import call
-from tests.surfaces.offices.office_kit import Desk, add_tasks
+from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 _DAY = 86_400.0
 
@@ -55,16 +55,16 @@ async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
 async def test_the_queue_of_a_deleted_office_goes_with_its_jobs_at_once(kit_url: str) -> None:
     start = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
     async with TestKit(App(), kit_url, start=start) as kit:
-        desk = Desk(kit, add_tasks(kit.app))
-        await desk.open()
-        await desk.one()
+        office = OfficeKit(kit, add_tasks(kit.app))
+        await office.open()
+        await office.one()
         await kit.run_all()
-        await desk.offices.delete(desk.id)
+        await office.offices.delete(office.id)
         await kit.clock.advance(31 * _DAY)
 
         counted = (await call("prune", "--dry-run", "--json", "--database", kit_url)).document
         assert (counted["jobs"], counted["queues"]) == (1, 1)
-        assert [queue.name for queue in await kit.app.queues()] == [queue_of_office(desk.id)]
+        assert [queue.name for queue in await kit.app.queues()] == [queue_of_office(office.id)]
         answer = await call("prune", "--yes", "--database", kit_url)
         assert answer.lines[0].endswith("and 1 queues")
         assert await kit.app.queues() == []

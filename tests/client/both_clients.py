@@ -11,7 +11,7 @@ from typing import Any
 from hanbeon.client import AsyncClient, Client
 
 
-class Asking:
+class AnyClient:
     """A client of either kind."""
 
     def __init__(self, client: Any) -> None:
@@ -38,10 +38,10 @@ class Asking:
 
 
 @contextlib.asynccontextmanager
-async def asking(kind: str, url: str, **options: Any) -> AsyncIterator[Asking]:
+async def any_client(kind: str, url: str, **options: Any) -> AsyncIterator[AnyClient]:
     if kind == "async":
         async with AsyncClient(url, **options) as client:
-            yield Asking(client)
+            yield AnyClient(client)
     else:
         with Client(url, **options) as client:
-            yield Asking(client)
+            yield AnyClient(client)

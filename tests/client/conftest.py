@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from hanbeon import App
-from tests.client.both_clients import Asking, asking
+from tests.client.both_clients import AnyClient, any_client
 from tests.server.client import serving
 
 
@@ -15,7 +15,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-async def ask(app: App, kind: str) -> AsyncIterator[Asking]:
+async def call(app: App, kind: str) -> AsyncIterator[AnyClient]:
     """A client of a server with a worker, whose tasks the test may add before it makes jobs."""
-    async with serving(app, work=True) as server, asking(kind, server.url) as ask:
-        yield ask
+    async with serving(app, work=True) as server, any_client(kind, server.url) as call:
+        yield call

@@ -45,7 +45,7 @@ class Restartable:
         await self.stop()
 
 
-class Way:
+class FaultyProxy:
     """Leads to a server. Each of the first connections gets what `first` says, those behind it get through.
 
     b"" lets the request through to the server, waits for its answer, and breaks off instead of passing that on. Any
@@ -92,9 +92,9 @@ class Way:
 
 
 @contextlib.asynccontextmanager
-async def broken_way(url: str, first: list[bytes]) -> AsyncIterator[Way]:
-    way = Way(url, first)
-    server = await asyncio.start_server(way._serve, "127.0.0.1", 0)
+async def faulty_proxy(url: str, first: list[bytes]) -> AsyncIterator[FaultyProxy]:
+    proxy = FaultyProxy(url, first)
+    server = await asyncio.start_server(proxy._serve, "127.0.0.1", 0)
     async with server:
-        way.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        yield way
+        proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        yield proxy

@@ -12,7 +12,7 @@ from hanbeon import App
 from hanbeon.client import AsyncClient, Client, NotAllowed, NotAuthenticated, NotFound
 from hanbeon.errors import InvalidInput
 from hanbeon.service.tokens import create_token
-from tests.client.both_clients import asking
+from tests.client.both_clients import any_client
 from tests.server.client import serving
 
 
@@ -29,36 +29,36 @@ from tests.server.client import serving
         ({"retry_for": -1}, "retry_for"),
     ],
 )
-def test_what_does_not_fit_is_refused(client: Any, given: dict[str, Any], field: str) -> None:
+def test_rejects_invalid_client_options(client: Any, given: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         client(**given)
     assert refused.value.field == field
 
 
 @pytest.mark.parametrize("office", ["", ".", ".."])
-def test_what_would_lead_to_another_path_is_no_id(office: str) -> None:
+def test_rejects_ids_that_change_the_path(office: str) -> None:
     with Client() as client, pytest.raises(InvalidInput):
         client.office(office).get()
 
 
 async def test_ids_with_any_characters_stay_ids(app: App, kind: str) -> None:
-    async with serving(app) as server, asking(kind, server.url) as ask:
+    async with serving(app) as server, any_client(kind, server.url) as call:
         for odd in ("?x=1", "#", "%2e%2e", "한번"):
             with pytest.raises(NotFound) as refused:
-                await ask(ask.client.office(odd).get)
+                await call(call.client.office(odd).get)
             assert refused.value.code == "office_not_found", odd
 
 
-async def test_a_token_says_who_asks(app: App, kind: str) -> None:
+async def test_token_identifies_the_caller(app: App, kind: str) -> None:
     token = (await create_token(app.store, "ada", "read")).text
     async with serving(app) as server:
-        async with asking(kind, server.url) as ask:
+        async with any_client(kind, server.url) as call:
             with pytest.raises(NotAuthenticated):
-                await ask.take(ask.client.offices.list())
-        async with asking(kind, f"{server.url}/", token=token) as ask:
-            assert await ask.take(ask.client.offices.list()) == []
+                await call.take(call.client.offices.list())
+        async with any_client(kind, f"{server.url}/", token=token) as call:
+            assert await call.take(call.client.offices.list()) == []
             with pytest.raises(NotAllowed) as refused:
-                await ask(ask.client.offices.create, "Seoul")
+                await call(call.client.offices.create, "Seoul")
             assert (refused.value.status, refused.value.code) == (403, "not_allowed")
 
 

@@ -11,16 +11,16 @@ from hanbeon.client import offices, schedules
 from hanbeon.client.methods import ManyMethod, Method, Resource
 from tests.server.client import serving
 
-_DESKS = [
+_RESOURCES = [
     each
     for module in (offices, schedules)
     for each in vars(module).values()
     if isinstance(each, type) and issubclass(each, Resource) and each.__bases__ == (Resource,)
 ]
 _METHODS = [
-    (f"{desk.__name__}.{name}", method)
-    for desk in _DESKS
-    for name, method in vars(desk).items()
+    (f"{resource.__name__}.{name}", method)
+    for resource in _RESOURCES
+    for name, method in vars(resource).items()
     if isinstance(method, Method | ManyMethod)
 ]
 _HANDLED = {"cursor"}  # By the iterators themselves.
@@ -36,9 +36,9 @@ async def document(sqlite_url: str) -> dict[str, Any]:
         return described
 
 
-def _told(document: dict[str, Any], method: Any) -> dict[str, Any]:
-    told: dict[str, Any] = document["paths"][method.route.path][method.route.method.lower()]
-    return told
+def _operation(document: dict[str, Any], method: Any) -> dict[str, Any]:
+    operation: dict[str, Any] = document["paths"][method.route.path][method.route.method.lower()]
+    return operation
 
 
 def _parameters(method: Any) -> set[str]:
@@ -54,7 +54,7 @@ def _parameters(method: Any) -> set[str]:
     return names
 
 
-def test_every_operation_of_the_api_has_a_method_and_no_method_another(document: dict[str, Any]) -> None:
+def test_client_methods_match_the_api_operations(document: dict[str, Any]) -> None:
     there = {
         (method.upper(), path)
         for path, methods in document["paths"].items()
@@ -64,9 +64,9 @@ def test_every_operation_of_the_api_has_a_method_and_no_method_another(document:
     assert {(method.route.method, method.route.path) for _, method in _METHODS} == there
 
 
-def test_what_creates_carries_a_key_and_nothing_else_does(document: dict[str, Any]) -> None:
+def test_only_creating_methods_send_an_idempotency_key(document: dict[str, Any]) -> None:
     for name, method in _METHODS:
-        keyed = any(each["name"] == "Idempotency-Key" for each in _told(document, method).get("parameters", ()))
+        keyed = any(each["name"] == "Idempotency-Key" for each in _operation(document, method).get("parameters", ()))
         assert method.route.creates == keyed == ("idempotency_key" in _parameters(method)), name
 
 
@@ -74,14 +74,16 @@ def test_queries_have_the_names_that_the_server_takes(document: dict[str, Any]) 
     for name, method in _METHODS:
         if name.endswith(".wait") or method.route.method not in ("GET", "DELETE"):
             continue
-        told = {each["name"] for each in _told(document, method).get("parameters", ()) if each["in"] == "query"}
-        assert _parameters(method) - _BESIDE == told - _HANDLED, name
+        documented = {
+            each["name"] for each in _operation(document, method).get("parameters", ()) if each["in"] == "query"
+        }
+        assert _parameters(method) - _BESIDE == documented - _HANDLED, name
 
 
 def test_bodies_have_the_names_that_the_server_takes(document: dict[str, Any]) -> None:
     checked = 0
     for name, method in _METHODS:
-        body = _told(document, method).get("requestBody")
+        body = _operation(document, method).get("requestBody")
         if body is None or name in _AS_THEY_ARE:
             continue
         reference = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]

@@ -29,7 +29,7 @@ async def test_a_pooler_is_noticed_and_the_server_is_not_taken_for_one(postgres_
     assert await pooled(pooled_url)
 
 
-async def test_without_an_address_to_listen_on_it_polls_and_says_so_once(
+async def test_pooler_without_listen_url_polls_and_warns_once(
     pooled_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     await migrate(pooled_url)
@@ -42,14 +42,16 @@ async def test_without_an_address_to_listen_on_it_polls_and_says_so_once(
     async with app, app.worker(), make_app(pooled_url) as other:
         job = await other.enqueue("plain", {"n": 7})
         assert await job.result(timeout=10) == 7
-    told = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
+    warnings = [record.getMessage() for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()]
     assert [record.levelno for record in caplog.records if "HANBEON_LISTEN_URL" in record.getMessage()] == [
         logging.INFO
-    ] * len(told)
-    assert len(told) == 3  # Once for each App that wanted to listen.
+    ] * len(warnings)
+    assert len(warnings) == 3  # Once for each App that wanted to listen.
 
 
-async def test_whatever_is_prepared_is_inside_a_transaction(pooled_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_statements_are_prepared_only_inside_transactions(
+    pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between two transactions the session may change: what was prepared outside of one is another's, or gone."""
     outside: list[str] = []
     prepare_and_run: Any = asyncpg.Connection._execute  # type: ignore[attr-defined]
@@ -91,9 +93,7 @@ async def test_with_an_address_to_listen_on_it_is_woken(postgres_url: str, poole
         assert await job.result(timeout=10) == 8
 
 
-async def test_an_address_to_listen_on_that_is_a_pooler_itself_is_told(
-    pooled_url: str, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_listen_url_that_is_a_pooler_is_reported(pooled_url: str, caplog: pytest.LogCaptureFixture) -> None:
     await migrate(pooled_url)
     app = make_app(pooled_url, listen_url=pooled_url, poll=0.5)
     async with app, app.worker():

@@ -15,7 +15,7 @@ from tests.processes.owner import end_with_the_owner
 from tests.processes.process import READY
 
 
-class Orders(NamedTuple):
+class Arguments(NamedTuple):
     """What a worker process is told on its command line."""
 
     url: str
@@ -26,13 +26,13 @@ class Orders(NamedTuple):
     before: str | None = None
 
 
-async def work(orders: Orders) -> None:
-    app: App = importlib.import_module(orders.module).make_app(orders.url, **orders.settings)
+async def work(arguments: Arguments) -> None:
+    app: App = importlib.import_module(arguments.module).make_app(arguments.url, **arguments.settings)
     async with app:
         # SIGTERM reaches the first, and it takes the others along.
         first, *others = (
-            app.worker(concurrency=orders.concurrency, name=f"{os.getpid()}.{number}")
-            for number in range(orders.workers)
+            app.worker(concurrency=arguments.concurrency, name=f"{os.getpid()}.{number}")
+            for number in range(arguments.workers)
         )
         running = asyncio.create_task(first.run())
         for other in others:
@@ -48,11 +48,11 @@ async def work(orders: Orders) -> None:
 def main() -> None:
     end_with_the_owner()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
-    orders = Orders(*json.loads(sys.argv[1]))
-    if orders.before is not None:
-        module, _, function = orders.before.partition(":")
+    arguments = Arguments(*json.loads(sys.argv[1]))
+    if arguments.before is not None:
+        module, _, function = arguments.before.partition(":")
         getattr(importlib.import_module(module), function)()
-    asyncio.run(work(orders))
+    asyncio.run(work(arguments))
 
 
 if __name__ == "__main__":

@@ -13,13 +13,13 @@ import asyncpg
 from hanbeon.store.dialect import Postgres, Sqlite, translate
 
 
-class Onlooker(Protocol):
+class Observer(Protocol):
     """Every `fetch` is one statement and one snapshot, in the portable words of `dialect.py`."""
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Sequence[Any]]: ...
 
 
-class _PostgresOnlooker:
+class _PostgresObserver:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
@@ -28,7 +28,7 @@ class _PostgresOnlooker:
         return rows
 
 
-class _SqliteOnlooker:
+class _SqliteObserver:
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
 
@@ -37,25 +37,25 @@ class _SqliteOnlooker:
 
 
 @asynccontextmanager
-async def onlooker(url: str) -> AsyncIterator[Onlooker]:
+async def observer(url: str) -> AsyncIterator[Observer]:
     if urlsplit(url).scheme == "sqlite":
         # Through apsw, like the engine: a second SQLite library in one process would drop the first one's locks.
         file = apsw.Connection(unquote(urlsplit(url).path.removeprefix("/")), flags=apsw.SQLITE_OPEN_READONLY)
         file.set_busy_timeout(20_000)
         try:
-            yield _SqliteOnlooker(file)
+            yield _SqliteObserver(file)
         finally:
             file.close()
         return
     # Statistics lag behind a queue that fills and drains; a plan made from them would make the samples few.
     connection = await asyncpg.connect(url, server_settings={"enable_seqscan": "off", "jit": "off"})
     try:
-        yield _PostgresOnlooker(connection)
+        yield _PostgresObserver(connection)
     finally:
         await connection.close()
 
 
-async def look(url: str, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
+async def query(url: str, sql: str, *args: Any) -> Sequence[Sequence[Any]]:
     """The rows of one statement."""
-    async with onlooker(url) as eye:
-        return await eye.fetch(sql, *args)
+    async with observer(url) as database:
+        return await database.fetch(sql, *args)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
-from tests.processes.observer import onlooker
+from tests.processes.observer import observer
 
 # Limits and runners of one snapshot, so that no sample holds a job against limits of another moment.
 _RUNNING = """
@@ -67,9 +67,9 @@ class Sampler:
 
     async def _watch(self) -> None:
         try:
-            async with onlooker(self._url) as eye:
+            async with observer(self._url) as database:
                 while not self._stop.is_set():
-                    self.note(await eye.fetch(_RUNNING))
+                    self.note(await database.fetch(_RUNNING))
         except BaseException as error:  # Told to whoever ends the block; here nobody would see it.
             self._failure = error
 

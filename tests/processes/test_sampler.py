@@ -34,7 +34,7 @@ ONE = QueueLimits(max_concurrent=1)
         pytest.param(running(QueueLimits(max_per_key=1), 200, 201), 0, id="no key"),
     ],
 )
-def test_what_the_sampler_holds_against_whom(rows: Rows, exceeded: int) -> None:
+def test_sampler_reports_starts_over_the_limit_in_force(rows: Rows, exceeded: int) -> None:
     sampler = Sampler("sqlite:///unused.db")
     sampler.note(rows)
     assert (len(sampler.exceeded), sampler.busy_samples) == (exceeded, 1), sampler

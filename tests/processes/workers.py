@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from tests.processes.main import Orders
+from tests.processes.main import Arguments
 from tests.processes.process import Process, together
 
 
@@ -30,8 +30,8 @@ class WorkerProcess(Process):
 
         `before` names a function, as `module:function`, to call first. Returns at once; see `wait_ready`.
         """
-        orders = Orders(url, module, dict(settings or {}), concurrency, workers, before)
-        return cls("tests.processes.main", [json.dumps(orders)], environment)
+        arguments = Arguments(url, module, dict(settings or {}), concurrency, workers, before)
+        return cls("tests.processes.main", [json.dumps(arguments)], environment)
 
 
 def worker_processes(count: int, url: str, **options: Any) -> AbstractContextManager[list[WorkerProcess]]:

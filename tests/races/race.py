@@ -12,7 +12,7 @@ from typing import Any
 from hanbeon import App, JobRequest, State
 from hanbeon.service.verify import render, verify
 from tests.processes.journal import Journal
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.sizes import TIMEOUT
 from tests.processes.tasks import make_app
 
@@ -75,12 +75,12 @@ async def check_ran_once(url: str, journal: Journal, ids: Sequence[str]) -> None
     """Each job succeeded once, by an attempt whose body ran once, and no body ran that is not accounted for."""
     completed = Counter(
         (str(job_id), attempt, status)
-        for job_id, attempt, status in await look(
+        for job_id, attempt, status in await query(
             url, "SELECT j.id, a.attempt, a.status FROM hanbeon.attempt AS a JOIN hanbeon.job AS j ON j.seq = a.job"
         )
     )
-    told = {"ran": "completed", "failed": "failed"}
-    written = Counter((job_id, int(fence), told[word]) for word, job_id, fence in journal.lines())
+    status_of = {"ran": "completed", "failed": "failed"}
+    written = Counter((job_id, int(fence), status_of[word]) for word, job_id, fence in journal.lines())
     assert written == completed
     assert Counter(journal.count("ran")) == Counter(ids)
 
@@ -88,7 +88,7 @@ async def check_ran_once(url: str, journal: Journal, ids: Sequence[str]) -> None
 async def check_shared(url: str) -> None:
     """The race was one: several processes took part."""
     ran = "SELECT DISTINCT i.pid FROM hanbeon.attempt AS a JOIN hanbeon.instance AS i ON i.id = a.instance"
-    assert len(await look(url, ran)) >= 2
+    assert len(await query(url, ran)) >= 2
 
 
 async def check_sound(app: App) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import UniqueKeyTaken
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.process import Process, together
 from tests.processes.sizes import TIMEOUT, sized
 from tests.races.enqueuers import DONE, WAYS, Shape, in_a_batch, one_by_one
@@ -39,14 +39,14 @@ async def test_one_cause_makes_one_job(database_url: str, shape: Shape, size: in
             for way in WAYS:
                 for process in processes:
                     process.say(way)
-                told = [answer for process in processes for answer in _answers(process, way)]
-                assert Counter(answer.cause for answer in told) == dict.fromkeys(range(causes), PROCESSES)
-                _check_answers(way, told)
+                answers = [answer for process in processes for answer in _answers(process, way)]
+                assert Counter(answer.cause for answer in answers) == dict.fromkeys(range(causes), PROCESSES)
+                _check_answers(way, answers)
                 await _check_jobs(database_url, way, causes)
         await check_sound(app)
     if database_url.startswith("postgresql:"):
         # Deadlocks are undone and tried again, but each costs a second: nobody may wait for one who waits.
-        rows = await look(database_url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        rows = await query(database_url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert [row[0] for row in rows] == [0]
 
 
@@ -60,10 +60,10 @@ def _answers(process: Process, way: str) -> list[Answer]:
     return [Answer(*answer) for answer in json.loads(line.removeprefix(begin))]
 
 
-def _check_answers(way: str, told: Iterable[Answer]) -> None:
+def _check_answers(way: str, answers: Iterable[Answer]) -> None:
     """One is told that it made the job; the others hear of that job, or are refused because of it."""
     causes = defaultdict(list)
-    for answer in told:
+    for answer in answers:
         causes[answer.cause].append(answer)
     for answers in causes.values():
         made = [answer for answer in answers if answer.created]
@@ -81,7 +81,7 @@ def _check_answers(way: str, told: Iterable[Answer]) -> None:
 
 async def _check_jobs(url: str, way: str, causes: int) -> None:
     """What the database has: one job per cause; where each replaced the one before, one that is not cancelled."""
-    rows = await look(url, "SELECT work_item, state, count(*) FROM hanbeon.jobs GROUP BY work_item, state")
+    rows = await query(url, "SELECT work_item, state, count(*) FROM hanbeon.jobs GROUP BY work_item, state")
     jobs = {(cause, State(state)): count for cause, state, count in rows if cause.startswith(f"{way} ")}
     named = [f"{way} {number}" for number in range(causes)]
     if way == "replace":

@@ -26,8 +26,8 @@ async def test_each_is_made_once_and_changed_once(database_url: str) -> None:
         await apps[0].store.write(lambda tx: register_tasks(tx, known, "test"))
 
         async def declare(app: App, name: str, cron: str) -> DeclarationOutcome:
-            said = declared_schedule(name, {"task": "report", "cron": cron})
-            declaration = said.resolved(app.tasks.by_name, app.settings)
+            given = declared_schedule(name, {"task": "report", "cron": cron})
+            declaration = given.resolved(app.tasks.by_name, app.settings)
             new_id = str(uuid_utils.uuid7())
             done = await app.store.write(lambda tx: declare_schedule(tx, declaration, new_id, "test"))
             return done.outcome

@@ -71,11 +71,11 @@ async def test_a_change_wakes_the_poller_of_another_instance(database_url: str, 
         assert (await _until_fired(run.app, later)).outcome == "created"
         assert (await schedules.fires(sooner.id)).items == []
         await schedules.pause(later.id)
-        told = len((await schedules.fires(later.id)).items)
+        fired = len((await schedules.fires(later.id)).items)
         await schedules.resume(later.id)
 
         async def more() -> bool | None:
-            return True if len((await schedules.fires(later.id)).items) > told else None
+            return True if len((await schedules.fires(later.id)).items) > fired else None
 
         await until("it fires again", more, 30)
 

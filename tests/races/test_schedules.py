@@ -22,7 +22,7 @@ from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.surfaces.schedules.service import Schedules
 from tests.chaos.moments import direct
 from tests.processes.journal import Journal
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.process import Process, together
 from tests.processes.sizes import TIMEOUT, sized
 from tests.races.race import check_sound
@@ -36,9 +36,7 @@ ASKS = 4  # By each process: two by Python, two by HTTP.
 KINDS = {"alone": 4, "crowds": 2}
 
 
-async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_name(
-    database_url: str, tmp_path: Path
-) -> None:
+async def test_one_manual_run_and_one_schedule_name_win(database_url: str, tmp_path: Path) -> None:
     async with storm(database_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         schedules = Schedules(run.app)
         with together(PROCESSES, lambda _: Process("tests.schedule_storm.askers", [database_url])) as processes:
@@ -54,10 +52,10 @@ async def test_one_of_many_runs_a_task_by_hand_and_one_makes_a_schedule_of_a_nam
     await _assert_no_deadlocks(database_url)
 
 
-def _all_ask(processes: list[Process], number: int, wish: dict[str, Any]) -> Counter[int]:
+def _all_ask(processes: list[Process], number: int, request: dict[str, Any]) -> Counter[int]:
     before = [process.output.count(DONE) for process in processes]
     for process in processes:
-        process.say(json.dumps(wish))
+        process.say(json.dumps(request))
     statuses: Counter[int] = Counter()
     for process, count in zip(processes, before, strict=True):
         statuses.update(_answer(process, count))
@@ -75,13 +73,13 @@ def _answer(process: Process, before: int) -> list[int]:
     return answer
 
 
-async def test_a_run_by_hand_and_an_old_execution_tried_again_exclude_each_other(app: App) -> None:
+async def test_manual_run_and_retried_execution_exclude_each_other(app: App) -> None:
     app.task(name="work")(_work)
     schedules = Schedules(app)
     async with app.twin() as twin:
         old = await schedules.run("work")
         await schedules.cancel(old.execution_id)
-        told: Counter[str] = Counter()
+        refused: Counter[str] = Counter()
         for _ in range(sized(40)):
             made, retried = await asyncio.gather(
                 schedules.run("work"), twin.retry(old.execution_id), return_exceptions=True
@@ -89,7 +87,7 @@ async def test_a_run_by_hand_and_an_old_execution_tried_again_exclude_each_other
             refusals = [type(each) for each in (made, retried) if isinstance(each, Exception)]
             assert len(refusals) == 1, (made, retried)
             assert refusals[0] in (ExecutionUnfinished, UniqueKeyTaken, WrongState), refusals
-            told[refusals[0].__name__] += 1
+            refused[refusals[0].__name__] += 1
             (unfinished,) = (await schedules.executions(status="PENDING")).items
             await schedules.cancel(unfinished.execution_id)
     await check_sound(app)
@@ -99,9 +97,7 @@ async def _work() -> None:
     """Never run here."""
 
 
-async def test_tasks_are_registered_otherwise_while_their_fires_are_made_and_run(
-    postgres_url: str, tmp_path: Path
-) -> None:
+async def test_tasks_reregister_while_their_fires_run(postgres_url: str, tmp_path: Path) -> None:
     """By every instance over and over, as in a rolling deploy: what is unfinished follows, and nobody deadlocks."""
     journal = Journal(tmp_path / "journal")
     async with storm(postgres_url, journal, random.Random(2), **KINDS) as run, AsyncExitStack() as stack:
@@ -110,13 +106,11 @@ async def test_tasks_are_registered_otherwise_while_their_fires_are_made_and_run
             await stack.enter_async_context(twin.worker(name=f"instance {number}"))
         await run.begin(30)
         await asyncio.gather(run.act_for(sized(6), pause=0.01), *(_register(twin) for twin in twins))
-        assert_fits(await run.end(TIMEOUT / 4), run.board)
+        assert_fits(await run.end(TIMEOUT / 4), run.shared)
     await _assert_no_deadlocks(postgres_url)
 
 
-async def test_an_execution_that_somebody_is_at_follows_its_task_a_moment_later(
-    postgres_url: str, tmp_path: Path
-) -> None:
+async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_path: Path) -> None:
     async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
         made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": os.devnull}})
         store, settings = run.app.store, {"alone0": TaskSettings(timeout_us=5_000_000)}
@@ -144,5 +138,5 @@ async def _register(app: App) -> None:
 async def _assert_no_deadlocks(url: str) -> None:
     """Deadlocks are undone and tried again, but each costs a second."""
     if url.startswith("postgresql:"):
-        rows = await look(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        rows = await query(url, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
         assert [row[0] for row in rows] == [0]

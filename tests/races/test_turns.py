@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.processes.journal import Journal
-from tests.processes.observer import look
+from tests.processes.observer import query
 from tests.processes.sizes import TIMEOUT, sized
 from tests.processes.workers import worker_processes
 from tests.races.race import check_ran_once, check_shared, check_sound, enqueue, race_app, tiny_jobs, until_succeeded
@@ -41,7 +41,7 @@ async def test_small_queues_do_not_wait_for_a_big_one(
             await until_succeeded(app, len(ids))
             for process in started:
                 process.stop()
-        starts = await look(database_url, STARTS)
+        starts = await query(database_url, STARTS)
         assert _waited(starts, EARLY) < big / 5
         assert _waited(starts, LATE) < big / 5
         await check_shared(database_url)

@@ -36,7 +36,7 @@ SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
 @pytest.mark.chaos
 @pytest.mark.skipif(not LONG, reason="found by chance: HANBEON_CHAOS=long")
 @pytest.mark.parametrize(
-    ("way", "said"),
+    ("way", "finding"),
     [
         pytest.param(wrong.schedules_without_lock, f"was made from|was decided|{REFUSED}", id="schedules without lock"),
         pytest.param(
@@ -47,11 +47,11 @@ SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
     ],
 )
 async def test_a_wrong_way_is_found(
-    way: Callable[[], wrong.Texts], said: str, postgres_url: str, tmp_path: Path
+    way: Callable[[], wrong.Texts], finding: str, postgres_url: str, tmp_path: Path
 ) -> None:
     with wrong.in_the_place_of_the_right(way()):
         async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1), **KINDS) as run:
-            with pytest.raises(FOUND, match=said):
+            with pytest.raises(FOUND, match=finding):
                 await _rounds(run, ROUNDS)
 
 
@@ -72,4 +72,4 @@ async def _rounds(run: Storm, count: int, patience: float = 10) -> None:
         for _ in range(count):
             await run.resume_all()
             await run.act_for(4, pause=0.005)
-            assert_fits(await run.end(patience), run.board)
+            assert_fits(await run.end(patience), run.shared)

@@ -36,14 +36,14 @@ async def _by_http(client: Client, path: str, body: Any) -> int:
     return answer.status
 
 
-async def _ask(schedules: list[Schedules], client: Client, wish: dict[str, Any]) -> list[int]:
+async def _ask(schedules: list[Schedules], client: Client, request: dict[str, Any]) -> list[int]:
     """All at once, over connections of their own."""
-    if "run" in wish:
-        told = {"args": {"label": "by hand", "journal": os.devnull}}
-        path, body = f"/api/tasks/{wish['run']}/executions", told
-        python = [_by_python(each.run(wish["run"], told)) for each in schedules]
+    if "run" in request:
+        options = {"args": {"label": "by hand", "journal": os.devnull}}
+        path, body = f"/api/tasks/{request['run']}/executions", options
+        python = [_by_python(each.run(request["run"], options)) for each in schedules]
     else:
-        path, body = "/api/schedules", wish["create"]
+        path, body = "/api/schedules", request["create"]
         python = [_by_python(each.create(body)) for each in schedules]
     return list(await asyncio.gather(*python, *(_by_http(client, path, body) for _ in schedules)))
 
@@ -56,8 +56,8 @@ async def ask(url: str) -> None:
         schedules = [Schedules(app), Schedules(other)]
         print(READY, flush=True)
         while True:
-            wish = json.loads(await asked.get())
-            print(f"{DONE}{json.dumps(await _ask(schedules, client, wish))}", flush=True)
+            request = json.loads(await asked.get())
+            print(f"{DONE}{json.dumps(await _ask(schedules, client, request))}", flush=True)
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, asked: asyncio.Queue[str], line: str) -> None:

@@ -22,7 +22,7 @@ _MISFIRES = ("coalesce", "skip", "all")
 
 
 @dataclass
-class Board:
+class SharedState:
     """What all clients of a run share."""
 
     tasks: list[str]
@@ -38,14 +38,14 @@ class Board:
 class Client:
     """One client, with connections of its own."""
 
-    def __init__(self, app: App, board: Board, rng: random.Random) -> None:
+    def __init__(self, app: App, shared: SharedState, rng: random.Random) -> None:
         self._schedules, self._store = Schedules(app), app.store
-        self._board, self._rng = board, rng
+        self._shared, self._rng = shared, rng
 
     async def make(self, cron: str | None = None) -> None:
-        task = self._rng.choice(self._board.tasks)
+        task = self._rng.choice(self._shared.tasks)
         made = await self._schedules.create({"task_id": task, **self._body(task), "cron": cron or self._cron()})
-        self._board.ids.append(made.id)
+        self._shared.ids.append(made.id)
 
     async def act(self) -> None:
         """Any of it, to any schedule, whoever else is at the same one."""
@@ -64,14 +64,14 @@ class Client:
             await action()
         except (ScheduleNotFound, ExecutionUnfinished) as error:
             name += f": {error.code}"
-        self._board.done[name] += 1
+        self._shared.done[name] += 1
 
     async def pause_all(self) -> None:
-        for schedule_id in set(self._board.ids) - self._board.asked_to_delete.keys():
+        for schedule_id in set(self._shared.ids) - self._shared.asked_to_delete.keys():
             await self._schedules.pause(schedule_id)
 
     async def resume_all(self) -> None:
-        for schedule_id in set(self._board.ids) - self._board.asked_to_delete.keys():
+        for schedule_id in set(self._shared.ids) - self._shared.asked_to_delete.keys():
             await self._schedules.resume(schedule_id)
 
     async def _create(self) -> None:
@@ -94,10 +94,10 @@ class Client:
         schedule_id = self._any()
         asked_at = await self._store.read(now_us)
         await self._schedules.delete(schedule_id)
-        self._board.asked_to_delete[schedule_id] = asked_at
+        self._shared.asked_to_delete[schedule_id] = asked_at
 
     async def _run(self) -> None:
-        await self._schedules.run(self._rng.choice(self._board.tasks), {"args": self._args()})
+        await self._schedules.run(self._rng.choice(self._shared.tasks), {"args": self._args()})
 
     def _body(self, task: str) -> dict[str, Any]:
         overlap = "allow" if task.startswith(CROWD) else self._rng.choice(_OVERLAPS)
@@ -106,12 +106,12 @@ class Client:
 
     def _args(self) -> dict[str, Any]:
         """No two definitions have the same."""
-        self._board.labels += 1
+        self._shared.labels += 1
         pause = self._rng.choice((0.0, 0.01, 0.2, 1.2, 1.2))
-        return {"label": f"definition {self._board.labels}", "journal": str(self._board.journal), "pause": pause}
+        return {"label": f"definition {self._shared.labels}", "journal": str(self._shared.journal), "pause": pause}
 
     def _cron(self) -> str:
         return self._rng.choice(CRONS)
 
     def _any(self) -> str:
-        return self._rng.choice(self._board.ids)
+        return self._rng.choice(self._shared.ids)

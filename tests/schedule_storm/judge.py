@@ -119,12 +119,14 @@ def _in_force(row: Any, life: Life, executions: Mapping[str, Any]) -> Iterator[s
 
 def _one_for_each(fires: Sequence[Any], executions: Mapping[str, Any]) -> Iterator[str]:
     """A fire that is called created has an execution of its own; an execution of a schedule has such a fire."""
-    told = Counter((row["schedule"], row["fire_at"], row["execution"]) for row in fires if row["outcome"] == "created")
+    recorded = Counter(
+        (row["schedule"], row["fire_at"], row["execution"]) for row in fires if row["outcome"] == "created"
+    )
     made = Counter(
         (row["schedule"], row["scheduled_at"], row["id"]) for row in executions.values() if row["type"] == "SCHEDULE"
     )
-    yield from (f"told, but not made: {each}" for each in (told - made))
-    yield from (f"made, but not told: {each}" for each in (made - told))
+    yield from (f"recorded, but not made: {each}" for each in (recorded - made))
+    yield from (f"made, but not recorded: {each}" for each in (made - recorded))
 
 
 def _apart(executions: Any, attempts: Sequence[Any]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from tests.chaos.moments import rows_of, until
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 from tests.schedule_storm import tasks
-from tests.schedule_storm.clients import EACH_SECOND, Board, Client
+from tests.schedule_storm.clients import EACH_SECOND, Client, SharedState
 from tests.schedule_storm.judge import Judgement, judge
 from tests.schedule_storm.witness import watch
 
@@ -26,8 +26,8 @@ CLIENTS = 4
 class Storm:
     """Clients of one database, and what they do to its schedules."""
 
-    def __init__(self, app: App, clients: list[Client], board: Board, rng: random.Random) -> None:
-        self.app, self.board = app, board
+    def __init__(self, app: App, clients: list[Client], shared: SharedState, rng: random.Random) -> None:
+        self.app, self.shared = app, shared
         self._clients, self._rng = clients, rng
 
     async def begin(self, schedules: int) -> None:
@@ -54,7 +54,7 @@ class Storm:
 
         async def act() -> bool | None:
             await self._clients[0].act()
-            return True if all(self.board.done[kind] for kind in kinds) else None
+            return True if all(self.shared.done[kind] for kind in kinds) else None
 
         await until(f"{kinds} were done", act, 60)
 
@@ -77,7 +77,7 @@ class Storm:
         await until("every execution has ended", ended, timeout)
         report = await verify(store)
         assert report.sound, render(report)
-        return await judge(store, self.board.journal, self.board.asked_to_delete)
+        return await judge(store, self.shared.journal, self.shared.asked_to_delete)
 
 
 @asynccontextmanager
@@ -89,18 +89,18 @@ async def storm(url: str, journal: Journal, rng: random.Random, **kinds: int) ->
         await stack.enter_async_context(app)
         await watch(app.store)
         names = [task.name for task in app.tasks]
-        board = Board(names, journal)
+        shared = SharedState(names, journal)
         clients = [
-            Client(await stack.enter_async_context(app.twin()), board, random.Random(rng.random()))
+            Client(await stack.enter_async_context(app.twin()), shared, random.Random(rng.random()))
             for _ in range(CLIENTS)
         ]
-        yield Storm(app, clients, board, rng)
+        yield Storm(app, clients, shared, rng)
 
 
-def assert_fits(judgement: Judgement, board: Board) -> None:
+def assert_fits(judgement: Judgement, shared: SharedState) -> None:
     shown = "\n".join(judgement.findings[:20])
     with guarantee():
-        assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{board.done}"
+        assert not judgement.findings, f"{len(judgement.findings)} findings:\n{shown}\n{judgement[1:]}\n{shared.done}"
 
 
 def worker_options(settings: dict[str, Any], **kinds: int) -> dict[str, Any]:

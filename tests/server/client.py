@@ -17,7 +17,7 @@ from hanbeon.server.sockets import bound
 from tests.server.openapi_check import Description
 
 
-class Said(NamedTuple):
+class Response(NamedTuple):
     """An answer."""
 
     status: int
@@ -48,31 +48,31 @@ class Client:
     def of(self, token: str | None) -> Client:
         return Client(self.url, token)
 
-    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+    async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         return await asyncio.to_thread(self.ask_now, method, path, body, **headers)
 
-    def ask_now(self, method: str, path: str, body: Any = None, **headers: str) -> Said:
+    def ask_now(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token is not None:
             sent["Authorization"] = f"Bearer {self.token}"
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault("Content-Type", "application/json")
-        said = self._sent(method, path, body, sent)
-        self._description.check(method, path, *said)
-        return said
+        response = self._sent(method, path, body, sent)
+        self._description.check(method, path, *response)
+        return response
 
-    def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Said:
+    def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
         connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=30)
         with contextlib.closing(connection):
             connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()
-            return Said(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
 
-    async def get(self, path: str, **headers: str) -> Said:
+    async def get(self, path: str, **headers: str) -> Response:
         return await self.ask("GET", path, **headers)
 
-    async def post(self, path: str, body: Any = None, **headers: str) -> Said:
+    async def post(self, path: str, body: Any = None, **headers: str) -> Response:
         return await self.ask("POST", path, body, **headers)
 
 

@@ -36,8 +36,8 @@ def private_pem(key: Any) -> bytes:
 def jwk(key: Any, **more: Any) -> dict[str, Any]:
     """The public key as one of a JWKS."""
     public = key.public_key()
-    told = RSAAlgorithm.to_jwk(public) if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm.to_jwk(public)
-    return {**json.loads(told), **more}
+    text = RSAAlgorithm.to_jwk(public) if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm.to_jwk(public)
+    return {**json.loads(text), **more}
 
 
 def jwks(path: Path, *keys: dict[str, Any]) -> Path:
@@ -47,17 +47,17 @@ def jwks(path: Path, *keys: dict[str, Any]) -> Path:
 
 def claims(**changes: Any) -> dict[str, Any]:
     """What a good token says; None leaves a claim out."""
-    told = {"iss": ISSUER, "sub": "ada", "scope": "read", "exp": int(time.time()) + 300, **changes}
-    return {name: value for name, value in told.items() if value is not None}
+    given = {"iss": ISSUER, "sub": "ada", "scope": "read", "exp": int(time.time()) + 300, **changes}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def signed(key: Any, algorithm: str, headers: dict[str, Any] | None = None, **changes: Any) -> str:
     return jwt.encode(claims(**changes), key, algorithm, headers=headers)
 
 
-def by_hand(header: dict[str, Any], told: Any, key: bytes | None = None) -> str:
+def by_hand(header: dict[str, Any], payload: Any, key: bytes | None = None) -> str:
     """A token that no library would make: with any header, and an HMAC of any key or no signature at all."""
-    text = f"{_part(header)}.{_part(told)}"
+    text = f"{_part(header)}.{_part(payload)}"
     signature = b"" if key is None else hmac.new(key, text.encode(), hashlib.sha256).digest()
     return f"{text}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 

@@ -25,7 +25,7 @@ def _paths(document: str) -> list[_Path]:
     for template, methods in json.loads(document)["paths"].items():
         parts = re.split(r"\{\w+\}", template)
         form = re.compile("[^/]+".join(re.escape(part) for part in parts))
-        found.append(_Path(template, form, {name.upper(): told for name, told in methods.items()}))
+        found.append(_Path(template, form, {name.upper(): operation for name, operation in methods.items()}))
     return sorted(found, key=lambda path: path.template.count("{"))
 
 
@@ -42,13 +42,13 @@ class Description:
         asked = path.partition("?")[0]
         method = "GET" if method == "HEAD" else method
         fitting = [each for each in _paths(self._document) if each.form.fullmatch(asked)]
-        told = next((each.methods[method] for each in fitting if method in each.methods), None)
-        if told is None:
+        operation = next((each.methods[method] for each in fitting if method in each.methods), None)
+        if operation is None:
             if status in _UNMATCHED:
                 assert json.loads(body or b"{}").get("code", _UNMATCHED[status]) == _UNMATCHED[status], body
                 return
             raise AssertionError(f"{method} {asked} answered {status}, and the description does not have it")
-        answer = told["responses"].get(str(status))
+        answer = operation["responses"].get(str(status))
         assert answer is not None, (
             f"{method} {asked} answered {status}, which its Operation does not say: {body[:300]!r}; "
             "add the error to its `refuses`, or the status to its `shapes`"

@@ -11,7 +11,7 @@ from hanbeon.server import auth
 from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
 from hanbeon.service.tokens import create_token, list_tokens, revoke_token
 from hanbeon.testing import VirtualClock
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 
 PLACE = "/metrics"  # Needs what reading needs.
 
@@ -26,7 +26,7 @@ async def _token(app: App, scope: str) -> str:
     return (await create_token(app.store, "ada", scope)).text
 
 
-async def test_without_tokens_this_machine_is_served_under_its_own_names(server: Client) -> None:
+async def test_without_tokens_only_local_host_names_are_served(server: Client) -> None:
     port = urlsplit(server.url).port
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", "LOCALHOST", "[::1]:80", "127.0.0.9", "localhost."):
         assert (await server.get(PLACE, Host=host)).status == 200
@@ -35,7 +35,7 @@ async def test_without_tokens_this_machine_is_served_under_its_own_names(server:
         assert (answer.status, answer.code) == (403, "foreign_host"), host
 
 
-async def test_the_first_token_turns_authentication_on_for_a_running_server(app: App, server: Client) -> None:
+async def test_first_token_turns_authentication_on(app: App, server: Client) -> None:
     assert (await server.get(PLACE)).status == 200
     token = await _token(app, "read")
     answer = await server.get(PLACE)
@@ -47,7 +47,7 @@ async def test_the_first_token_turns_authentication_on_for_a_running_server(app:
         assert (await server.get(path)).status == 200
 
 
-async def test_a_revoked_token_is_none_and_the_last_one_leaves_the_door_shut(app: App, server: Client) -> None:
+async def test_revoking_the_last_token_keeps_authentication_on(app: App, server: Client) -> None:
     made = await create_token(app.store, "ada", "admin")
     assert (await server.of(made.text).get(PLACE)).status == 200
     await revoke_token(app.store, made.record.id)
@@ -58,7 +58,7 @@ async def test_a_revoked_token_is_none_and_the_last_one_leaves_the_door_shut(app
 
 
 @pytest.mark.parametrize("scope", Scope)
-async def test_a_scope_reads_if_it_may(app: App, server: Client, scope: Scope) -> None:
+async def test_read_access_depends_on_the_scope(app: App, server: Client, scope: Scope) -> None:
     answer = await server.of(await _token(app, scope)).get(PLACE)
     if scope in ALLOWED[Need.READ]:
         assert answer.status == 200
@@ -67,7 +67,7 @@ async def test_a_scope_reads_if_it_may(app: App, server: Client, scope: Scope) -
         assert 'error="insufficient_scope"' in answer.headers["www-authenticate"]
 
 
-def test_what_each_scope_may() -> None:
+def test_scopes_allowed_by_each_need() -> None:
     assert {need: {scope for scope in Scope if scope in ALLOWED[need]} for need in Need} == {
         Need.NOTHING: set(Scope),
         Need.READ: {Scope.ADMIN, Scope.USER, Scope.READ},
@@ -80,7 +80,7 @@ def test_what_each_scope_may() -> None:
 @pytest.mark.parametrize(
     "header", ["", "Bearer", "Bearer ", "Basic YWRhOng=", "bearer", "Token abc", "Bearer  \t", "é", "Bearer é" * 900]
 )
-async def test_what_is_no_token_is_refused(app: App, server: Client, header: str) -> None:
+async def test_rejects_malformed_authorization_headers(app: App, server: Client, header: str) -> None:
     await _token(app, "admin")
     answer = await server.get(PLACE, Authorization=header)
     assert (answer.status, answer.code) == (401, "not_authenticated")
@@ -104,16 +104,16 @@ async def test_two_headers_are_one_too_many(app: App, server: Client) -> None:
     await writer.wait_closed()
 
 
-async def test_failures_are_limited_by_address_and_hold_up_no_valid_token(app: App, server: Client) -> None:
+async def test_failures_are_throttled_by_address_except_valid_tokens(app: App, server: Client) -> None:
     token = await _token(app, "read")
-    seen: list[Said] = [await server.of("wrong").get(PLACE) for _ in range(MOST + 1)]
+    seen: list[Response] = [await server.of("wrong").get(PLACE) for _ in range(MOST + 1)]
     assert [each.status for each in seen] == [401] * MOST + [429]
     assert seen[-1].code == "too_many_failures"
     assert 0 < int(seen[-1].headers["retry-after"]) <= WINDOW_SECONDS
     assert (await server.of(token).get(PLACE)).status == 200
 
 
-async def test_failures_are_forgiven_after_a_while_and_kept_for_few_addresses() -> None:
+async def test_failures_expire_and_are_kept_for_few_addresses() -> None:
     clock = VirtualClock()
     failures = AuthThrottle(clock)
     assert [failures.note("a") for _ in range(MOST)] == [0.0] * MOST

@@ -60,7 +60,7 @@ async def test_events_come_as_they_happen_and_can_be_resumed(app: App, server: C
             assert await again.next() == cancelled
 
 
-async def test_what_is_no_place_to_go_on_from_is_refused(server: Client) -> None:
+async def test_stream_rejects_invalid_resume_ids(server: Client) -> None:
     office = f"/api/offices/{(await server.post('/api/offices', {'name': 'Seoul'})).json['id']}"
     for path in ("?after=-1", "?after=x", f"?after={2**63}", "?afer=1"):
         answer = await server.get(f"{office}/events{path}")

@@ -71,9 +71,7 @@ async def _rest(listener: ClientConnection) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("narrow")
-async def test_200_listeners_hear_everything_in_order_and_the_one_that_stalls_resumes_without_loss(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_200_listeners_get_all_and_a_stalled_one_resumes(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(app) as client, contextlib.AsyncExitStack() as crowd:
         office, other = await new_office(client), await new_office(client, "Busan")
         path = f"/ws/offices/{office}/events"
@@ -122,7 +120,7 @@ async def _hear_many(listener: ClientConnection, number: int) -> list[dict[str, 
 
 
 @pytest.mark.usefixtures("narrow")
-async def test_a_slow_listener_is_told_of_the_gap_and_then_hears_what_it_missed(server: Client) -> None:
+async def test_slow_listener_gets_a_gap_notice_and_missed_events(server: Client) -> None:
     office = await new_office(server)
     path = f"/ws/offices/{office}/events"
     async with _lazy(server, path) as slow, dial(server, path) as quick:
@@ -190,7 +188,7 @@ async def test_pings_of_one_who_does_not_read_do_not_pile_up(sqlite_url: str, mo
 
 
 @pytest.mark.usefixtures("narrow")
-async def test_a_ping_of_one_who_is_behind_is_answered_when_it_reads_on(server: Client) -> None:
+async def test_ping_of_a_lagging_client_is_answered_when_it_reads(server: Client) -> None:
     office = await new_office(server)
     path = f"/ws/offices/{office}/events"
     async with _lazy(server, path) as slow, dial(server, path) as quick:
@@ -216,12 +214,12 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
     async with App(sqlite_url) as app, serving(app) as client:
         path = f"/ws/offices/{await new_office(client)}/events"
         monkeypatch.setattr(Authenticator, "admit", late)
-        for said in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
+        for data in (b"\x81\x85\x00\x00\x00\x00hello", b"\xff" * 5_000, b"GET / HTTP/1.1\r\n\r\n"):
             with _silent(client, path) as early:
                 early.settimeout(20)
                 await entered.wait()
                 entered.clear()
-                early.sendall(said)
+                early.sendall(data)
                 with contextlib.suppress(ConnectionResetError):
                     assert await asyncio.to_thread(early.recv, 4_096) == b""
         spoken.set()
@@ -255,7 +253,7 @@ async def build() -> str:
 """
 
 
-async def test_what_another_server_runs_is_heard_here(tmp_path: Path, postgres_url: str) -> None:
+async def test_events_of_another_server_are_pushed_here(tmp_path: Path, postgres_url: str) -> None:
     (tmp_path / "building.py").write_text(_TASKS)
     await App(postgres_url).migrate()
     arguments = ("serve", "--app", "building:app", "--database", postgres_url, "--port", "0")

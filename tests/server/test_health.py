@@ -86,7 +86,7 @@ async def test_the_page_needs_nothing_from_elsewhere(server: Client) -> None:
         assert b"https:" not in part.body
 
 
-async def test_the_description_is_one_of_openapi_and_all_its_references_lead_somewhere(server: Client) -> None:
+async def test_openapi_document_is_valid_and_references_resolve(server: Client) -> None:
     answer = await server.get("/openapi.json")
     description = answer.json
     assert description["openapi"].startswith("3.1")
@@ -95,15 +95,15 @@ async def test_the_description_is_one_of_openapi_and_all_its_references_lead_som
         assert name in description["components"]["schemas"]
 
 
-@pytest.mark.parametrize("told", ["a-1.b_c", "x" * 64])
-async def test_a_request_keeps_the_id_that_it_brings(server: Client, told: str) -> None:
-    assert (await server.get("/healthz", X_Request_Id=told)).headers["x-request-id"] == told
+@pytest.mark.parametrize("request_id", ["a-1.b_c", "x" * 64])
+async def test_a_request_keeps_the_id_that_it_brings(server: Client, request_id: str) -> None:
+    assert (await server.get("/healthz", X_Request_Id=request_id)).headers["x-request-id"] == request_id
 
 
-@pytest.mark.parametrize("told", ["", "x" * 65, "a b", "a{}", "ü"])
-async def test_an_id_that_could_be_anything_is_replaced(server: Client, told: str) -> None:
-    given = (await server.get("/healthz", X_Request_Id=told)).headers["x-request-id"]
-    assert given != told
+@pytest.mark.parametrize("request_id", ["", "x" * 65, "a b", "a{}", "ü"])
+async def test_an_id_that_could_be_anything_is_replaced(server: Client, request_id: str) -> None:
+    given = (await server.get("/healthz", X_Request_Id=request_id)).headers["x-request-id"]
+    assert given != request_id
     assert len(given) == 36
 
 
@@ -116,6 +116,6 @@ async def test_unknown_paths_and_wrong_methods_are_problems(server: Client) -> N
         assert (answer.status, answer.code, answer.headers["allow"]) == (405, "wrong_method", "GET, HEAD")
 
 
-def test_every_kind_of_error_has_a_status_and_no_code_two_meanings() -> None:
+def test_every_error_has_a_status_and_an_unambiguous_code() -> None:
     assert STATUS.keys() == set(Kind)
     assert all(title.endswith(".") for _, title in REFUSALS.values())

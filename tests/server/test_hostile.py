@@ -88,7 +88,7 @@ async def _place(client: Client, path: str) -> str:
 
 
 @pytest.mark.parametrize(("method", "path"), _PLACES)
-async def test_bodies_that_do_not_fit_are_refused(server: Client, method: str, path: str) -> None:
+async def test_rejects_invalid_bodies(server: Client, method: str, path: str) -> None:
     path = await _place(server, path)
     for body in _BODIES:
         answer = await server.ask(method, path, body)
@@ -127,13 +127,13 @@ async def test_ids_that_nothing_has_are_not_found(server: Client, path: str) -> 
         ),
     ],
 )
-async def test_parameters_that_do_not_fit_are_refused_by_name(server: Client, query: str) -> None:
+async def test_rejects_invalid_parameters_by_name(server: Client, query: str) -> None:
     path = await _place(server, "/api/offices/{id}/jobs")
     answer = await server.get(f"{path}?{query}")
     assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", query.partition("=")[0])
 
 
-async def test_a_body_beyond_the_limit_is_refused_whether_it_says_its_length_or_not(app: App) -> None:
+async def test_rejects_oversized_body_with_or_without_length(app: App) -> None:
     app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
     async with serving(app) as client:
         fits = json.dumps({"name": "x" * 100}).encode()
@@ -188,7 +188,7 @@ _job = st.dictionaries(
 _body = st.dictionaries(_names, _json, max_size=3) | st.fixed_dictionaries({"jobs": st.lists(_job, max_size=3)})
 
 
-async def test_whatever_is_sent_is_no_defect(server: Client) -> None:
+async def test_random_input_is_never_a_server_error(server: Client) -> None:
     paths = [(method, await _place(server, path)) for method, path in _PLACES]
 
     @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -214,16 +214,16 @@ async def test_whatever_is_sent_is_no_defect(server: Client) -> None:
         "\t\n\r\x1b[31m\x7f\x85\u2028",
     ],
 )
-async def test_text_of_any_kind_is_told_as_it_came(server: Client, name: str) -> None:
+async def test_text_of_any_kind_is_returned_unchanged(server: Client, name: str) -> None:
     made = await server.post("/api/offices", {"name": name})
     assert (made.status, made.json["name"]) == (201, name)
     path = f"/api/offices/{made.json['id']}"
     job = {"key": name, "role": name, "task_id": name, "title": name, "args": {name: name}}
-    (told,) = (await server.post(f"{path}/jobs", {"jobs": [job]})).json["jobs"]
-    for shown in (told, (await server.get(f"{path}/jobs/{told['id']}")).json):
+    (created,) = (await server.post(f"{path}/jobs", {"jobs": [job]})).json["jobs"]
+    for shown in (created, (await server.get(f"{path}/jobs/{created['id']}")).json):
         assert [shown[field] for field in ("key", "role", "task_id", "title")] == [name] * 4
     found = (await server.get(f"{path}/jobs?role={quote(name)}&task_id={quote(name)}")).json["items"]
-    assert [each["id"] for each in found] == [told["id"]]
+    assert [each["id"] for each in found] == [created["id"]]
     assert (await server.get("/metrics")).status == 200
 
 
@@ -233,7 +233,7 @@ async def test_of_a_name_that_comes_twice_the_last_is_meant(server: Client) -> N
 
 
 @pytest.mark.parametrize("depth", [10, 100, 500, 900, 5_000])
-async def test_deep_arguments_are_kept_or_refused_and_the_job_can_be_looked_at(server: Client, depth: int) -> None:
+async def test_deep_arguments_are_rejected_or_readable(server: Client, depth: int) -> None:
     path = await _place(server, "/api/offices/{id}")
     body = b'{"jobs": [{"key": "deep", "args": {"x": ' + b"[" * depth + b"]" * depth + b"}}]}"
     made = await server.post(f"{path}/jobs", body)

@@ -39,12 +39,12 @@ async def test_another_request_under_the_key_is_refused(server: Client) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "a b", "x" * 256, "é"])
-async def test_what_is_no_key_is_refused(server: Client, key: str) -> None:
+async def test_rejects_invalid_idempotency_keys(server: Client, key: str) -> None:
     refused = await server.post("/api/offices", _NEW, Idempotency_Key=key)
     assert (refused.status, refused.code, refused.json["field"]) == (422, "invalid", "Idempotency-Key")
 
 
-async def test_what_was_refused_may_be_tried_again(server: Client) -> None:
+async def test_rejected_request_does_not_use_up_its_key(server: Client) -> None:
     office = (await server.post("/api/offices", _NEW)).headers["location"]
     unknown = {"jobs": [{"handler": "nobody"}]}
     for _ in range(2):
@@ -65,7 +65,7 @@ async def test_many_at_once_make_one(app: App, server: Client) -> None:
     assert await _count(server, "/api/offices") == 1
 
 
-async def test_a_server_that_died_before_it_kept_its_answer_leaves_nothing_twice(
+async def test_crash_before_storing_the_response_duplicates_nothing(
     app: App, server: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     office = (await server.post("/api/offices", _NEW)).headers["location"]

@@ -66,7 +66,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Issuer, Signs]
     path = tmp_path / "keys"
     k = "YSBzZWNyZXQgb2YgbW9yZSB0aGFuIHRoaXJ0eS10d28gYnl0ZXM"  # SECRET
     if request.param == "secret":
-        return _issuer(jwt_secret=SECRET), lambda **told: signed(SECRET, "HS256", **told)
+        return _issuer(jwt_secret=SECRET), lambda **changes: signed(SECRET, "HS256", **changes)
     setting, algorithm = "jwt_jwks_file", "RS256"
     key: Any = RSA
     kid: str | None = "r"
@@ -89,10 +89,10 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Issuer, Signs]
         case _:
             jwks(path, jwk(RSA, kid="r", alg="RS256"), jwk(EC, kid="e"))
     headers = None if kid is None else {"kid": kid}
-    return _issuer(**{setting: str(path)}), lambda **told: signed(key, algorithm, headers, **told)
+    return _issuer(**{setting: str(path)}), lambda **changes: signed(key, algorithm, headers, **changes)
 
 
-def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair: tuple[Issuer, Signs]) -> None:
+def test_every_key_type_verifies_and_rejects_tokens(pair: tuple[Issuer, Signs]) -> None:
     issuer, sign = pair
     now = int(time.time())
     assert issuer.who(sign(sub="ada", scope="user")) == ("ada", "user")
@@ -122,7 +122,7 @@ def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair
 
 
 @pytest.mark.parametrize(
-    ("told", "scope"),
+    ("value", "scope"),
     [
         ("read", "read"),
         ("openid read user profile", "user"),
@@ -131,13 +131,13 @@ def test_every_kind_of_key_tells_whose_a_token_is_and_what_is_wrong_with_it(pair
         (["read", "user"], "user"),
     ],
 )
-def test_the_strongest_scope_counts(told: Any, scope: str) -> None:
+def test_the_strongest_scope_counts(value: Any, scope: str) -> None:
     issuer = _issuer(jwt_secret=SECRET)
-    assert issuer.who(signed(SECRET, "HS256", scope=told)).scope == scope
+    assert issuer.who(signed(SECRET, "HS256", scope=value)).scope == scope
     other = _issuer(jwt_secret=SECRET, jwt_scope_claim="https://hanbeon/roles")
-    assert other.who(signed(SECRET, "HS256", scope=None, **{"https://hanbeon/roles": told})).scope == scope
+    assert other.who(signed(SECRET, "HS256", scope=None, **{"https://hanbeon/roles": value})).scope == scope
     with pytest.raises(InvalidJwt, match="none of"):
-        other.who(signed(SECRET, "HS256", scope=told))
+        other.who(signed(SECRET, "HS256", scope=value))
 
 
 def test_the_audience_counts_where_one_is_set() -> None:
@@ -146,9 +146,9 @@ def test_the_audience_counts_where_one_is_set() -> None:
         assert strict.who(signed(SECRET, "HS256", aud=audience)).user == "ada"
         assert any_of_them.who(signed(SECRET, "HS256", aud=audience)).user == "ada"
     wrong: list[Any] = ["other", ["other"], "hanbeon2", None, "", 7]
-    for told in wrong:
+    for audience in wrong:
         with pytest.raises(InvalidJwt):
-            strict.who(signed(SECRET, "HS256", aud=told))
+            strict.who(signed(SECRET, "HS256", aud=audience))
 
 
 def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_classic_forgeries_open_nothing(rsa_file: str, tmp_path: Path) -> None:
             by_kid.who(each)
 
 
-async def test_requests_and_websockets_are_let_in_by_what_the_token_says(server: Client) -> None:
+async def test_jwt_scope_applies_to_requests_and_websockets(server: Client) -> None:
     for path in (PLACE, "/api/offices"):
         answer = await server.get(path)
         assert (answer.status, answer.code) == (401, "not_authenticated")
@@ -289,7 +289,7 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
         ("jwt_jwks_file", b'{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "x"}]}', "none of its 1 keys"),
     ],
 )
-def test_a_key_that_does_not_fit_is_refused_by_its_setting(
+def test_rejects_invalid_key_by_its_setting(
     tmp_path: Path, setting: str, content: bytes | str | None, why: str
 ) -> None:
     path = tmp_path / "key"

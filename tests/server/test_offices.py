@@ -15,7 +15,7 @@ from hanbeon.surfaces.offices import body
 from hanbeon.surfaces.offices.config import JobSchedulerConfig
 from hanbeon.surfaces.offices.specs import JobSpec
 from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus
-from tests.server.client import Client, Said, serving
+from tests.server.client import Client, Response, serving
 
 JOB_FIELDS = {
     *("id", "key", "office_id", "task_id", "role", "title", "status", "priority", "urgent", "depends_on"),
@@ -38,8 +38,8 @@ async def _jobs(client: Client, office: str, *jobs: dict[str, Any]) -> list[dict
     return found
 
 
-def _problem(said: Said, status: int, code: str, field: str | None = None) -> None:
-    assert (said.status, said.code, said.json["field"]) == (status, code, field), said
+def _problem(response: Response, status: int, code: str, field: str | None = None) -> None:
+    assert (response.status, response.code, response.json["field"]) == (status, code, field), response
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ async def working(app: App) -> AsyncIterator[Client]:
         yield client
 
 
-async def _status(client: Client, office: str, job: dict[str, Any], wanted: str) -> Said:
+async def _status(client: Client, office: str, job: dict[str, Any], wanted: str) -> Response:
     async with asyncio.timeout(20):
         while (found := await client.get(f"{office}/jobs/{job['id']}")).json["status"] != wanted:
             pass
@@ -211,12 +211,12 @@ async def test_a_cycle_of_jobs_is_refused_with_its_members(server: Client) -> No
     assert (await server.get(f"{office}/jobs")).json["items"] == []
 
 
-async def test_the_same_id_again_is_the_same_job_and_another_body_a_conflict(server: Client) -> None:
+async def test_repeated_id_is_the_same_job_or_a_conflict(server: Client) -> None:
     office = await _office(server)
-    told = {"id": "01890000-0000-7000-8000-000000000001", "title": "one"}
-    (first,), (second,) = await _jobs(server, office, told), await _jobs(server, office, told)
+    job = {"id": "01890000-0000-7000-8000-000000000001", "title": "one"}
+    (first,), (second,) = await _jobs(server, office, job), await _jobs(server, office, job)
     assert first == second
-    _problem(await server.post(f"{office}/jobs", {"jobs": [{**told, "title": "two"}]}), 409, "id_already_used")
+    _problem(await server.post(f"{office}/jobs", {"jobs": [{**job, "title": "two"}]}), 409, "id_already_used")
 
 
 def test_the_description_names_what_the_surface_reads() -> None:

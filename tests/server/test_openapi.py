@@ -26,68 +26,72 @@ async def narrow(app: App) -> AsyncIterator[Client]:
 
 async def _operations(client: Client) -> list[tuple[str, str, dict[str, Any]]]:
     paths: dict[str, Any] = (await client.get("/openapi.json")).json["paths"]
-    return [(method.upper(), path, told) for path, methods in paths.items() for method, told in methods.items()]
+    return [
+        (method.upper(), path, operation) for path, methods in paths.items() for method, operation in methods.items()
+    ]
 
 
 def _with_ids(path: str) -> str:
     return re.sub(r"\{\w+\}", _NOBODY, path)
 
 
-async def test_every_path_with_an_id_is_not_found_under_one_that_nothing_has(narrow: Client) -> None:
-    for method, path, told in await _operations(narrow):
+async def test_every_path_returns_404_for_an_unknown_id(narrow: Client) -> None:
+    for method, path, operation in await _operations(narrow):
         if "{" not in path:
-            assert "404" not in told["responses"], path
+            assert "404" not in operation["responses"], path
             continue
-        answer = await narrow.ask(method, _with_ids(path), {} if "requestBody" in told else None)
+        answer = await narrow.ask(method, _with_ids(path), {} if "requestBody" in operation else None)
         assert answer.status == 404, (method, path, answer)
 
 
-async def test_every_request_refuses_parameters_and_bodies_that_do_not_fit(narrow: Client) -> None:
-    for method, path, told in await _operations(narrow):
+async def test_every_request_rejects_invalid_parameters_and_bodies(narrow: Client) -> None:
+    for method, path, operation in await _operations(narrow):
         answer = await narrow.ask(method, f"{_with_ids(path)}?no_such_thing=1")
         assert (answer.status, answer.code, answer.json["field"]) == (422, "invalid", "no_such_thing"), path
-        if "requestBody" in told:
+        if "requestBody" in operation:
             assert (await narrow.ask(method, _with_ids(path), b"{")).code == "not_json"
             assert (await narrow.ask(method, _with_ids(path), b" " * 2_001)).code == "request_too_large"
         else:
             # One that may come again is compared with the first: it is read, though nothing is asked of it.
-            keyed = any(each["name"] == "Idempotency-Key" for each in told.get("parameters", ()))
-            assert ("413" in told["responses"]) == keyed, path
+            keyed = any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", ()))
+            assert ("413" in operation["responses"]) == keyed, path
 
 
 async def test_every_change_is_refused_to_pages_of_other_sites(narrow: Client) -> None:
-    for method, path, told in await _operations(narrow):
-        if method != "GET" and "security" in told:
+    for method, path, operation in await _operations(narrow):
+        if method != "GET" and "security" in operation:
             answer = await narrow.ask(method, _with_ids(path), Origin="https://evil.example")
             assert (answer.status, answer.code) == (403, "foreign_origin"), path
 
 
-async def test_names_are_unique_and_links_lead_from_what_makes_to_what_is_made(narrow: Client) -> None:
+async def test_operation_ids_are_unique_and_links_lead_to_results(narrow: Client) -> None:
     operations = await _operations(narrow)
-    by_name = {told["operationId"]: (method, path) for method, path, told in operations}
+    by_name = {operation["operationId"]: (method, path) for method, path, operation in operations}
     assert len(by_name) == len(operations)
-    links = {(method, path): dict(_links(told)) for method, path, told in operations}
+    links = {(method, path): dict(_links(operation)) for method, path, operation in operations}
     of_office, of_jobs = links["POST", "/api/offices"], links["POST", "/api/offices/{id}/jobs"]
     assert all(each == {"id": "$response.body#/id"} for each in of_office.values())
-    below = {told["operationId"] for _, path, told in operations if re.fullmatch(r"/api/offices/\{id\}[^{]*", path)}
+    below = {
+        operation["operationId"] for _, path, operation in operations if re.fullmatch(r"/api/offices/\{id\}[^{]*", path)
+    }
     assert of_office.keys() == below
-    assert of_jobs.keys() == {told["operationId"] for _, path, told in operations if "{jobId}" in path}
+    assert of_jobs.keys() == {operation["operationId"] for _, path, operation in operations if "{jobId}" in path}
     assert all(set(each) == {"id", "jobId"} for each in of_jobs.values())
 
 
-def _links(told: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    for answer in told["responses"].values():
+def _links(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
+    for answer in operation["responses"].values():
         for link in answer.get("links", {}).values():
             yield link["operationId"], link["parameters"]
 
 
-async def test_every_reference_leads_to_something_and_every_answer_has_a_form(narrow: Client) -> None:
+async def test_every_reference_resolves_and_response_has_a_schema(narrow: Client) -> None:
     document = (await narrow.get("/openapi.json")).json
     text = json.dumps(document)
     for name in re.findall(r'"\$ref": "#/components/schemas/(\w+)"', text):
         assert name in document["components"]["schemas"]
-    for method, path, told in await _operations(narrow):
-        for status, answer in told["responses"].items():
+    for method, path, operation in await _operations(narrow):
+        for status, answer in operation["responses"].items():
             assert "content" in answer or status in ("204", "307"), (method, path, status)
             for media, content in answer.get("content", {}).items():
                 assert media != "application/json" or "schema" in content or path == "/openapi.json", (path, status)
@@ -113,9 +117,9 @@ async def test_conflicts_that_are_described_can_be_met(narrow: Client) -> None:
             "PATCH", f"{path}/priority", {"priority": 1}
         )
     }
-    told = {
-        (method, path): {int(status) for status in told["responses"] if status in ("409", "412")}
-        for method, path, told in await _operations(narrow)
+    documented = {
+        (method, path): {int(status) for status in operation["responses"] if status in ("409", "412")}
+        for method, path, operation in await _operations(narrow)
     }
     for place, answer in met.items():
-        assert {answer.status} == told[place], (place, answer)
+        assert {answer.status} == documented[place], (place, answer)

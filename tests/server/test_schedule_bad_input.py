@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from hanbeon import App
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 
 BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "never fires": ({"cron": "0 0 30 2 *"}, "cron", "never fires"),
@@ -70,15 +70,15 @@ async def known(app: App, server: Client) -> Client:
     return server
 
 
-def _refused(said: Said, field: str | None, words: str) -> None:
-    assert (said.status, said.json["field"]) == (422, field), said
-    assert said.code in ("invalid", "unknown_task", "arguments_do_not_fit")
-    assert words in said.json["detail"], said.json["detail"]
-    assert len(said.json["detail"]) < 1_000
+def _refused(response: Response, field: str | None, words: str) -> None:
+    assert (response.status, response.json["field"]) == (422, field), response
+    assert response.code in ("invalid", "unknown_task", "arguments_do_not_fit")
+    assert words in response.json["detail"], response.json["detail"]
+    assert len(response.json["detail"]) < 1_000
 
 
 @pytest.mark.parametrize("name", BAD)
-async def test_what_cannot_be_is_refused_and_nothing_is_written(known: Client, name: str) -> None:
+async def test_rejects_invalid_schedule_and_writes_nothing(known: Client, name: str) -> None:
     body, field, words = BAD[name]
     good = {"task_id": "report", "cron": "0 9 * * *"}
     _refused(await known.post("/api/schedules", good | body), field, words)
@@ -102,14 +102,14 @@ async def test_previews_refuse_the_same(known: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"null", b'"x"', b"{", b"\xff\xfe", b"[" * 5_000])
-async def test_what_is_no_object_is_refused(known: Client, body: bytes) -> None:
+async def test_rejects_non_object_body(known: Client, body: bytes) -> None:
     for path in ("/api/schedules", "/api/schedules/preview"):
-        said = await known.post(path, body)
-        assert (said.status, said.code) in ((422, "not_json"), (422, "invalid")), said
+        response = await known.post(path, body)
+        assert (response.status, response.code) in ((422, "not_json"), (422, "invalid")), response
     assert (await known.get("/api/schedules")).json["items"] == []
 
 
-async def test_a_manual_run_refuses_what_does_not_fit(known: Client) -> None:
+async def test_rejects_invalid_manual_run(known: Client) -> None:
     for body, field in (({"arg": {}}, "arg"), ({"args": 1}, "args"), ({"args": {"x": 1}}, "args")):
         _refused(await known.post("/api/tasks/report/executions", body), field, "")
     assert (await known.get("/api/executions")).json["items"] == []
@@ -130,9 +130,9 @@ async def test_tasks_of_unusual_names_behave(app: App, server: Client, name: str
     assert len(listed.json["items"]) == 1
 
 
-@pytest.mark.parametrize("told", ["x", "", "%00", "%ff", "1" * 5_000, "{}", "01890000-0000-7000-8000-00000000DEAD"])
-async def test_ids_that_are_none_are_not_found(server: Client, told: str) -> None:
+@pytest.mark.parametrize("unknown", ["x", "", "%00", "%ff", "1" * 5_000, "{}", "01890000-0000-7000-8000-00000000DEAD"])
+async def test_ids_that_are_none_are_not_found(server: Client, unknown: str) -> None:
     for path in ("/api/schedules", "/api/executions"):
-        said = await server.get(f"{path}/{told}")
-        assert said.status == 404, said
-        assert json.loads(said.body)["code"] in ("schedule_not_found", "execution_not_found", "no_such_path")
+        response = await server.get(f"{path}/{unknown}")
+        assert response.status == 404, response
+        assert json.loads(response.body)["code"] in ("schedule_not_found", "execution_not_found", "no_such_path")

@@ -96,7 +96,7 @@ async def test_a_try_that_is_not_due_yet_does_not_lag(timetable: Timetable, serv
     assert (await _numbers(server))["hanbeon_execution_start_lag_seconds"] == pytest.approx(10)
 
 
-async def test_what_was_recovered_and_pruned_is_counted(timetable: Timetable, server: Client) -> None:
+async def test_recovered_attempts_and_pruned_rows_are_counted(timetable: Timetable, server: Client) -> None:
     kit = timetable.kit
     await kit.make_job(state="running", retries=1)
     await kit.make_job(state="running", retries=0)
@@ -127,7 +127,7 @@ async def test_numbers_stay_what_they_are_when_their_rows_are_gathered(
             assert (await tx.fetch(f"SELECT count(*) AS n FROM {table}"))[0]["n"] == rows
 
 
-async def test_a_deed_that_does_not_commit_is_not_counted(kit: TestKit) -> None:
+async def test_rolled_back_changes_are_not_counted(kit: TestKit) -> None:
     async def fail(tx: object) -> None:
         await add_totals(tx, {"pruned/jobs": 2})  # type: ignore[arg-type]
         raise ValueError("undone")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from hanbeon import App
-from tests.server.client import Client, Said, serving
+from tests.server.client import Client, Response, serving
 
 SCHEDULE = {
     *("id", "name", "task_id", "cron", "run_at", "timezone", "args", "overlap", "misfire", "misfire_limit", "jitter"),
@@ -53,12 +53,12 @@ async def working(app: App) -> AsyncIterator[Client]:
         yield client
 
 
-def _problem(said: Said, status: int, code: str, field: str | None = None) -> str:
-    assert (said.status, said.code, said.json["field"]) == (status, code, field), said
-    return str(said.json["detail"])
+def _problem(response: Response, status: int, code: str, field: str | None = None) -> str:
+    assert (response.status, response.code, response.json["field"]) == (status, code, field), response
+    return str(response.json["detail"])
 
 
-async def _make(client: Client, **body: Any) -> Said:
+async def _make(client: Client, **body: Any) -> Response:
     made = await client.post("/api/schedules", {"task_id": "report", "cron": "0 9 * * MON-FRI"} | body)
     assert made.status == 201, made
     return made
@@ -71,7 +71,7 @@ async def _ended(client: Client, execution: dict[str, Any], status: str) -> dict
     return dict(found)
 
 
-async def test_a_schedule_is_made_shown_changed_paused_resumed_and_deleted(known: Client) -> None:
+async def test_schedule_create_read_update_pause_resume_delete(known: Client) -> None:
     made = await _make(known, name="daily", args={"day": "monday"}, timezone="Europe/Berlin")
     path = made.headers["location"]
     assert made.json.keys() == SCHEDULE
@@ -124,7 +124,7 @@ async def test_previews_say_when_and_what_the_clocks_do(known: Client) -> None:
     assert (await known.get("/api/schedules")).json["items"][0]["id"] in path
 
 
-async def test_an_instant_fires_once_and_its_history_tells(working: Client) -> None:
+async def test_instant_fires_once_and_is_in_the_history(working: Client) -> None:
     assert (await working.get("/healthz")).status == 200  # It has begun, and the instant is still to come.
     soon = (dt.datetime.now(dt.UTC) + dt.timedelta(seconds=5)).isoformat()
     path = (await _make(working, cron=None, run_at=soon, args={"day": "today"})).headers["location"]
@@ -235,7 +235,7 @@ async def test_an_execution_that_no_worker_can_run_says_so(known: Client) -> Non
 
 
 @pytest.mark.parametrize("name", ["reports/daily", "a/executions", "100%", "%2F", "50%25/월요일", "../x"])
-async def test_a_task_whose_name_holds_a_slash_is_shown_run_and_scheduled(app: App, name: str) -> None:
+async def test_task_name_with_a_slash_works_in_every_route(app: App, name: str) -> None:
     app.task(name=name)(_same)
     async with serving(app, work=True) as client:
         path = f"/api/tasks/{quote(name, safe='')}"

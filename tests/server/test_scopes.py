@@ -24,7 +24,7 @@ _LOOKS = {("POST", "/api/schedules/preview")}
 
 
 def _may(scope: Scope | None, method: str, path: str) -> bool:
-    """Said once more, on purpose: by hand, and not from the code."""
+    """Response once more, on purpose: by hand, and not from the code."""
     if path in ("/", "/healthz", "/readyz", "/openapi.json") or path.startswith("/docs"):
         return True
     if scope is None or scope is Scope.CRON:
@@ -35,7 +35,9 @@ def _may(scope: Scope | None, method: str, path: str) -> bool:
 
 
 @pytest.mark.parametrize("scope", [None, *Scope])
-async def test_who_may_what(app: App, server: Client, monkeypatch: pytest.MonkeyPatch, scope: Scope | None) -> None:
+async def test_operations_enforce_their_scope(
+    app: App, server: Client, monkeypatch: pytest.MonkeyPatch, scope: Scope | None
+) -> None:
     monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
     paths = (await server.get("/openapi.json")).json["paths"]
     admin = (await create_token(app.store, "root", "admin")).text

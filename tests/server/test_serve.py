@@ -60,7 +60,7 @@ async def _until(reached: Callable[[], bool]) -> None:
     await asyncio.to_thread(look)
 
 
-async def test_it_serves_and_works_and_stops_when_the_job_in_flight_is_done(folder: Path, database_url: str) -> None:
+async def test_serve_stops_after_the_job_in_flight(folder: Path, database_url: str) -> None:
     app = App(database_url)
     await app.migrate()
     began, end = folder / "began", folder / "end"
@@ -159,9 +159,7 @@ def test_others_are_not_served_without_a_token(folder: Path, sqlite_url: str) ->
     assert not any(token in line for line in logged)
 
 
-def test_a_port_that_is_taken_and_a_host_that_is_none_are_refused_with_the_remedy(
-    folder: Path, sqlite_url: str
-) -> None:
+def test_serve_rejects_taken_port_and_unknown_host(folder: Path, sqlite_url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = hanbeon("serve", "--database", sqlite_url, "--port", port, cwd=folder)

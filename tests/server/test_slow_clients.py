@@ -59,11 +59,11 @@ async def _wait_as_long_as_it_waits(client: Client) -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_who_connects_and_says_nothing_is_sent_away(hasty: Client) -> None:
+async def test_silent_connection_is_closed(hasty: Client) -> None:
     async with _connected(hasty) as (reader, _):
-        said = await _rest(reader)
-        assert said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert b"Connection: close\r\n" in said
+        response = await _rest(reader)
+        assert response.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert b"Connection: close\r\n" in response
 
 
 async def test_a_head_that_dribbles_in_is_given_up(hasty: Client) -> None:
@@ -76,13 +76,13 @@ async def test_a_head_that_dribbles_in_is_given_up(hasty: Client) -> None:
                 await asyncio.sleep(0.02)
 
         dribbling = asyncio.create_task(dribble())
-        said = await _rest(reader)
+        response = await _rest(reader)
         dribbling.cancel()
         # What was said to somebody who goes on sending may be lost on the way.
-        assert said == b"" or said.startswith(b"HTTP/1.1 408 ")
+        assert response == b"" or response.startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
+async def test_slow_second_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n")
         async with asyncio.timeout(PATIENCE):
@@ -91,7 +91,7 @@ async def test_so_is_the_next_request_of_a_connection(hasty: Client) -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_so_is_one_that_came_half_before_the_answer_to_the_one_before(hasty: Client) -> None:
+async def test_half_sent_pipelined_request_is_given_up(hasty: Client) -> None:
     async with _connected(hasty) as (reader, writer):
         writer.write(_GET + b"\r\n" + _POST % 15 + b'{"name": "')
         assert (await _rest(reader)).startswith(b"HTTP/1.1 200 ")
@@ -108,8 +108,8 @@ async def test_a_body_that_nobody_waits_for_any_more_is_given_up(hasty: Client) 
     """It was refused by its head, and goes on coming."""
     async with _connected(hasty) as (reader, writer):
         writer.write(_POST % 10**12 + b"x")
-        said = await _rest(reader)
-        assert said.startswith(b"HTTP/1.1 413 ")
+        response = await _rest(reader)
+        assert response.startswith(b"HTTP/1.1 413 ")
 
 
 async def test_much_that_comes_is_waited_for(hasty: Client) -> None:

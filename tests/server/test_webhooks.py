@@ -94,7 +94,7 @@ async def test_a_dead_webhook_is_shown_counted_and_enabled_again(working: tuple[
             assert each["delivered_at"].endswith("+09:00")
 
 
-async def test_one_is_tried_out_and_what_became_of_it_is_where_the_answer_says(working: tuple[App, Client]) -> None:
+async def test_webhook_test_links_to_its_delivery(working: tuple[App, Client]) -> None:
     _, client = working
     async with Web(reply(204)) as web:
         made = (await client.post("/api/offices", {"name": "x", "webhooks": [{"url": web.url, "secret": SECRET}]})).json
@@ -113,7 +113,7 @@ async def test_one_is_tried_out_and_what_became_of_it_is_where_the_answer_says(w
         assert (answer.status, answer.code) == (404, "job_not_found")
 
 
-async def test_what_is_asked_wrongly_is_refused(working: tuple[App, Client]) -> None:
+async def test_webhook_routes_reject_invalid_requests(working: tuple[App, Client]) -> None:
     app, client = working
     made = (await client.post("/api/offices", {"name": "x"})).json
     office = f"/api/offices/{made['id']}"

@@ -48,7 +48,7 @@ async def test_events_come_as_they_happen_and_can_be_resumed(server: Client) -> 
         assert [await hear(all_of_it), await hear(all_of_it)] == [ready, cancelled]
 
 
-async def test_whoever_is_ahead_waits_for_what_comes_behind_that(server: Client) -> None:
+async def test_listener_ahead_of_the_stream_waits_for_later_events(server: Client) -> None:
     office = await new_office(server)
     (first,) = await new_jobs(server, office)
     async with dial(server, f"/ws/offices/{office}/events") as listener:
@@ -58,9 +58,9 @@ async def test_whoever_is_ahead_waits_for_what_comes_behind_that(server: Client)
         dial(server, f"/ws/offices/{office}/events?after={seen}") as beside,
     ):
         jobs = [*await new_jobs(server, office), *await new_jobs(server, office)]
-        told = [await hear(beside), await hear(beside)]
-        assert [each["job_id"] for each in told] == jobs
-        assert await hear(ahead) == next(each for each in told if each["id"] > seen + 1)
+        heard = [await hear(beside), await hear(beside)]
+        assert [each["job_id"] for each in heard] == jobs
+        assert await hear(ahead) == next(each for each in heard if each["id"] > seen + 1)
     assert first not in jobs
 
 
@@ -77,7 +77,7 @@ async def test_whoever_is_ahead_waits_for_what_comes_behind_that(server: Client)
         ("/", 404, "no_such_path"),
     ],
 )
-async def test_what_does_not_fit_is_refused_with_a_problem(
+async def test_websocket_rejects_invalid_handshakes_with_a_problem(
     server: Client, path: str, status: int, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     office = await new_office(server)
@@ -95,7 +95,7 @@ async def test_an_office_that_is_none_is_not_found(server: Client, office: str) 
     assert (answer.status, answer.code) in ((404, "office_not_found"), (404, "no_such_path"))
 
 
-async def test_other_paths_are_no_websockets_and_this_one_is_nothing_else(server: Client) -> None:
+async def test_websocket_path_serves_websockets_only(server: Client) -> None:
     for path in ("/", "/ws", "/api/offices", "/healthz", "/ws/offices"):
         assert (await refused(server, path)).code == "no_such_path"
     answer = await server.get(f"/ws/offices/{await new_office(server)}/events")
@@ -166,7 +166,7 @@ async def test_the_first_token_ends_what_was_opened_without_one(app: App, server
         assert await end_of(listener) == (4401, "not_authenticated")
 
 
-async def test_a_deleted_office_tells_what_was_before_and_ends(server: Client) -> None:
+async def test_deleted_office_sends_its_last_events_and_ends(server: Client) -> None:
     office = await new_office(server)
     path = f"/ws/offices/{office}/events"
     async with dial(server, path) as listener, dial(server, f"/ws/offices/{await new_office(server)}/events") as other:
@@ -181,11 +181,11 @@ async def test_a_deleted_office_tells_what_was_before_and_ends(server: Client) -
     assert (await refused(server, path)).code == "office_not_found"
 
 
-async def test_what_clients_say_is_dropped_and_too_much_at_once_ends_them(server: Client) -> None:
+async def test_client_messages_are_dropped_and_oversized_ones_close(server: Client) -> None:
     office = await new_office(server)
     async with dial(server, f"/ws/offices/{office}/events") as listener:
-        for said in ("hello", b"\x00\xff", '{"type": "subscribe"}', ""):
-            await listener.send(said)
+        for message in ("hello", b"\x00\xff", '{"type": "subscribe"}', ""):
+            await listener.send(message)
         await listener.send(["in ", "pieces"])
         await (await listener.ping())
         await new_jobs(server, office)
@@ -213,7 +213,7 @@ async def test_what_clients_say_is_dropped_and_too_much_at_once_ends_them(server
         f"Sec-WebSocket-Version: 13\r\nX: {'y' * 20_000}\r\n",
     ],
 )
-async def test_what_is_no_handshake_is_answered_or_dropped_but_never_kept(server: Client, lines: str) -> None:
+async def test_broken_handshakes_never_stay_open(server: Client, lines: str) -> None:
     parts = urlsplit(server.url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     path = f"/ws/offices/{await new_office(server)}/events"
@@ -227,30 +227,30 @@ async def test_what_is_no_handshake_is_answered_or_dropped_but_never_kept(server
         await writer.wait_closed()
 
 
-async def test_a_connection_is_logged_once_at_its_end_without_what_is_secret(app: App, server: Client) -> None:
+async def test_connection_is_logged_once_without_secrets(app: App, server: Client) -> None:
     office = await new_office(server)
     token: Any = (await create_token(app.store, "ada", "read")).text
     with capture_logs() as lines:
         path = f"/ws/offices/{office}/events"
 
-        async def told_of(number: int) -> None:
-            async def told() -> bool:
+        async def logged_count_is(number: int) -> None:
+            async def logged() -> bool:
                 return len([line for line in lines if line["event"] == "request"]) == number
 
-            await until(told)
+            await until(logged)
 
         async with dial(server, f"{path}?after=7", subprotocols=["bearer", token]) as listener:
             request_id = listener.response.headers["x-request-id"] if listener.response else ""
-        await told_of(1)
+        await logged_count_is(1)
         async with dial(server.of(token), path, headers={"X-Request-Id": "mine"}):
             pass
-        await told_of(2)
+        await logged_count_is(2)
         assert (await refused(server, path, headers={"X-Request-Id": "not-let-in"})).headers["x-request-id"]
-        await told_of(3)
-    told = [line for line in lines if line["event"] == "request"]
-    assert [(line["status"], line["user"]) for line in told] == [(101, "ada"), (101, "ada"), (401, None)]
-    assert told[0]["closed"] == 1000
-    assert {line["path"] for line in told} == {path}
+        await logged_count_is(3)
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["status"], line["user"]) for line in requests] == [(101, "ada"), (101, "ada"), (401, None)]
+    assert requests[0]["closed"] == 1000
+    assert {line["path"] for line in requests} == {path}
     assert len(request_id) == 36
     assert not any(token in str(line) or "after" in str(line) for line in lines)
 
@@ -274,7 +274,7 @@ async def test_a_stop_says_goodbye(app: App) -> None:
         assert await end_of(listener) == (1001, "stopping")
 
 
-async def test_it_is_the_session_that_says_goodbye_also_when_it_is_late(app: App) -> None:
+async def test_session_sends_the_close_frame_even_when_late(app: App) -> None:
     """Uvicorn tells its connections to end after a tenth of a second, in other words than ours."""
     with bound("127.0.0.1", 0) as sockets:
         server = Server(ServerContext(app), sockets)

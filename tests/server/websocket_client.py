@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 
 PATIENCE = 30.0
 
@@ -29,7 +29,7 @@ def dial(client: Client, path: str, **options: Any) -> connect:
     return connect(f"ws://{name}{path}", additional_headers=headers, proxy=None, max_queue=None, **options)
 
 
-async def refused(client: Client, path: str, **options: Any) -> Said:
+async def refused(client: Client, path: str, **options: Any) -> Response:
     """The answer to a handshake that is not accepted."""
     try:
         async with dial(client, path, **options):
@@ -37,7 +37,7 @@ async def refused(client: Client, path: str, **options: Any) -> Said:
     except InvalidStatus as error:
         response = error.response
         headers = {name.lower(): value for name, value in response.headers.raw_items()}
-        return Said(response.status_code, headers, bytes(response.body or b""))
+        return Response(response.status_code, headers, bytes(response.body or b""))
 
 
 async def hear(listener: ClientConnection) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_read_a_log(app: App, jobs: SyncApp) -> None:
     assert jobs.log(job.id, attempt=2).entries == ()
 
 
-def test_all_the_rest(jobs: SyncApp, shout: Shout) -> None:
+def test_remaining_methods_work_without_an_event_loop(jobs: SyncApp, shout: Shout) -> None:
     first, second = jobs.enqueue_many([shout.call("a").set(delay=60), shout.call("b").set(role="r")])
     behind = jobs.enqueue(shout.call("c"), after=[first], queue="default")
     assert [record.id for record in jobs.jobs(states=["pending"])] == [first.id, behind.id]
@@ -137,7 +137,7 @@ def _is_open(jobs: SyncApp) -> bool:
     return jobs.is_open  # A call: mypy would take it that a property does not change.
 
 
-def test_it_opens_with_the_first_call_and_closes_once_and_for_all(app: App, shout: Shout) -> None:
+def test_sync_app_opens_on_first_call_and_closes_for_good(app: App, shout: Shout) -> None:
     jobs = SyncApp(app)
     jobs.close()
     jobs = SyncApp(app)

@@ -138,9 +138,7 @@ def test_a_refusal_leaves_the_transaction_usable(jobs: SyncApp, send: Send, call
     assert jobs.counts()[State.READY] == 1
 
 
-def test_what_cannot_carry_jobs_is_refused(
-    jobs: SyncApp, send: Send, url: str, postgres_server: PostgresServer
-) -> None:
+def test_rejects_unusable_transactions(jobs: SyncApp, send: Send, url: str, postgres_server: PostgresServer) -> None:
     with psycopg.connect(url, autocommit=True) as idle, pytest.raises(NotInTransaction):
         jobs.enqueue(send.call("a"), transaction=idle)
     with postgres_server.database() as other, psycopg.connect(other) as stranger, pytest.raises(OtherDatabase):

@@ -24,7 +24,7 @@ def test_the_names_are_the_same(kind: type[Any], twin: type[Any]) -> None:
     assert set(public(twin)) == set(public(kind)) - (NOT_FOR_CALLERS if kind is App else set())
 
 
-def told(annotation: Any) -> str:
+def sync_annotation(annotation: Any) -> str:
     """An annotation in the words of the synchronous side."""
     text = str(annotation)
     text = text.replace("contextlib.AbstractAsyncContextManager[LentTransaction]", "Iterator[SyncTransaction]")
@@ -50,10 +50,10 @@ def test_the_signatures_are_the_same(kind: type[Any], twin: type[Any], name: str
     assert [each.annotation for each in mine.parameters.values()] == [
         each.annotation
         if each.name == "self"
-        else told(each.annotation)
+        else sync_annotation(each.annotation)
         if each.annotation is not each.empty
         else each.empty
         for each in their.parameters.values()
     ]
-    assert mine.return_annotation == told(their.return_annotation)
+    assert mine.return_annotation == sync_annotation(their.return_annotation)
     assert inspect.getdoc(ours), f"{name} says nothing"

@@ -45,10 +45,10 @@ class Recounter:
         try:
             async with App(self._url) as app:
                 while not self._stop.is_set():
-                    told, counted = await app.store.read(_both)
+                    reported, counted = await app.store.read(_both)
                     self.seen.add(str(counted))
-                    if told != counted:
-                        self.different.append(f"told {told}, counted {counted}")
+                    if reported != counted:
+                        self.different.append(f"reported {reported}, counted {counted}")
         except BaseException as error:  # Told to whoever ends the block; here nobody would see it.
             self._failure = error
 

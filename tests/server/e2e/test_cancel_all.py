@@ -34,7 +34,7 @@ def config(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_us_js06_five_thousand_jobs_are_cancelled_and_their_sessions_dead(database_url: str, config: Path) -> None:
+def test_us_js06_cancels_5000_jobs_and_ends_their_sessions(database_url: str, config: Path) -> None:
     assert hanbeon("migrate", "--database", database_url).returncode == 0
     pids = config.with_name("pids")
     with ServerProcess(database_url, config, "server", stop_grace=str(_GRACE)) as server:

@@ -16,7 +16,7 @@ import pytest
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from tests.cli.hanbeon import hanbeon
 from tests.processes.sampler import Sampler
-from tests.server.client import Client, Said
+from tests.server.client import Client, Response
 from tests.server.e2e.recounter import Recounter
 from tests.server.e2e.server_process import ServerProcess, until
 from tests.server.e2e.sessions import Workshop
@@ -67,8 +67,8 @@ class Office:
 
     def make(self, client: Client, *jobs: dict[str, Any]) -> dict[str, str]:
         """Make jobs; their ids by key. Each session gets its job's key as its name."""
-        told = [{"args": {"name": job["key"]}, **job} for job in jobs]
-        made = client.ask_now("POST", f"{self.path}/jobs", {"jobs": told})
+        bodies = [{"args": {"name": job["key"]}, **job} for job in jobs]
+        made = client.ask_now("POST", f"{self.path}/jobs", {"jobs": bodies})
         assert made.status == 201, made
         for job in made.json["jobs"]:
             assert job["status"] == ("pending" if job["depends_on"] else "ready")
@@ -177,8 +177,8 @@ def _sequence(servers: list[ServerProcess], postgres_url: str, workshop: Worksho
     assert begun == dict.fromkeys(ids.keys() - {"late", "behind"}, 1)
     assert not [each for each in workshop.begun() if each.name == "late" and psutil.pid_exists(each.pid)]
     tried = ["job_ready", "job_started", "job_timeout"]
-    told = office.types(other, "job_failed")
-    assert told[ids["late"]] == [*tried, "job_retrying", *tried, "job_retrying", *tried, "job_failed"]
+    types = office.types(other, "job_failed")
+    assert types[ids["late"]] == [*tried, "job_retrying", *tried, "job_retrying", *tried, "job_failed"]
 
     # Both servers relay, and people hear of the failure once.
     until(lambda: mailbox.messages, "the failure is mailed")
@@ -227,9 +227,7 @@ def test_urgent_before_priority_before_creation(servers: list[ServerProcess], wo
     assert [each.name for each in workshop.begun()] == ["first", "urgent", "moved", "a", "b", "c", "d"]
 
 
-def test_a_config_that_one_server_changes_is_in_force_at_the_others_next_claim(
-    postgres_url: str, workshop: Workshop
-) -> None:
+def test_config_change_applies_at_the_other_servers_next_claim(postgres_url: str, workshop: Workshop) -> None:
     assert hanbeon("migrate", "--database", postgres_url).returncode == 0
     with (
         ServerProcess(postgres_url, workshop.config, "api", "--no-worker") as api,
@@ -262,7 +260,7 @@ def test_process_on_both_servers_at_once_starts_nothing_twice(
 ) -> None:
     office = Office(servers[0].client, config={"maxConcurrentJobs": 5})
     rounds, jobs = 20, 5
-    answers: list[Said] = []
+    answers: list[Response] = []
     with Sampler(postgres_url) as sampler:
         for number in range(rounds):
             begin = threading.Barrier(len(servers) + 1)

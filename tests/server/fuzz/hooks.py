@@ -51,7 +51,7 @@ def _with_known_parts(path: str, body: Any) -> Any:
 
 def _with_a_time(body: dict[str, Any]) -> dict[str, Any]:
     """Few texts are a time or the name of a zone."""
-    kept = {name: told for name, told in body.items() if not (name in _MOMENTS and _is_text(told, _MOMENT_LIMIT))}
+    kept = {name: value for name, value in body.items() if not (name in _MOMENTS and _is_text(value, _MOMENT_LIMIT))}
     if _is_name(kept.get("task_id")):
         kept["task_id"] = HANDLER
     if kept.get("cron") is None or (isinstance(kept["cron"], str) and kept["cron"]):
@@ -87,20 +87,20 @@ def _with_known_names(job: Any) -> Any:
     return {**job, **known}
 
 
-def _is_sessions(told: Any) -> bool:
-    return told is None or (
-        isinstance(told, dict)
-        and all(_is_name(role) and (task is None or _is_name(task)) for role, task in told.items())
+def _is_sessions(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, dict)
+        and all(_is_name(role) and (task is None or _is_name(task)) for role, task in value.items())
     )
 
 
-def _is_texts(told: Any) -> bool:
-    return isinstance(told, list) and all(isinstance(each, str) for each in told)
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def _is_name(told: Any) -> bool:
-    return _is_text(told, _NAME_LIMIT) and bool(told) and "\x00" not in told
+def _is_name(value: Any) -> bool:
+    return _is_text(value, _NAME_LIMIT) and bool(value) and "\x00" not in value
 
 
-def _is_text(told: Any, most: int) -> bool:
-    return isinstance(told, str) and len(told) <= most
+def _is_text(value: Any, most: int) -> bool:
+    return isinstance(value, str) and len(value) <= most

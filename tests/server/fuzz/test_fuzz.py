@@ -32,7 +32,7 @@ command = ["true"]
 
 @pytest.mark.slow
 @pytest.mark.timeout(_PATIENCE + 60)
-def test_whatever_is_asked_the_answers_are_those_of_the_description(sqlite_url: str, tmp_path: Path) -> None:
+def test_fuzzed_requests_get_documented_responses(sqlite_url: str, tmp_path: Path) -> None:
     (tmp_path / "hanbeon.toml").write_text(_TASKS)
     token = hanbeon("token", "create", "--user", "ada", "--scope", "admin", "--database", sqlite_url).stdout.strip()
     log = tmp_path / "log"
@@ -41,12 +41,12 @@ def test_whatever_is_asked_the_answers_are_those_of_the_description(sqlite_url: 
         Running("serve", "--database", sqlite_url, "--port", "0", stderr=lines, cwd=tmp_path) as running,
     ):
         client = Client(_url(log, running), token)
-        told = _fuzz(client, tmp_path, _known(client))
+        report = _fuzz(client, tmp_path, _known(client))
         metrics = client.ask_now("GET", "/metrics").body.decode()
         description = client.ask_now("GET", "/openapi.json").json
-    assert told["exit_code"] == 0
-    assert told["operations"]["tested"] == told["operations"]["selected"] == told["operations"]["total"] - 1
-    assert {name for name, phase in told["phases"].items() if phase["status"] == "success"} == {
+    assert report["exit_code"] == 0
+    assert report["operations"]["tested"] == report["operations"]["selected"] == report["operations"]["total"] - 1
+    assert {name for name, phase in report["phases"].items() if phase["status"] == "success"} == {
         *("coverage", "fuzzing", "stateful")
     }
     assert not _never_done(description, metrics)
@@ -63,9 +63,9 @@ def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:
     return [
         (method, path)
         for path, methods in description["paths"].items()
-        for method, told in methods.items()
+        for method, operation in methods.items()
         if path not in (_STREAM, "/metrics")
-        and "409" not in told["responses"]
+        and "409" not in operation["responses"]
         and (method.upper(), path) not in counted
     ]
 
@@ -73,8 +73,8 @@ def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:
 def _url(log: Path, running: Running) -> str:
     while True:
         for line in log.read_text().splitlines():
-            if line.endswith("}") and (told := json.loads(line))["event"] == "server_started":
-                return str(told["url"])
+            if line.endswith("}") and (entry := json.loads(line))["event"] == "server_started":
+                return str(entry["url"])
         assert running.process.poll() is None, log.read_text()
 
 
@@ -82,8 +82,8 @@ def _known(client: Client) -> str:
     """Something of every kind: jobs, some that run and some that nobody does, a task, an execution, a schedule."""
     # Of what it is told of nothing happens here, so that nothing is sent.
     hook = {"url": "https://example.invalid/hook", "secret": _SECRET, "events": ["job_timeout"]}
-    told = {"name": "Seoul", "sessions": {"FE": HANDLER}, "webhooks": [hook]}
-    made = client.ask_now("POST", "/api/offices", told).json
+    body = {"name": "Seoul", "sessions": {"FE": HANDLER}, "webhooks": [hook]}
+    made = client.ask_now("POST", "/api/offices", body).json
     office, webhook = made["id"], made["webhooks"][0]["id"]
     tried = client.ask_now("POST", f"/api/offices/{office}/webhooks/{webhook}/test").json["id"]
     jobs = [{"role": role} for role in ("FE", "FE", "QA", "QA", "PO", "PO")]

@@ -3,11 +3,11 @@
 import pytest
 
 from hanbeon.testing import TestKit
-from tests.surfaces.offices.office_kit import Desk, add_tasks
+from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 
 @pytest.fixture
-async def desk(kit: TestKit) -> Desk:
-    desk = Desk(kit, add_tasks(kit.app))
-    await desk.open()
-    return desk
+async def office(kit: TestKit) -> OfficeKit:
+    office = OfficeKit(kit, add_tasks(kit.app))
+    await office.open()
+    return office

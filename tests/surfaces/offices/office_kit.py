@@ -55,7 +55,7 @@ def add_tasks(app: App) -> Gates:
     return gates
 
 
-class Desk:
+class OfficeKit:
     """One office on a kit, with the tasks above."""
 
     def __init__(self, kit: TestKit, gates: Gates) -> None:
@@ -101,9 +101,9 @@ class Desk:
             if not page.more:
                 return found
 
-    async def told(self) -> list[tuple[str, str]]:
+    async def job_events(self) -> list[tuple[str, str]]:
         """Every event of the office: its type, and of which job."""
         return [(event.type.value, event.job_id) for event in await self.events()]
 
     async def types(self, job: schemas.Job) -> list[str]:
-        return [kind for kind, job_id in await self.told() if job_id == job.id]
+        return [kind for kind, job_id in await self.job_events() if job_id == job.id]

@@ -48,7 +48,7 @@ async def _end(offices: Offices, jobs: list[Any]) -> None:
     await offices._store.settle([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
 
 
-async def test_a_new_limit_is_in_force_at_the_next_claim_of_another_instance(app: App) -> None:
+async def test_new_limit_applies_at_the_next_claim_elsewhere(app: App) -> None:
     async with several(app, 2) as (here, there):
         office = await here.create({"name": "x", "sessions": {"default": "work"}})
         await here.create_jobs(office.id, {"jobs": [{"role": "PO"} for _ in range(9)]})
@@ -94,7 +94,7 @@ async def test_no_claim_exceeds_a_limit_that_changes_all_the_time(app: App) -> N
         assert report.sound, report.errors
 
 
-async def test_no_job_misses_the_handler_that_is_named_while_it_is_made(app: App) -> None:
+async def test_no_job_misses_a_handler_set_during_its_creation(app: App) -> None:
     async with several(app, 5) as (changer, *makers):
         for _ in range(4):
             office, begun = await changer.create({"name": "x"}), asyncio.Event()
@@ -116,7 +116,7 @@ async def test_no_job_misses_the_handler_that_is_named_while_it_is_made(app: App
             assert {(job.role, job.task) for job in found} == {("FE", "work"), ("", "hold")}
 
 
-async def test_jobs_that_are_handed_over_may_be_cancelled_and_claimed_meanwhile(app: App) -> None:
+async def test_jobs_getting_a_handler_may_be_cancelled_or_claimed(app: App) -> None:
     async with several(app, 3) as (changer, canceller, worker):
         office = await changer.create({"name": "x", "config": {"maxConcurrentJobs": 1_000}})
         jobs = await changer.create_jobs(office.id, {"jobs": [{"key": str(n)} for n in range(300)]})

@@ -44,7 +44,7 @@ def test_the_defaults_are_the_seeds() -> None:
 
 
 @given(st.lists(_changes, max_size=5))
-def test_what_is_in_force_is_the_defaults_with_every_change_on_top(changes: list[dict[str, Any]]) -> None:
+def test_config_is_the_defaults_merged_with_every_change(changes: list[dict[str, Any]]) -> None:
     explicit: dict[str, Any] = {}
     expected: dict[str, Any] = {**DEFAULTS, "maxConcurrentByRole": dict(DEFAULTS["maxConcurrentByRole"])}  # type: ignore[call-overload]
     for change in changes:
@@ -95,16 +95,16 @@ def test_null_takes_a_roles_limit_away_and_nothing_else() -> None:
         ({"retryBackoff": ["linear"]}, "retryBackoff"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_name(change: dict[str, Any], field: str) -> None:
+def test_config_rejects_invalid_values_by_name(change: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
         merged({}, change)
     assert refusal.value.field == f"config.{field}"
 
 
-@pytest.mark.parametrize("told", [None, [], "x", 3])
-def test_a_config_is_an_object(told: Any) -> None:
+@pytest.mark.parametrize("value", [None, [], "x", 3])
+def test_a_config_is_an_object(value: Any) -> None:
     with pytest.raises(InvalidInput):
-        merged({}, told)
+        merged({}, value)
 
 
 def test_the_bounds_themselves_fit() -> None:

@@ -8,13 +8,13 @@ from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices import events as module
 from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.vocabulary import EventType
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 
-async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None:
-    job = await desk.one(handler="fail", max_retries=1, args={"failure_type": "session_error"})
-    await desk.kit.run_all()
-    events = await desk.events()
+async def test_an_event_has_the_fields_of_the_seed_and_an_id(office: OfficeKit) -> None:
+    job = await office.one(handler="fail", max_retries=1, args={"failure_type": "session_error"})
+    await office.kit.run_all()
+    events = await office.events()
     assert [event.type for event in events] == [
         EventType.JOB_READY,
         EventType.JOB_STARTED,
@@ -23,10 +23,10 @@ async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None
         EventType.JOB_STARTED,
         EventType.JOB_FAILED,
     ]
-    assert {(event.job_id, event.office_id) for event in events} == {(job.id, desk.id)}
+    assert {(event.job_id, event.office_id) for event in events} == {(job.id, office.id)}
     assert [event.id for event in events] == sorted({event.id for event in events})
     started, retrying, failed = events[1], events[2], events[5]
-    sessions = [each.session_id for each in (await desk.job(job)).executions]
+    sessions = [each.session_id for each in (await office.job(job)).executions]
     assert (started.details["attempt"], started.details["session_id"]) == (1, sessions[0])
     assert started.timestamp.endswith("+09:00")
     assert retrying.details["status"] == "pending"
@@ -34,41 +34,43 @@ async def test_an_event_has_the_fields_of_the_seed_and_an_id(desk: Desk) -> None
     assert (failed.details["failure_type"], failed.details["error_message"]) == ("session_error", "on purpose")
 
 
-async def test_a_reader_resumes_behind_the_last_id_it_saw(desk: Desk) -> None:
-    await desk.make({}, {})
-    await desk.kit.run_all()
-    events = await desk.events()
+async def test_a_reader_resumes_behind_the_last_id_it_saw(office: OfficeKit) -> None:
+    await office.make({}, {})
+    await office.kit.run_all()
+    events = await office.events()
     for place, event in enumerate(events):
-        assert await desk.events(event.id) == events[place + 1 :]
+        assert await office.events(event.id) == events[place + 1 :]
     for wrong in (-1, 2**63, True):
         with pytest.raises(InvalidInput):
-            await desk.offices.events(desk.id, wrong)
+            await office.offices.events(office.id, wrong)
 
 
-async def test_others_events_are_passed_over_a_few_pages_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_others_events_are_passed_over_a_few_pages_at_a_time(
+    office: OfficeKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_BATCHES", 1)
     for _ in range(25):
-        await desk.kit.app.enqueue("work")
-    mine = await desk.one()
-    page = await desk.offices.events(desk.id)
+        await office.kit.app.enqueue("work")
+    mine = await office.one()
+    page = await office.offices.events(office.id)
     assert (page.items, page.more) == ([], True)
     assert page.after > 0
-    assert [event.job_id for event in await desk.events(page.after)] == [mine.id]
+    assert [event.job_id for event in await office.events(page.after)] == [mine.id]
 
 
-async def test_whoever_follows_is_told_of_what_comes(desk: Desk) -> None:
-    before = await desk.one()
+async def test_follower_gets_new_events(office: OfficeKit) -> None:
+    before = await office.one()
     arrived: list[SchedulerEvent] = []
 
     async def follow() -> None:
-        async for event in desk.offices.follow(desk.id):
+        async for event in office.offices.follow(office.id):
             arrived.append(event)
             if len(arrived) == 2:
                 return
 
     following = asyncio.create_task(follow())
-    await desk.kit.app.enqueue("work")
-    after = await desk.one()
+    await office.kit.app.enqueue("work")
+    after = await office.one()
     async with asyncio.timeout(20):
         await following
     assert [event.job_id for event in arrived] == [before.id, after.id]

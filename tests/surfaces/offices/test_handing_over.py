@@ -3,17 +3,17 @@
 import pytest
 
 from hanbeon.domain.job import NO_HANDLER
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 
 @pytest.fixture
-async def idle(desk: Desk) -> Desk:
+async def idle(office: OfficeKit) -> OfficeKit:
     """An office in which nobody has been named for anything."""
-    await desk.open(sessions={})
-    return desk
+    await office.open(sessions={})
+    return office
 
 
-async def test_waiting_jobs_get_their_handler_and_run(idle: Desk) -> None:
+async def test_waiting_jobs_get_their_handler_and_run(idle: OfficeKit) -> None:
     first, behind = await idle.make({"key": "a", "role": "FE"}, {"depends_on": ["a"]})
     await idle.kit.tick()
     await idle.offices.change(idle.id, {"sessions": {"FE": "work"}})
@@ -27,7 +27,7 @@ async def test_waiting_jobs_get_their_handler_and_run(idle: Desk) -> None:
     assert (await idle.offices.stats(idle.id)).done == 2
 
 
-async def test_a_handler_that_comes_late_still_says_how_long_and_how_often(idle: Desk) -> None:
+async def test_late_handler_still_sets_timeout_and_retries(idle: OfficeKit) -> None:
     @idle.kit.app.task(timeout=7, retries=9)
     async def particular() -> None: ...
 
@@ -38,13 +38,13 @@ async def test_a_handler_that_comes_late_still_says_how_long_and_how_often(idle:
         assert (record.task, record.timeout_us, record.policy.max_retries) == ("particular", timeout_us, retries)
 
 
-async def test_what_has_a_handler_keeps_it(idle: Desk) -> None:
+async def test_job_with_a_handler_keeps_it(idle: OfficeKit) -> None:
     job = await idle.one(handler="hold")
     await idle.offices.change(idle.id, {"sessions": {"default": "work"}})
     assert (await idle.record(job)).task == "hold"
 
 
-async def test_a_cancelled_job_gets_its_handler_when_it_is_retried(idle: Desk) -> None:
+async def test_a_cancelled_job_gets_its_handler_when_it_is_retried(idle: OfficeKit) -> None:
     job = await idle.one()
     await idle.offices.cancel(idle.id, job.id)
     await idle.offices.change(idle.id, {"sessions": {"default": "work"}})
@@ -54,7 +54,7 @@ async def test_a_cancelled_job_gets_its_handler_when_it_is_retried(idle: Desk) -
     assert await idle.status(job) == ["done"]
 
 
-async def test_a_handler_that_does_not_serve_a_role_is_not_given_its_jobs(idle: Desk) -> None:
+async def test_handler_gets_no_jobs_of_a_role_it_does_not_serve(idle: OfficeKit) -> None:
     @idle.kit.app.task(roles=["FE"])
     async def frontend() -> None: ...
 
@@ -63,7 +63,7 @@ async def test_a_handler_that_does_not_serve_a_role_is_not_given_its_jobs(idle: 
     assert [(await idle.record(job)).task for job in (fitting, other)] == ["frontend", NO_HANDLER]
 
 
-async def test_another_offices_jobs_are_left_alone(idle: Desk) -> None:
+async def test_another_offices_jobs_are_left_alone(idle: OfficeKit) -> None:
     theirs = await idle.one()
     await idle.open(sessions={})
     mine = await idle.one()
@@ -72,7 +72,7 @@ async def test_another_offices_jobs_are_left_alone(idle: Desk) -> None:
     assert (await idle.record(theirs)).task == NO_HANDLER
 
 
-async def test_thousands_are_handed_over_at_once_in_their_order(idle: Desk) -> None:
+async def test_thousands_are_handed_over_at_once_in_their_order(idle: OfficeKit) -> None:
     await idle.offices.change_config(idle.id, {"maxConcurrentJobs": 1})
     await idle.make(*({"role": "FE" if n % 2 else "BE", "priority": -n // 1_000} for n in range(2_500)))
     await idle.offices.change(idle.id, {"sessions": {"FE": "work", "BE": "hold"}})

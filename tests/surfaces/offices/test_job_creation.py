@@ -15,43 +15,45 @@ from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import job_creation
 from hanbeon.surfaces.offices.service import Offices
 from tests.databases.locks import somebody_waits
-from tests.surfaces.offices.office_kit import Desk, add_tasks
+from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 
 def _id() -> str:
     return str(uuid_utils.uuid7())
 
 
-async def test_jobs_are_told_as_they_were_made_though_a_worker_has_been_quicker(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+async def test_created_jobs_are_returned_as_created_despite_a_worker(
+    office: OfficeKit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def quick_after(commit: Any) -> Any:
         async def quick(*args: Any) -> Any:
             answer = await commit(*args)
             if answer is not None:  # Else it was not made this way.
                 monkeypatch.undo()
-                await desk.kit.run_all()
+                await office.kit.run_all()
             return answer
 
         return quick
 
-    store = desk.kit.app.store
-    monkeypatch.setattr(store, "transact", quick_after(store.write))
-    first, second = await desk.make({"key": "a"}, {"depends_on": ["a"]})
+    store = office.kit.app.store
+    monkeypatch.setattr(store, "write", quick_after(store.write))
+    first, second = await office.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
-    assert await desk.status(first, second) == ["done", "done"]
-    for way in ("transact", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
+    assert await office.status(first, second) == ["done", "done"]
+    for way in ("write", "_enqueue_one"):  # Where there is a short way, a single job goes that one.
         monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
-    single = await desk.one()
-    assert (single.status, await desk.status(single)) == ("ready", ["done"])
+    single = await office.one()
+    assert (single.status, await office.status(single)) == ("ready", ["done"])
 
 
-async def test_the_answer_is_what_a_look_would_show(desk: Desk) -> None:
-    done, failed, waiting = await desk.make({}, {"handler": "fail", "max_retries": 0}, {"depends_on": [], "role": "QA"})
-    await desk.kit.run_all()
+async def test_the_answer_is_what_a_look_would_show(office: OfficeKit) -> None:
+    done, failed, waiting = await office.make(
+        {}, {"handler": "fail", "max_retries": 0}, {"depends_on": [], "role": "QA"}
+    )
+    await office.kit.run_all()
     again = {"id": _id(), "title": "again"}
-    before = await desk.one(**again)
-    made = await desk.make(
+    before = await office.one(**again)
+    made = await office.make(
         {"key": "a", "role": "FE", "task_id": "T", "priority": 7, "urgent": True, "timeout_ms": 1_500},
         {"key": "b", "depends_on": ["c", "a", "a"], "max_retries": 9, "title": "제목", "args": {"name": "b"}},
         {"key": "c", "handler": "say"},
@@ -65,28 +67,28 @@ async def test_the_answer_is_what_a_look_would_show(desk: Desk) -> None:
     )
     statuses = ["ready", "pending", "ready", "pending", "ready", "pending", "failed", "failed", "pending", "ready"]
     assert [job.status.value for job in made] == statuses
-    looked = {job.id: job for job in (await desk.offices.jobs(desk.id)).items}
+    looked = {job.id: job for job in (await office.offices.jobs(office.id)).items}
     assert made == [looked[job.id] for job in made]
 
 
 async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    office: OfficeKit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[JobRecord] = []
+    records: list[JobRecord] = []
 
     def noting(*args: Any, **more: Any) -> JobRecord:
-        told.append(as_made(*args, **more))
-        return told[-1]
+        records.append(as_made(*args, **more))
+        return records[-1]
 
     monkeypatch.setattr(job_creation, "as_made", noting)
-    made = await desk.make(
+    made = await office.make(
         {"key": "a", "role": "FE", "task_id": "T", "priority": 7, "urgent": True, "timeout_ms": 1_500},
         {"depends_on": ["a"], "max_retries": 9, "on_dependency_failure": "fail"},
     )
-    assert told == [await desk.record(job) for job in made]
+    assert records == [await office.record(job) for job in made]
 
 
-async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_created_jobs_are_not_read_back(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of thousands would be read row by row."""
     asked: list[str] = []
     look = queries.jobs_by_id
@@ -96,14 +98,14 @@ async def test_what_is_made_is_not_read_back(desk: Desk, monkeypatch: pytest.Mon
         return await look(tx, ids)
 
     monkeypatch.setattr(queries, "jobs_by_id", looking)
-    await desk.make(*({"key": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(100)))
+    await office.make(*({"key": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(100)))
     assert asked == []
-    made = await desk.make({"key": "a"}, {"depends_on": [(await desk.one()).id]})
+    made = await office.make({"key": "a"}, {"depends_on": [(await office.one()).id]})
     assert asked == [made[1].id]
     assert msgspec.to_builtins(made[1])["status"] == "pending"
 
 
-async def test_a_single_job_waits_for_whoever_changes_its_office_and_goes_by_that(postgres_url: str) -> None:
+async def test_single_job_waits_for_a_concurrent_office_change(postgres_url: str) -> None:
     """It is made in one statement, with a look at the office that began before the change was committed."""
     app = App(postgres_url)
     await app.migrate()

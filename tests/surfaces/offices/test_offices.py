@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import Changed, Conflict, InvalidInput, JobNotFound, OfficeNotFound, UnknownTask
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 HOSTILE = ["", "x", "' OR 1=1 --", "\x00", "가" * 5_000, "00000000-0000-0000-0000-00000000000", "\ud800", "{}"]
 MISSING = "00000000-0000-7000-8000-000000000000"
 
 
-async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None:
-    office = await desk.offices.create(
+async def test_an_office_is_made_with_all_that_is_said_of_it(office: OfficeKit) -> None:
+    created = await office.offices.create(
         {
             "name": "서울",
             "config": {"maxConcurrentJobs": 5, "maxConcurrentByRole": {"FE": 2, "BE": None}},
@@ -21,12 +21,12 @@ async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None
             "webhooks": [{"url": "https://example.org/hook", "secret": "s3cret" * 6, "events": ["job_failed"]}],
         }
     )
-    assert office == await desk.offices.get(office.id)
-    assert (office.name, office.sessions, office.version) == ("서울", {"default": "work", "FE": "hold"}, 1)
-    assert office.config.maxConcurrentByRole == {"FE": 2, "QA": 1, "DevOps": 1}
-    assert office.created_at.endswith("+09:00")
-    assert "s3cret" not in str(office)
-    (queue,) = [each for each in await desk.kit.app.queues() if each.name == f"office:{office.id}"]
+    assert created == await office.offices.get(created.id)
+    assert (created.name, created.sessions, created.version) == ("서울", {"default": "work", "FE": "hold"}, 1)
+    assert created.config.maxConcurrentByRole == {"FE": 2, "QA": 1, "DevOps": 1}
+    assert created.created_at.endswith("+09:00")
+    assert "s3cret" not in str(created)
+    (queue,) = [each for each in await office.kit.app.queues() if each.name == f"office:{created.id}"]
     assert (queue.limits.max_concurrent, queue.limits.roles) == (5, {"FE": 2, "QA": 1, "DevOps": 1})
 
 
@@ -55,101 +55,101 @@ async def test_an_office_is_made_with_all_that_is_said_of_it(desk: Desk) -> None
         ([], None),
     ],
 )
-async def test_what_does_not_fit_makes_no_office(desk: Desk, body: Any, field: str | None) -> None:
+async def test_create_rejects_invalid_offices(office: OfficeKit, body: Any, field: str | None) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        await desk.offices.create(body)
+        await office.offices.create(body)
     assert refusal.value.field == field
-    assert len((await desk.offices.list()).items) == 1
+    assert len((await office.offices.list()).items) == 1
 
 
-async def test_offices_are_listed_page_by_page(desk: Desk) -> None:
-    made = [desk.id] + [(await desk.offices.create({"name": str(n)})).id for n in range(4)]
+async def test_offices_are_listed_page_by_page(office: OfficeKit) -> None:
+    made = [office.id] + [(await office.offices.create({"name": str(n)})).id for n in range(4)]
     found, cursor = [], None
     while True:
-        page = await desk.offices.list(cursor=cursor, limit=2)
-        found += [office.id for office in page.items]
+        page = await office.offices.list(cursor=cursor, limit=2)
+        found += [each.id for each in page.items]
         cursor = page.next_cursor
         if cursor is None:
             break
     assert found == sorted(made)
     for wrong in ("x", "", "' --"):
         with pytest.raises(InvalidInput):
-            await desk.offices.list(cursor=wrong)
+            await office.offices.list(cursor=wrong)
     for limit in (0, 1_001, True):
         with pytest.raises(InvalidInput):
-            await desk.offices.list(limit=limit)
+            await office.offices.list(limit=limit)
 
 
-async def test_a_change_changes_what_it_names(desk: Desk) -> None:
-    await desk.offices.change(desk.id, {"sessions": {"FE": "hold"}, "notifications": ["json://x"]})
-    after = await desk.offices.change(desk.id, {"name": "new", "sessions": {"FE": None, "BE": "fail"}})
+async def test_a_change_changes_what_it_names(office: OfficeKit) -> None:
+    await office.offices.change(office.id, {"sessions": {"FE": "hold"}, "notifications": ["json://x"]})
+    after = await office.offices.change(office.id, {"name": "new", "sessions": {"FE": None, "BE": "fail"}})
     assert (after.name, after.sessions) == ("new", {"default": "work", "BE": "fail"})
     assert (after.notifications, after.version) == (["json://x"], 3)
-    after = await desk.offices.change(desk.id, {"sessions": None, "notifications": None})
+    after = await office.offices.change(office.id, {"sessions": None, "notifications": None})
     assert (after.sessions, after.notifications, after.name) == ({}, [], "new")
     with pytest.raises(InvalidInput):
-        await desk.offices.change(desk.id, {"config": {}})
+        await office.offices.change(office.id, {"config": {}})
     with pytest.raises(UnknownTask):
-        await desk.offices.change(desk.id, {"name": "newer", "sessions": {"FE": "nobody's"}})
-    assert (await desk.offices.get(desk.id)).name == "new"
+        await office.offices.change(office.id, {"name": "newer", "sessions": {"FE": "nobody's"}})
+    assert (await office.offices.get(office.id)).name == "new"
 
 
-async def test_a_change_of_something_that_has_changed_since_is_refused(desk: Desk) -> None:
-    seen = await desk.offices.config(desk.id)
-    changed = await desk.offices.change_config(desk.id, {"maxRetries": 5}, expected=seen.version)
+async def test_a_change_of_something_that_has_changed_since_is_refused(office: OfficeKit) -> None:
+    seen = await office.offices.config(office.id)
+    changed = await office.offices.change_config(office.id, {"maxRetries": 5}, expected=seen.version)
     assert (changed.version, changed.config.maxRetries) == (seen.version + 1, 5)
     with pytest.raises(Changed, match="version 2, not 1"):
-        await desk.offices.change_config(desk.id, {"maxRetries": 6}, expected=seen.version)
+        await office.offices.change_config(office.id, {"maxRetries": 6}, expected=seen.version)
     with pytest.raises(Changed):
-        await desk.offices.change(desk.id, {"name": "x"}, expected=seen.version)
-    assert await desk.offices.config(desk.id) == changed
+        await office.offices.change(office.id, {"name": "x"}, expected=seen.version)
+    assert await office.offices.config(office.id) == changed
 
 
-async def test_a_refused_config_changes_neither_office_nor_queue(desk: Desk) -> None:
-    before = await desk.kit.app.queues()
+async def test_a_refused_config_changes_neither_office_nor_queue(office: OfficeKit) -> None:
+    before = await office.kit.app.queues()
     with pytest.raises(InvalidInput):
-        await desk.offices.change_config(desk.id, {"maxConcurrentJobs": 9, "maxRetries": -1})
-    assert (await desk.offices.config(desk.id)).config.maxConcurrentJobs == 3
-    assert await desk.kit.app.queues() == before
+        await office.offices.change_config(office.id, {"maxConcurrentJobs": 9, "maxRetries": -1})
+    assert (await office.offices.config(office.id)).config.maxConcurrentJobs == 3
+    assert await office.kit.app.queues() == before
 
 
-async def test_an_office_with_unfinished_jobs_is_not_deleted(desk: Desk) -> None:
-    job = await desk.one()
+async def test_an_office_with_unfinished_jobs_is_not_deleted(office: OfficeKit) -> None:
+    job = await office.one()
     with pytest.raises(Conflict, match="unfinished"):
-        await desk.offices.delete(desk.id)
-    assert await desk.status(job) == ["ready"]
-    await desk.kit.run_all()
-    await desk.offices.delete(desk.id)
+        await office.offices.delete(office.id)
+    assert await office.status(job) == ["ready"]
+    await office.kit.run_all()
+    await office.offices.delete(office.id)
     with pytest.raises(OfficeNotFound):
-        await desk.offices.get(desk.id)
+        await office.offices.get(office.id)
     with pytest.raises(OfficeNotFound):
-        await desk.offices.job(desk.id, job.id)
+        await office.offices.job(office.id, job.id)
     with pytest.raises(OfficeNotFound):
-        await desk.offices.delete(desk.id)
+        await office.offices.delete(office.id)
 
 
-async def test_deleting_an_office_may_cancel_its_jobs_first(desk: Desk) -> None:
-    waiting, running = await desk.make({"depends_on": ["b"]}, {"key": "b", "handler": "hold"})
-    await desk.kit.start_ready()
-    await desk.offices.delete(desk.id, cancel=True)
-    await desk.kit.settle()
-    assert [(await desk.record(job)).state for job in (waiting, running)] == ["cancelled", "cancelled"]
+async def test_deleting_an_office_may_cancel_its_jobs_first(office: OfficeKit) -> None:
+    waiting, running = await office.make({"depends_on": ["b"]}, {"key": "b", "handler": "hold"})
+    await office.kit.start_ready()
+    await office.offices.delete(office.id, cancel=True)
+    await office.kit.settle()
+    assert [(await office.record(job)).state for job in (waiting, running)] == ["cancelled", "cancelled"]
 
 
-async def test_finished_jobs_of_a_deleted_office_go_with_their_retention(desk: Desk) -> None:
-    job = await desk.one()
-    await desk.kit.run_all()
-    await desk.offices.delete(desk.id)
-    assert (await desk.record(job)).state == "succeeded"
-    await desk.kit.clock.advance(desk.kit.app.settings.retention + 1)
-    await desk.kit.prune()
+async def test_deleted_office_keeps_finished_jobs_for_the_retention(office: OfficeKit) -> None:
+    job = await office.one()
+    await office.kit.run_all()
+    await office.offices.delete(office.id)
+    assert (await office.record(job)).state == "succeeded"
+    await office.kit.clock.advance(office.kit.app.settings.retention + 1)
+    await office.kit.prune()
     with pytest.raises(JobNotFound):
-        await desk.record(job)
+        await office.record(job)
 
 
 @pytest.mark.parametrize("wrong", [*HOSTILE, MISSING], ids=range(len(HOSTILE) + 1))
-async def test_an_id_that_is_none_is_not_found(desk: Desk, wrong: str) -> None:
-    offices, job = desk.offices, await desk.one()
+async def test_an_id_that_is_none_is_not_found(office: OfficeKit, wrong: str) -> None:
+    offices, job = office.offices, await office.one()
     for asked in (
         lambda: offices.get(wrong),
         lambda: offices.change(wrong, {"name": "x"}),
@@ -169,34 +169,34 @@ async def test_an_id_that_is_none_is_not_found(desk: Desk, wrong: str) -> None:
             await asked()
         assert len(str(refusal.value)) < 200
     for of_job in (
-        lambda: offices.job(desk.id, wrong),
-        lambda: offices.cancel(desk.id, wrong),
-        lambda: offices.retry(desk.id, wrong),
-        lambda: offices.reprioritise(desk.id, wrong, {"priority": 1}),
-        lambda: offices.log(desk.id, wrong),
-        lambda: offices.explain(desk.id, wrong),
+        lambda: offices.job(office.id, wrong),
+        lambda: offices.cancel(office.id, wrong),
+        lambda: offices.retry(office.id, wrong),
+        lambda: offices.reprioritise(office.id, wrong, {"priority": 1}),
+        lambda: offices.log(office.id, wrong),
+        lambda: offices.explain(office.id, wrong),
     ):
         with pytest.raises(JobNotFound) as missing:
             await of_job()
         assert len(str(missing.value)) < 200
 
 
-async def test_a_job_of_another_office_or_of_none_is_not_found(desk: Desk) -> None:
-    job = await desk.one()
-    plain = await desk.kit.app.enqueue("work")
-    other = await desk.offices.create({"name": "other"})
-    for office_id, job_id in ((other.id, job.id), (desk.id, plain.id)):
+async def test_a_job_of_another_office_or_of_none_is_not_found(office: OfficeKit) -> None:
+    job = await office.one()
+    plain = await office.kit.app.enqueue("work")
+    other = await office.offices.create({"name": "other"})
+    for office_id, job_id in ((other.id, job.id), (office.id, plain.id)):
         for asked in (
-            desk.offices.job,
-            desk.offices.cancel,
-            desk.offices.retry,
-            desk.offices.log,
-            desk.offices.explain,
+            office.offices.job,
+            office.offices.cancel,
+            office.offices.retry,
+            office.offices.log,
+            office.offices.explain,
         ):
             with pytest.raises(JobNotFound):
                 await asked(office_id, job_id)
         with pytest.raises(JobNotFound):
-            await desk.offices.reprioritise(office_id, job_id, {"urgent": True})
-    assert (await desk.offices.jobs(other.id)).items == []
-    assert (await desk.offices.cancel_all(other.id)).cancelled == []
-    assert await desk.status(job) == ["ready"]
+            await office.offices.reprioritise(office_id, job_id, {"urgent": True})
+    assert (await office.offices.jobs(other.id)).items == []
+    assert (await office.offices.cancel_all(other.id)).cancelled == []
+    assert await office.status(job) == ["ready"]

@@ -12,7 +12,7 @@ from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, TaskDefinitionError,
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 MINUTE_US = 60_000_000
 
@@ -49,7 +49,7 @@ def _handling(
         ({}, None, "QA", 60_000, 1),
     ],
 )
-def test_the_timeout_is_the_jobs_the_handlers_the_offices_or_the_roles(
+def test_timeout_comes_from_job_handler_office_or_role(
     config: dict[str, Any], options: dict[str, Any] | None, role: str, own: int | None, minutes: int
 ) -> None:
     assert _handling(config, options, role, (own, None)).timeout_us == minutes * MINUTE_US
@@ -89,55 +89,55 @@ def test_a_role_without_a_session_has_the_default_one() -> None:
     assert session_of({"FE": "build"}, "BE") is None
 
 
-async def test_the_jobs_own_handler_wins_over_the_sessions(desk: Desk) -> None:
-    await desk.offices.change(desk.id, {"sessions": {"FE": "hold"}})
-    jobs = await desk.make({"role": "FE"}, {"role": "FE", "handler": "fail"}, {"role": "BE"}, {})
-    assert [(await desk.record(job)).task for job in jobs] == ["hold", "fail", "work", "work"]
+async def test_the_jobs_own_handler_wins_over_the_sessions(office: OfficeKit) -> None:
+    await office.offices.change(office.id, {"sessions": {"FE": "hold"}})
+    jobs = await office.make({"role": "FE"}, {"role": "FE", "handler": "fail"}, {"role": "BE"}, {})
+    assert [(await office.record(job)).task for job in jobs] == ["hold", "fail", "work", "work"]
 
 
-async def test_an_unknown_handler_refuses_the_batch(desk: Desk) -> None:
-    refusal = await desk.refused(UnknownTask, {}, {"handler": "wrok"})
+async def test_an_unknown_handler_refuses_the_batch(office: OfficeKit) -> None:
+    refusal = await office.refused(UnknownTask, {}, {"handler": "wrok"})
     assert refusal.field == "jobs[1].handler"
     assert "did you mean 'work'" in str(refusal)
-    refusal = await desk.refused(UnknownTask, {"handler": NO_HANDLER})
+    refusal = await office.refused(UnknownTask, {"handler": NO_HANDLER})
 
 
-async def test_a_task_that_only_another_live_instance_has_is_known(desk: Desk) -> None:
-    store = desk.kit.app.store
+async def test_a_task_that_only_another_live_instance_has_is_known(office: OfficeKit) -> None:
+    store = office.kit.app.store
     await store.register(NewInstance("elsewhere", "host", 1, "0", ["theirs"], 1))
-    job = await desk.one(handler="theirs", args={"any": "thing"}, role="QA")
-    record = await desk.record(job)
+    job = await office.one(handler="theirs", args={"any": "thing"}, role="QA")
+    record = await office.record(job)
     assert (record.task, record.args, job.timeout_ms) == ("theirs", '{"any":"thing"}', 45 * 60_000)
-    await desk.kit.clock.advance(desk.kit.app.settings.lease + 1)
-    await desk.refused(UnknownTask, {"handler": "theirs"})
+    await office.kit.clock.advance(office.kit.app.settings.lease + 1)
+    await office.refused(UnknownTask, {"handler": "theirs"})
 
 
-async def test_arguments_are_checked_where_the_handler_is_known(desk: Desk) -> None:
-    refusal = await desk.refused(ArgumentsDoNotFit, {"args": {"nam": "x"}})
+async def test_arguments_are_checked_where_the_handler_is_known(office: OfficeKit) -> None:
+    refusal = await office.refused(ArgumentsDoNotFit, {"args": {"nam": "x"}})
     assert refusal.field == "jobs[0].args"
-    refusal = await desk.refused(ArgumentsDoNotFit, {"args": {"name": 5}})
-    assert (await desk.one(args={"name": "x"})).status == "ready"
+    refusal = await office.refused(ArgumentsDoNotFit, {"args": {"name": 5}})
+    assert (await office.one(args={"name": "x"})).status == "ready"
 
 
-async def test_a_role_that_the_handler_does_not_serve_is_refused(desk: Desk) -> None:
-    @desk.kit.app.task(roles=["FE"])
+async def test_a_role_that_the_handler_does_not_serve_is_refused(office: OfficeKit) -> None:
+    @office.kit.app.task(roles=["FE"])
     async def frontend() -> None: ...
 
-    await desk.refused(InvalidInput, {"handler": "frontend", "role": "BE"})
-    assert (await desk.one(handler="frontend", role="FE")).status == "ready"
+    await office.refused(InvalidInput, {"handler": "frontend", "role": "BE"})
+    assert (await office.one(handler="frontend", role="FE")).status == "ready"
     with pytest.raises(InvalidInput, match="serves FE") as refusal:
-        await desk.offices.change(desk.id, {"sessions": {"BE": "frontend"}})
+        await office.offices.change(office.id, {"sessions": {"BE": "frontend"}})
     assert refusal.value.field == "sessions.BE.role"
 
 
-async def test_a_job_without_a_handler_waits_and_says_so(desk: Desk) -> None:
-    await desk.open(sessions={})
-    job = await desk.one(role="FE")
-    await desk.kit.tick()
-    explanation = await desk.offices.explain(desk.id, job.id)
+async def test_a_job_without_a_handler_waits_and_says_so(office: OfficeKit) -> None:
+    await office.open(sessions={})
+    job = await office.one(role="FE")
+    await office.kit.tick()
+    explanation = await office.offices.explain(office.id, job.id)
     assert [reason["code"] for reason in explanation.reasons] == ["no_handler"]
     assert "FE" in explanation.reasons[0]["text"]
-    assert await desk.status(job) == ["ready"]
+    assert await office.status(job) == ["ready"]
 
 
 def test_no_task_may_have_the_name_that_stands_for_none() -> None:
@@ -146,10 +146,10 @@ def test_no_task_may_have_the_name_that_stands_for_none() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="commands are run on Linux only")
-async def test_a_command_gets_the_arguments_of_its_job(desk: Desk) -> None:
-    desk.kit.app.command("build", ["echo", "{args.target}"], result="text", timeout="1m")
-    await desk.refused(ArgumentsDoNotFit, {"handler": "build", "args": {}})
-    job = await desk.one(handler="build", args={"target": "서울"})
-    await desk.kit.run_all()
-    found = await desk.job(job)
+async def test_a_command_gets_the_arguments_of_its_job(office: OfficeKit) -> None:
+    office.kit.app.command("build", ["echo", "{args.target}"], result="text", timeout="1m")
+    await office.refused(ArgumentsDoNotFit, {"handler": "build", "args": {}})
+    job = await office.one(handler="build", args={"target": "서울"})
+    await office.kit.run_all()
+    found = await office.job(job)
     assert (found.status, found.result, found.timeout_ms) == ("done", "서울\n", 60_000)

@@ -28,8 +28,10 @@ async def test_each_has_its_own_jitter(timetable: Timetable) -> None:
         while fires and fires[-1] + jitter_of(each.id, fires[-1], JITTER_US) > now:
             fires.pop()
         decided = (await timetable.schedules.fires(each.id, limit=1_000)).items
-        told = [round(dt.datetime.fromisoformat(fire.fire_at).timestamp() * 1_000_000) for fire in reversed(decided)]
-        assert told == fires
+        recorded = [
+            round(dt.datetime.fromisoformat(fire.fire_at).timestamp() * 1_000_000) for fire in reversed(decided)
+        ]
+        assert recorded == fires
 
 
 async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: Timetable) -> None:

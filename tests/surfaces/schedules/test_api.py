@@ -85,7 +85,7 @@ async def test_a_task_is_run_by_hand_and_its_executions_are_listed(timetable: Ti
     assert "hold" in [task.task_id for task in (await app.schedules.tasks()).items]
 
 
-async def test_what_does_not_fit_is_refused_with_its_field(timetable: Timetable) -> None:
+async def test_rejects_invalid_input_with_its_field(timetable: Timetable) -> None:
     schedules = timetable.kit.app.schedules
     with pytest.raises(InvalidInput, match="did you mean 'cron'") as refused:
         await schedules.create("report", corn="* * * * *")  # type: ignore[call-arg]
@@ -121,7 +121,7 @@ def test_the_same_without_an_event_loop(database_url: str) -> None:
             jobs.schedules.fires("morning")
 
 
-async def test_what_code_declares_is_there_once_a_worker_is(kit: TestKit) -> None:
+async def test_declared_schedule_exists_once_a_worker_starts(kit: TestKit) -> None:
     add_tasks(kit.app)
     kit.app.schedule("nightly", kit.app.tasks.get("report"), cron=daily("03:00"), args={"day": "night"})
     worker = kit.app.worker()

@@ -23,7 +23,7 @@ async def _reasons(timetable: Timetable, schedule: schemas.Schedule) -> dict[str
 @pytest.mark.parametrize(
     ("change", "reason"), [({"cron": "0 * * * *"}, "changed"), ({"paused": True}, "paused"), ({"jitter": 5}, "changed")]
 )
-async def test_what_was_due_under_the_old_times_is_missed(
+async def test_fires_due_under_the_old_times_are_missed(
     timetable: Timetable, change: dict[str, Any], reason: str
 ) -> None:
     schedule = await timetable.make()
@@ -83,7 +83,7 @@ async def test_a_fire_that_waits_is_dropped_by_a_pause(timetable: Timetable) -> 
     assert len(await timetable.executions()) == 1
 
 
-async def test_a_deleted_schedule_fires_no_more_and_its_executions_stay(timetable: Timetable) -> None:
+async def test_deleted_schedule_stops_firing_and_keeps_executions(timetable: Timetable) -> None:
     schedule = await timetable.make()
     await timetable.pass_by(60)
     await timetable.kit.clock.advance(120)
@@ -105,7 +105,7 @@ async def test_it_fires_from_its_start_to_its_end(timetable: Timetable) -> None:
     assert (await timetable.schedules.get(schedule.id)).next_fire_at is None
 
 
-async def test_jitter_puts_work_off_within_its_bounds_and_alike_for_all(timetable: Timetable) -> None:
+async def test_jitter_delays_within_bounds_and_is_deterministic(timetable: Timetable) -> None:
     schedule = await timetable.make("0 * * * *", jitter="10m")
     assert schedule.next_fire_at is not None
     nominal = dt.datetime.fromisoformat(schedule.next_fire_at).timestamp()

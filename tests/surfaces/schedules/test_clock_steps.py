@@ -19,7 +19,7 @@ async def test_a_clock_that_is_set_back_and_forth_repeats_nothing(
 ) -> None:
     rng = random.Random(seed)
     schedule = await timetable.make("*/20 * * * * *", misfire=misfire, overlap="allow")
-    told: list[str] = []
+    history: list[str] = []
     for _ in range(40):
         if rng.random() < 0.4:
             await timetable.kit.clock.step(rng.choice(STEPS))
@@ -30,24 +30,24 @@ async def test_a_clock_that_is_set_back_and_forth_repeats_nothing(
             # The same times anew: they count from now, but never again from before what has been fired.
             await timetable.schedules.pause(schedule.id)
             await timetable.schedules.resume(schedule.id)
-        told = await _went_on(timetable, schedule, told)
+        history = await _checked_history(timetable, schedule, history)
     await timetable.kit.clock.step(86_400)
     await timetable.look()
-    assert len(await _went_on(timetable, schedule, told)) > len(told)
+    assert len(await _checked_history(timetable, schedule, history)) > len(history)
     made = [each.scheduled_at for each in await timetable.executions()]
     assert len(made) == len(set(made)) > 0
 
 
-async def _went_on(timetable: Timetable, schedule: schemas.Schedule, before: list[str]) -> list[str]:
-    """The history: what was told is told again, and all that is new lies behind it."""
+async def _checked_history(timetable: Timetable, schedule: schemas.Schedule, before: list[str]) -> list[str]:
+    """The history: earlier fires stay as they were and new ones come after them."""
     page = await timetable.schedules.fires(schedule.id, limit=1_000)
-    told = [fire.fire_at for fire in reversed(page.items)]
-    assert told[: len(before)] == before
-    assert told == sorted(set(told))
-    return told
+    history = [fire.fire_at for fire in reversed(page.items)]
+    assert history[: len(before)] == before
+    assert history == sorted(set(history))
+    return history
 
 
-async def test_after_a_step_back_a_schedule_waits_until_the_clock_is_where_it_was(timetable: Timetable) -> None:
+async def test_schedule_waits_out_a_step_back_of_the_clock(timetable: Timetable) -> None:
     schedule = await timetable.make()
     await timetable.pass_by(180, step=60)
     assert await timetable.outcomes(schedule) == {"created": 1, "skipped": 2}

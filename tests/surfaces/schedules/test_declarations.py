@@ -25,8 +25,8 @@ class Deploys:
     async def start(self, **schedules: Declare) -> None:
         """A worker starts, declares these and leaves."""
         self.app.declared = DeclaredSchedules()
-        for name, told in schedules.items():
-            self.app.declared.add(declared_schedule(name, told))
+        for name, fields in schedules.items():
+            self.app.declared.add(declared_schedule(name, fields))
         worker = self.app.worker()
         await worker.register()
         await self.app.store.leave(worker.instance)
@@ -43,11 +43,11 @@ async def deploys(kit: TestKit) -> Deploys:
     return Deploys(kit)
 
 
-def told(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
+def logged(caplog: pytest.LogCaptureFixture, event: str) -> list[str]:
     return [record.getMessage() for record in caplog.records if event in record.getMessage()]
 
 
-async def test_a_declared_schedule_is_made_by_the_first_worker_and_fires(deploys: Deploys) -> None:
+async def test_declared_schedule_is_created_by_the_first_worker(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY | {"args": {"day": "declared"}, "timezone": "Asia/Seoul"})
     schedule = await deploys.get()
     assert (schedule.task_id, schedule.cron, schedule.args) == ("report", "0 3 * * *", {"day": "declared"})
@@ -60,17 +60,17 @@ async def test_a_declared_schedule_is_made_by_the_first_worker_and_fires(deploys
 
 
 async def test_the_same_again_changes_nothing_that_an_operator_changed(deploys: Deploys) -> None:
-    said = NIGHTLY | {"args": {"day": "declared"}, "jitter": "5m", "starts_at": "2026-01-01T00:00"}
-    await deploys.start(nightly=said)
+    declaration = NIGHTLY | {"args": {"day": "declared"}, "jitter": "5m", "starts_at": "2026-01-01T00:00"}
+    await deploys.start(nightly=declaration)
     await deploys.app.schedules.change("nightly", cron="0 4 * * *", args={"day": "tuesday"}, paused=True)
     before = await deploys.get()
     for _ in range(3):
-        await deploys.start(nightly=said)
+        await deploys.start(nightly=declaration)
     assert await deploys.get() == before
     assert before.overridden == ["args", "cron"]
 
 
-async def test_a_changed_declaration_sets_what_it_says_otherwise_and_nothing_else(deploys: Deploys) -> None:
+async def test_changed_declaration_sets_only_its_changed_fields(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY | {"overlap": "allow"})
     await deploys.app.schedules.change("nightly", cron="0 4 * * *", paused=True, misfire="skip")
     await deploys.start(nightly=NIGHTLY | {"overlap": "queue_one"})
@@ -104,7 +104,7 @@ async def test_the_task_and_the_kind_of_time_can_change(deploys: Deploys) -> Non
     assert schedule.run_at == "2036-01-01T18:00:00.000+09:00"
 
 
-async def test_the_zone_of_the_installation_is_a_part_of_what_is_declared(deploys: Deploys) -> None:
+async def test_installation_zone_is_part_of_the_declaration(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY)
     assert (await deploys.get()).timezone == "Asia/Seoul"
     deploys.app.settings = deploys.app.settings.model_copy(update={"timezone": "Europe/Berlin"})
@@ -112,7 +112,7 @@ async def test_the_zone_of_the_installation_is_a_part_of_what_is_declared(deploy
     assert (await deploys.get()).timezone == "Europe/Berlin"
 
 
-async def test_what_an_operator_deleted_comes_back_with_another_declaration(deploys: Deploys) -> None:
+async def test_deleted_schedule_returns_with_a_changed_declaration(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY)
     await deploys.app.schedules.change("nightly", paused=True, overlap="allow")
     schedule = await deploys.get()
@@ -135,7 +135,7 @@ async def test_a_schedule_that_somebody_made_is_adopted_as_it_is(
     schedule = await deploys.get()
     assert (schedule.id, schedule.task_id, schedule.cron, schedule.paused) == (made.id, "hold", "0 9 * * *", True)
     assert (schedule.declared, schedule.overridden) == (True, ["cron", "task_id"])
-    assert "as_it_was=['cron', 'task_id']" in told(caplog, "schedule_adopted")[0]
+    assert "as_it_was=['cron', 'task_id']" in logged(caplog, "schedule_adopted")[0]
     await deploys.start(nightly=NIGHTLY | {"cron": "0 10 * * *"})
     schedule = await deploys.get()
     assert (schedule.task_id, schedule.cron) == ("hold", "0 10 * * *")
@@ -158,27 +158,27 @@ async def test_a_name_that_was_deleted_and_made_anew_is_adopted(deploys: Deploys
     assert await deploys.names() == ["nightly"]
 
 
-async def test_a_declaration_that_is_gone_leaves_its_schedule_and_is_told(
+async def test_removed_declaration_keeps_its_schedule_and_is_logged(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     await deploys.start(nightly=NIGHTLY, weekly=NIGHTLY)
     await deploys.app.schedules.delete("weekly")
-    assert not told(caplog, "schedule_no_longer_declared")
+    assert not logged(caplog, "schedule_no_longer_declared")
     await deploys.start()
     assert (await deploys.get()).next_fire_at is not None
-    (line,) = told(caplog, "schedule_no_longer_declared")
+    (line,) = logged(caplog, "schedule_no_longer_declared")
     assert "schedule='nightly'" in line
     assert "hanbeon schedule delete" in line
 
 
-async def test_while_a_live_worker_declares_it_nobody_says_that_it_is_gone(
+async def test_schedule_a_live_worker_declares_is_not_reported_gone(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     deploys.app.declared.add(declared_schedule("nightly", NIGHTLY))
     old = deploys.app.worker()
     await old.register()
     await deploys.start()
-    assert not told(caplog, "schedule_no_longer_declared")
+    assert not logged(caplog, "schedule_no_longer_declared")
     (alive,) = [each for each in await deploys.app.instances() if each.stopped_at is None]
     assert alive.schedules == ["nightly"]
 
@@ -211,20 +211,20 @@ async def test_an_instant_that_is_past_is_no_error(deploys: Deploys, caplog: pyt
     await deploys.kit.tick()
     assert deploys.gates.ran == [""]
     fired = await deploys.get("once")
-    assert not told(caplog, "schedule_never_fires")
+    assert not logged(caplog, "schedule_never_fires")
     await deploys.start(once=soon, never={"task": "report", "run_at": "1999-01-01T00:00:00Z"})
     assert await deploys.get("once") == fired
     never = await deploys.get("never")
     assert never.next_fire_at is None
-    assert "schedule='never'" in told(caplog, "schedule_never_fires")[-1]
+    assert "schedule='never'" in logged(caplog, "schedule_never_fires")[-1]
 
 
-async def test_a_task_that_nobody_has_is_told_and_the_others_are_declared(
+async def test_unknown_task_is_logged_and_the_others_are_declared(
     deploys: Deploys, caplog: pytest.LogCaptureFixture
 ) -> None:
     await deploys.start(lost={"task": "nothing", "cron": "0 3 * * *"}, nightly=NIGHTLY)
     assert await deploys.names() == ["nightly"]
-    (line,) = told(caplog, "schedule_not_declared")
+    (line,) = logged(caplog, "schedule_not_declared")
     assert "there is no task 'nothing' yet" in line
 
     @deploys.app.task(name="nothing")
@@ -250,13 +250,13 @@ async def test_a_task_that_nobody_has_is_told_and_the_others_are_declared(
         ({"cron": "0 3 * * *", "crom": "1"}, "crom", "did you mean 'cron'"),
     ],
 )
-def test_what_cannot_be_is_refused_where_it_is_said(fields: dict[str, Any], field: str, words: str) -> None:
+def test_rejects_invalid_declaration_at_the_call(fields: dict[str, Any], field: str, words: str) -> None:
     with pytest.raises(InvalidInput, match=words) as refused:
         App().schedule("nightly", "report", **fields)
     assert refused.value.field == field
 
 
-async def test_arguments_that_do_not_fit_the_task_are_refused_when_a_worker_is_made(deploys: Deploys) -> None:
+async def test_rejects_invalid_arguments_when_a_worker_is_made(deploys: Deploys) -> None:
     deploys.app.schedule("nightly", "report", cron="0 3 * * *", args={"dya": "x"})
     with pytest.raises(InvalidInput, match=r"schedules\.nightly\.args: .*'dya'"):
         deploys.app.worker()

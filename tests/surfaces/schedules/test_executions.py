@@ -12,7 +12,7 @@ from tests.surfaces.schedules.schedule_kit import Timetable
 DAY = 86_400
 
 
-async def test_a_run_by_hand_is_refused_while_a_scheduled_one_is_unfinished(timetable: Timetable) -> None:
+async def test_manual_run_is_refused_during_a_scheduled_execution(timetable: Timetable) -> None:
     await timetable.make()
     await timetable.pass_by(60)
     (scheduled,) = await timetable.executions()
@@ -23,7 +23,7 @@ async def test_a_run_by_hand_is_refused_while_a_scheduled_one_is_unfinished(time
     assert (manual.type.value, manual.requested_by, manual.schedule_id) == ("MANUAL", "local", None)
 
 
-async def test_a_run_by_hand_is_refused_while_one_runs_that_allows_others(timetable: Timetable) -> None:
+async def test_manual_run_is_refused_even_where_overlap_is_allowed(timetable: Timetable) -> None:
     await timetable.make(task_id="hold", overlap="allow")
     await timetable.pass_by(120, step=60)
     assert len(await timetable.kit.start_ready()) == 2
@@ -62,7 +62,7 @@ async def test_a_failed_execution_can_be_tried_again_by_an_operator(timetable: T
         await timetable.schedules.run("fail")
 
 
-async def test_a_task_that_says_nothing_is_tried_three_more_times_with_growing_pauses(kit: TestKit) -> None:
+async def test_tasks_have_three_retries_with_backoff_by_default(kit: TestKit) -> None:
     @kit.app.task
     async def plain() -> None: ...
 
@@ -88,7 +88,7 @@ async def test_a_cancelled_execution_has_failed_with_that_code(timetable: Timeta
     assert (ended.status.value, ended.error_code) == ("FAILED", "CANCELLED")
 
 
-async def test_what_waits_goes_by_the_settings_that_its_task_was_registered_with_last(timetable: Timetable) -> None:
+async def test_waiting_executions_follow_reregistered_settings(timetable: Timetable) -> None:
     kit = timetable.kit
     made = await timetable.schedules.run("report")
     settings = settings_of(kit.app.tasks.get("fail").options)
@@ -99,7 +99,7 @@ async def test_what_waits_goes_by_the_settings_that_its_task_was_registered_with
     assert (task.max_retries, task.registered_by) == (1, "elsewhere")
 
 
-async def test_executions_and_fires_go_with_their_age_but_the_last_fire_stays(timetable: Timetable) -> None:
+async def test_prune_takes_old_executions_and_keeps_the_last_fire(timetable: Timetable) -> None:
     kit = timetable.kit
     schedule = await timetable.make("0 * * * *")
     skips = await timetable.make("0 * * * *", task_id="hold")

@@ -114,7 +114,7 @@ async def on_postgres(postgres_url: str) -> AsyncIterator[App]:
         yield app
 
 
-async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_the_task_is_free(
+async def test_manual_run_waits_for_the_lock_on_its_task(
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)
@@ -129,7 +129,7 @@ async def test_whoever_makes_an_execution_waits_for_the_other_who_looks_whether_
     assert (await running).status == "PENDING"
 
 
-async def test_a_schedule_that_an_instance_is_at_is_passed_over_by_others_and_waited_for_by_changes(
+async def test_locked_schedule_is_skipped_by_pollers_but_not_changes(
     on_postgres: App,
 ) -> None:
     schedules = Schedules(on_postgres)

@@ -20,7 +20,7 @@ NEW_YORK = ZoneInfo("America/New_York")
 EACH_SECOND = "* * * * * *"
 
 
-async def test_what_an_hour_left_behind_is_decided_in_small_steps(timetable: Timetable) -> None:
+async def test_backlog_of_an_hour_is_decided_in_small_steps(timetable: Timetable) -> None:
     """Each schedule has thousands of fires behind it. One step of all of them would outlast a transaction."""
     made = [await timetable.make(EACH_SECOND, overlap="allow", misfire="skip") for _ in range(12)]
     await timetable.kit.clock.advance(HOUR)
@@ -39,7 +39,7 @@ async def test_fires_that_share_a_line_of_the_history_are_counted_each(timetable
     assert len(await timetable.history(made)) < 600
 
 
-async def test_fires_whose_task_is_free_have_their_turn_behind_many_whose_task_is_not(
+async def test_fires_of_free_tasks_are_not_held_up_by_busy_ones(
     timetable: Timetable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "_AT_ONCE", 2)

@@ -36,7 +36,7 @@ async def test_instances_share_what_is_due(timetable: Timetable, rounds: int) ->
         )
 
 
-async def test_a_change_of_something_else_leaves_an_exact_instant_alone(timetable: Timetable) -> None:
+async def test_unrelated_change_keeps_the_exact_run_at(timetable: Timetable) -> None:
     schedule = await timetable.make(None, run_at="2023-12-01T10:00:00.123456+09:00")
     changed = await timetable.schedules.change(schedule.id, {"name": "exactly then"})
     await timetable.kit.advance(400 * 86_400)

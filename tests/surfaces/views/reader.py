@@ -15,7 +15,7 @@ import asyncpg
 from hanbeon.clock import iso
 
 LIMIT = 60.0
-Asked = Callable[[], Awaitable[dict[str, Any]]]
+Fetch = Callable[[], Awaitable[dict[str, Any]]]
 VIEWS = ("job_queue", "job_executions", "executions", "schedules")
 
 # While an App has the file open, only another process may use another SQLite library on it.
@@ -94,11 +94,11 @@ class Reader:
         return found
 
 
-async def at_rest(told: Asked, shown: Asked) -> dict[str, Any]:
+async def at_rest(expected: Fetch, shown: Fetch) -> dict[str, Any]:
     """What is told is shown. Bodies may end while both are read: then they are read again."""
     async with asyncio.timeout(LIMIT):
         while True:
-            before, found, after = await told(), await shown(), await told()
+            before, found, after = await expected(), await shown(), await expected()
             if before == after:
                 differing = {key: (found.get(key), it) for key, it in after.items() if found.get(key) != it}
                 assert not differing, differing

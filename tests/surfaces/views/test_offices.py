@@ -13,7 +13,7 @@ from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.vocabulary import ExecutionStatus, JobStatus
 from hanbeon.testing import TestKit
-from tests.surfaces.offices.office_kit import SESSIONS, Desk, add_tasks
+from tests.surfaces.offices.office_kit import SESSIONS, OfficeKit, add_tasks
 from tests.surfaces.views.page import check_types_of_values
 from tests.surfaces.views.reader import Reader, at_rest
 
@@ -21,11 +21,11 @@ LIMIT = 60.0
 
 
 @pytest.fixture
-async def desk(far_kit: TestKit) -> Desk:
-    desk = Desk(far_kit, add_tasks(far_kit.app))
+async def office(far_kit: TestKit) -> OfficeKit:
+    office = OfficeKit(far_kit, add_tasks(far_kit.app))
     add_more_tasks(far_kit.app)
-    await desk.open()
-    return desk
+    await office.open()
+    return office
 
 
 def add_more_tasks(app: App) -> None:
@@ -43,7 +43,7 @@ def add_more_tasks(app: App) -> None:
 async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool = True) -> set[str]:
     """Every row of the views is what the office answers for that job, and none is missing; the statuses seen."""
 
-    async def told() -> dict[str, Any]:
+    async def expected() -> dict[str, Any]:
         page = await offices.jobs(office_id, limit=1_000)
         jobs = {job.id: msgspec.to_builtins(await offices.job(office_id, job.id)) for job in page.items}
         for job in jobs.values() if far and reader.on_sqlite else ():
@@ -62,17 +62,17 @@ async def agree(offices: Offices, office_id: str, reader: Reader, *, far: bool =
             jobs[row["job_id"]]["executions"].append(execution)
         return jobs
 
-    return {job["status"] for job in (await at_rest(told, shown)).values()}
+    return {job["status"] for job in (await at_rest(expected, shown)).values()}
 
 
-async def test_a_view_says_what_the_office_says_from_the_first_state_to_the_last(desk: Desk, reader: Reader) -> None:
-    kit, seen = desk.kit, set()
+async def test_view_matches_the_office_through_all_states(office: OfficeKit, reader: Reader) -> None:
+    kit, seen = office.kit, set()
 
     async def look() -> None:
-        seen.update(await agree(desk.offices, desk.id, reader))
+        seen.update(await agree(office.offices, office.id, reader))
 
-    await desk.offices.change_config(desk.id, {"maxConcurrentJobs": 50, "maxConcurrentByRole": {"QA": 20}})
-    first, *_, dropped, stubborn = await desk.make(
+    await office.offices.change_config(office.id, {"maxConcurrentJobs": 50, "maxConcurrentByRole": {"QA": 20}})
+    first, *_, dropped, stubborn = await office.make(
         {
             "key": "first",
             "title": "the 'first' one, 첫째",
@@ -91,51 +91,49 @@ async def test_a_view_says_what_the_office_says_from_the_first_state_to_the_last
         {"role": "nobody", "key": "dropped", "handler": "work"},
         {"key": "stopped", "handler": "stubborn", "timeout_ms": 90_000_000},
     )
-    (blocked,) = await desk.make({"depends_on": [dropped.id, first.id], "key": "blocked"})
-    await desk.make({"depends_on": [dropped.id], "on_dependency_failure": "fail"})
+    (blocked,) = await office.make({"depends_on": [dropped.id, first.id], "key": "blocked"})
+    await office.make({"depends_on": [dropped.id], "on_dependency_failure": "fail"})
     await look()
-    await desk.offices.cancel(desk.id, dropped.id)
-    assert (await desk.job(blocked)).blocked_by == [dropped.id]
+    await office.offices.cancel(office.id, dropped.id)
+    assert (await office.job(blocked)).blocked_by == [dropped.id]
     await look()
     await kit.start_ready()
     await look()
-    await desk.offices.cancel(desk.id, stubborn.id)
+    await office.offices.cancel(office.id, stubborn.id)
     await look()
-    desk.gates.stop.set()
+    office.gates.stop.set()
     for _ in range(5):
         await kit.advance(61)
         await look()
         await kit.start_ready()
         await look()
-    desk.gates.hold.set()
+    office.gates.hold.set()
     await kit.run_all()
     await look()
-    await desk.offices.retry(desk.id, dropped.id)
+    await office.offices.retry(office.id, dropped.id)
     await look()
     await kit.run_all()
-    await desk.offices.cancel(desk.id, (await desk.one(role="PO")).id)
+    await office.offices.cancel(office.id, (await office.one(role="PO")).id)
     await look()
     assert seen | {"timeout"} == {status.value for status in JobStatus}
     await check_types_of_values(reader, "job_queue")
     await check_types_of_values(reader, "job_executions")
 
 
-async def test_attempts_that_were_lost_and_handed_back_are_told_in_the_words_of_the_office(
-    desk: Desk, reader: Reader
-) -> None:
+async def test_lost_and_released_attempts_use_office_vocabulary(office: OfficeKit, reader: Reader) -> None:
     """Both where the job went on and where it ended so."""
-    kit, found = desk.kit, dict[str, set[str]]()
-    await desk.make({"handler": "later"})
+    kit, found = office.kit, dict[str, set[str]]()
+    await office.make({"handler": "later"})
     assert await kit.tick() == 1
-    await agree(desk.offices, desk.id, reader)
-    await desk.make({"handler": "hold", "max_retries": 1})
+    await agree(office.offices, office.id, reader)
+    await office.make({"handler": "hold", "max_retries": 1})
     for _ in range(2):
         await kit.start_ready()
         await kit.clock.advance(200)  # Nobody renews the lease meanwhile.
         await kit.worker.recover.run_once()
-        await agree(desk.offices, desk.id, reader)
+        await agree(office.offices, office.id, reader)
         await kit.clock.advance(3_600)
-    for job in (await desk.offices.jobs(desk.id)).items:
+    for job in (await office.offices.jobs(office.id)).items:
         for attempt in await kit.app.store.attempts(job.id):
             (row,) = await reader.view("job_executions", f"job_id = '{job.id}' AND attempt = {attempt.attempt}")
             found.setdefault(attempt.status.value, set()).add(row["status"])
@@ -143,7 +141,7 @@ async def test_attempts_that_were_lost_and_handed_back_are_told_in_the_words_of_
     assert found[AttemptStatus.RELEASED] == {ExecutionStatus.CANCELLED}
 
 
-async def test_what_is_past_its_deadline_and_being_stopped_has_timed_out(app: App, app_url: str) -> None:
+async def test_overdue_job_being_stopped_is_shown_as_timeout(app: App, app_url: str) -> None:
     """On the real clock, which a reader has too."""
     gates = add_tasks(app)
     offices = Offices(app, None)
@@ -164,13 +162,13 @@ async def _statuses(offices: Offices, *jobs: schemas.Job) -> list[str]:
     return [(await offices.job(job.office_id, job.id)).status.value for job in jobs]
 
 
-async def test_jobs_of_other_queues_and_of_deleted_offices_are_not_shown(desk: Desk, reader: Reader) -> None:
-    await desk.kit.app.enqueue("work", {})
-    job = await desk.one()
-    other = await desk.offices.create({"name": "another", "sessions": SESSIONS})
-    await desk.offices.create_jobs(other.id, {"jobs": [{}, {}]})
-    await desk.kit.run_all()
+async def test_view_hides_other_queues_and_deleted_offices(office: OfficeKit, reader: Reader) -> None:
+    await office.kit.app.enqueue("work", {})
+    job = await office.one()
+    other = await office.offices.create({"name": "another", "sessions": SESSIONS})
+    await office.offices.create_jobs(other.id, {"jobs": [{}, {}]})
+    await office.kit.run_all()
     assert len(await reader.view("job_queue")) == len(await reader.view("job_executions")) == 3
-    await desk.offices.delete(other.id)
+    await office.offices.delete(other.id)
     assert [row["id"] for row in await reader.view("job_queue")] == [job.id]
     assert [row["job_id"] for row in await reader.view("job_executions")] == [job.id]

@@ -96,7 +96,7 @@ async def test_the_examples_of_the_page_work(far_kit: TestKit, reader: Reader) -
         assert await reader.rows(example) == []
 
 
-async def test_a_role_with_the_rights_of_the_page_reads_the_views_and_nothing_else(postgres_url: str) -> None:
+async def test_documented_grants_allow_reading_the_views_only(postgres_url: str) -> None:
     await migrate(postgres_url)
     admin = await asyncpg.connect(postgres_url)
     role = f"reader_{await admin.fetchval('SELECT current_database()')}"

@@ -24,23 +24,23 @@ async def timetable(far_kit: TestKit) -> Timetable:
 async def executions_agree(timetable: Timetable, reader: Reader) -> dict[str, Any]:
     """Every row is what the surface answers, and none is missing."""
 
-    async def told() -> dict[str, Any]:
+    async def expected() -> dict[str, Any]:
         return {each.execution_id: msgspec.to_builtins(each) for each in await timetable.executions()}
 
     async def shown() -> dict[str, Any]:
         return {row["execution_id"]: row for row in await reader.view("executions")}
 
-    return await at_rest(told, shown)
+    return await at_rest(expected, shown)
 
 
 async def schedules_agree(timetable: Timetable, reader: Reader) -> list[dict[str, Any]]:
     shown = sorted(await reader.view("schedules"), key=lambda row: str(row["id"]))
-    told = [msgspec.to_builtins(each) for each in (await timetable.schedules.list(limit=1_000)).items]
-    assert shown == [{name: it for name, it in each.items() if name not in NOT_SHOWN} for each in told]
+    expected = [msgspec.to_builtins(each) for each in (await timetable.schedules.list(limit=1_000)).items]
+    assert shown == [{name: it for name, it in each.items() if name not in NOT_SHOWN} for each in expected]
     return shown
 
 
-async def test_executions_of_both_types_from_the_first_state_to_the_last(timetable: Timetable, reader: Reader) -> None:
+async def test_executions_of_both_types_match_through_all_states(timetable: Timetable, reader: Reader) -> None:
     seen: set[tuple[str, str, str | None]] = set()
 
     async def look() -> None:
@@ -78,7 +78,7 @@ async def test_executions_of_both_types_from_the_first_state_to_the_last(timetab
     assert {("SCHEDULE", "PENDING", None), ("SCHEDULE", "RUNNING", None), ("MANUAL", "RUNNING", None)} <= seen
 
 
-async def test_schedules_of_every_kind_are_shown_and_deleted_ones_are_not(timetable: Timetable, reader: Reader) -> None:
+async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timetable, reader: Reader) -> None:
     kit = timetable.kit
     await timetable.make()
     await timetable.make(

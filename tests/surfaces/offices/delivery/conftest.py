@@ -9,15 +9,15 @@ import pytest
 
 from hanbeon import App
 from hanbeon.testing import TestKit
-from tests.surfaces.offices.office_kit import Desk, add_tasks
+from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 
 @pytest.fixture
-async def desk(kit_url: str) -> AsyncIterator[Desk]:
+async def office(kit_url: str) -> AsyncIterator[OfficeKit]:
     # Of today, since receivers refuse what was signed long ago.
     app = App(outbound_allow_private=True, webhook_timeout=4.0, webhook_patience=600)
     gates = add_tasks(app)
     async with TestKit(app, kit_url, start=dt.datetime.now(dt.UTC)) as kit:
-        desk = Desk(kit, gates)
-        await desk.open()
-        yield desk
+        office = OfficeKit(kit, gates)
+        await office.open()
+        yield office

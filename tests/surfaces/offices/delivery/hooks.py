@@ -6,15 +6,15 @@ import json
 from typing import Any
 
 from tests.outbound.web import Seen, Web
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
-async def listen(desk: Desk, *webs: Web, **hook: Any) -> list[str]:
+async def listen(office: OfficeKit, *webs: Web, **hook: Any) -> list[str]:
     """Have the office tell these servers; the ids of the webhooks."""
     hooks = [{"url": f"{web.url}/hook", "secret": SECRET} | hook for web in webs]
-    return [each.id for each in (await desk.offices.change(desk.id, {"webhooks": hooks})).webhooks]
+    return [each.id for each in (await office.offices.change(office.id, {"webhooks": hooks})).webhooks]
 
 
 def types(web: Web) -> list[str]:
@@ -25,6 +25,6 @@ def ids(seen: list[Seen]) -> list[str]:
     return [each.headers["webhook-id"] for each in seen]
 
 
-async def statuses(desk: Desk, hook: str) -> list[str]:
+async def statuses(office: OfficeKit, hook: str) -> list[str]:
     """What became of each event for the webhook."""
-    return [f"{each.type} {each.status}" for each in (await desk.offices.deliveries(desk.id, hook)).items]
+    return [f"{each.type} {each.status}" for each in (await office.offices.deliveries(office.id, hook)).items]

@@ -12,19 +12,19 @@ from hanbeon import App
 from hanbeon.errors import InvalidInput
 from hanbeon.testing import TestKit
 from tests.surfaces.offices.delivery.hooks import SECRET
-from tests.surfaces.offices.office_kit import Desk, add_tasks
+from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 URL = "https://example.org/hook"
 
 
 @pytest.fixture
-async def desk(sqlite_url: str) -> AsyncIterator[Desk]:
+async def office(sqlite_url: str) -> AsyncIterator[OfficeKit]:
     """One that may not go to private addresses."""
     app = App()
     async with TestKit(app, sqlite_url) as kit:
-        desk = Desk(kit, add_tasks(app))
-        await desk.open()
-        yield desk
+        office = OfficeKit(kit, add_tasks(app))
+        await office.open()
+        yield office
 
 
 @pytest.mark.parametrize(
@@ -57,41 +57,41 @@ async def desk(sqlite_url: str) -> AsyncIterator[Desk]:
         ("https://example.org", "webhooks[0]"),
     ],
 )
-async def test_a_webhook_that_does_not_fit_changes_nothing(desk: Desk, hook: Any, field: str) -> None:
+async def test_invalid_webhook_changes_nothing(office: OfficeKit, hook: Any, field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        await desk.offices.create({"name": "x", "webhooks": [hook]})
+        await office.offices.create({"name": "x", "webhooks": [hook]})
     with pytest.raises(InvalidInput) as refused_too:
-        await desk.offices.change(desk.id, {"name": "changed", "webhooks": [hook]})
+        await office.offices.change(office.id, {"name": "changed", "webhooks": [hook]})
     for refusal in (refused.value, refused_too.value):
         assert refusal.field == field
         assert "geheim" not in str(refusal)
-    (office,) = (await desk.offices.list()).items
-    assert (office.name, office.webhooks) == ("an office", [])
+    (changed,) = (await office.offices.list()).items
+    assert (changed.name, changed.webhooks) == ("an office", [])
 
 
-async def test_the_same_events_twice_are_once_and_none_are_none(desk: Desk) -> None:
+async def test_the_same_events_twice_are_once_and_none_are_none(office: OfficeKit) -> None:
     hooks = [{"url": URL, "secret": SECRET, "events": events} for events in (["job_failed"] * 2, [], None)]
-    office = await desk.offices.change(desk.id, {"webhooks": hooks})
-    assert [each.events for each in office.webhooks] == [["job_failed"], [], None]
-    assert len({each.id for each in office.webhooks}) == 3
+    changed = await office.offices.change(office.id, {"webhooks": hooks})
+    assert [each.events for each in changed.webhooks] == [["job_failed"], [], None]
+    assert len({each.id for each in changed.webhooks}) == 3
 
 
 def _coded(size: int) -> str:
     return base64.b64encode(b"s" * size).decode()
 
 
-async def test_secrets_are_base64_with_or_without_their_prefix(desk: Desk) -> None:
+async def test_secrets_are_base64_with_or_without_their_prefix(office: OfficeKit) -> None:
     for size in (24, 25, 26, 32, 64):
         for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
-            office = await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
-            assert secret not in str(office)
+            changed = await office.offices.change(office.id, {"webhooks": [{"url": URL, "secret": secret}]})
+            assert secret not in str(changed)
 
 
 @pytest.mark.parametrize("size", [1, 16, 23, 65, 100])
-async def test_secrets_have_as_many_bytes_as_the_standard_wants(desk: Desk, size: int) -> None:
+async def test_secrets_have_as_many_bytes_as_the_standard_wants(office: OfficeKit, size: int) -> None:
     for secret in (_coded(size), f"whsec_{_coded(size)}", _coded(size).rstrip("=")):
         with pytest.raises(InvalidInput, match=f"of {size} bytes.* 24 to 64.*openssl rand -base64 24") as refused:
-            await desk.offices.change(desk.id, {"webhooks": [{"url": URL, "secret": secret}]})
+            await office.offices.change(office.id, {"webhooks": [{"url": URL, "secret": secret}]})
         assert refused.value.field == "webhooks[0].secret"
         assert secret not in str(refused.value)
 
@@ -103,32 +103,32 @@ async def test_secrets_have_as_many_bytes_as_the_standard_wants(desk: Desk, size
         *("no address", "mailto:", "mailto://", "slack://geheim", "mailto://user:****@example.org", 5, None, "://x"),
     ],
 )
-async def test_a_target_that_does_not_fit_changes_nothing(desk: Desk, target: Any) -> None:
-    before = await desk.offices.get(desk.id)
+async def test_invalid_target_changes_nothing(office: OfficeKit, target: Any) -> None:
+    before = await office.offices.get(office.id)
     with pytest.raises(InvalidInput) as refusal:
-        await desk.offices.change(desk.id, {"notifications": ["mailtos://a:b@example.org", target]})
+        await office.offices.change(office.id, {"notifications": ["mailtos://a:b@example.org", target]})
     assert refusal.value.field == "notifications[1]"
     assert "geheim" not in str(refusal.value)
-    assert await desk.offices.get(desk.id) == before
+    assert await office.offices.get(office.id) == before
 
 
-async def test_targets_are_shown_without_their_secrets_and_known_by_that(desk: Desk) -> None:
+async def test_targets_are_shown_and_matched_without_their_secrets(office: OfficeKit) -> None:
     first, second = "mailtos://ada:geheim@mail.example.org?to=team@example.org", "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdn"
-    office = await desk.offices.change(desk.id, {"notifications": [first, second, second]})
-    shown = office.notifications
+    changed = await office.offices.change(office.id, {"notifications": [first, second, second]})
+    shown = changed.notifications
     assert shown == ["mailtos://ada:****@mail.example.org?****", "slack://****", "slack://****"]
-    assert "geheim" not in str(office)
-    before = await _ids(desk)
+    assert "geheim" not in str(changed)
+    before = await _ids(office)
     # In another order, and one less.
-    await desk.offices.change(desk.id, {"notifications": [shown[1], shown[0]]})
-    after = await _ids(desk)
+    await office.offices.change(office.id, {"notifications": [shown[1], shown[0]]})
+    after = await _ids(office)
     assert after == {before_id: url for before_id, url in before.items() if before_id in after}
     assert list(after.values()) == [second, first]
     with pytest.raises(InvalidInput, match="masked"):
-        await desk.offices.change(desk.id, {"notifications": [shown[1], shown[1]]})
-    assert (await desk.offices.change(desk.id, {"notifications": None})).notifications == []
+        await office.offices.change(office.id, {"notifications": [shown[1], shown[1]]})
+    assert (await office.offices.change(office.id, {"notifications": None})).notifications == []
 
 
-async def _ids(desk: Desk) -> dict[str, str]:
-    rows = await desk.kit.app.store.read(lambda tx: tx.fetch("listeners_of", f'["{desk.id}"]'))
+async def _ids(office: OfficeKit) -> dict[str, str]:
+    rows = await office.kit.app.store.read(lambda tx: tx.fetch("listeners_of", f'["{office.id}"]'))
     return {row["id"]: row["url"] for row in rows}

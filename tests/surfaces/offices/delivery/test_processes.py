@@ -13,7 +13,7 @@ from tests.databases.ports import free_port
 from tests.outbound.web import Peer, Web, reply, silence
 from tests.processes.workers import WorkerProcess, worker_processes
 from tests.surfaces.offices.delivery.hooks import SECRET, ids
-from tests.surfaces.offices.delivery.webhook_run import MODULE, SETTINGS, Town, town, until
+from tests.surfaces.offices.delivery.webhook_run import MODULE, SETTINGS, WebhookRun, until, webhook_run
 
 JOBS = 60
 # Where nobody is killed, nobody is to be mistaken for dead on a machine that is busy.
@@ -27,31 +27,31 @@ async def _slowly(peer: Peer) -> None:
 
 
 @pytest.mark.chaos
-async def test_workers_killed_between_event_and_delivery_lose_and_double_nothing(database_url: str) -> None:
+async def test_killed_workers_lose_and_duplicate_no_delivery(database_url: str) -> None:
     rng = random.Random(7)
-    async with Web(_slowly) as web, town(database_url, web) as here:
-        (hook,) = here.hooks
+    async with Web(_slowly) as web, webhook_run(database_url, web) as run:
+        (hook,) = run.hooks
         workers = [WorkerProcess.start(database_url, MODULE, settings=SETTINGS) for _ in range(2)]
         try:
-            await here.make(JOBS, pause=0.02)
+            await run.make(JOBS, pause=0.02)
             for _ in range(4):
                 workers[0].wait_ready()
                 heard = len(web.seen)
 
                 async def more(heard: int = heard) -> bool:
-                    return len(web.seen) > heard + 5 or await here.all_delivered(hook)
+                    return len(web.seen) > heard + 5 or await run.all_delivered(hook)
 
                 await until(more, "deliveries go on")
                 victim = workers.pop(rng.randrange(len(workers)))
                 victim.kill()
                 victim.end()
                 workers.append(WorkerProcess.start(database_url, MODULE, settings=SETTINGS))
-            await until(lambda: _all_done(here, JOBS), "all jobs are done")
-            await until(lambda: here.all_delivered(hook), "all events are delivered")
+            await until(lambda: _all_done(run, JOBS), "all jobs are done")
+            await until(lambda: run.all_delivered(hook), "all events are delivered")
         finally:
             for worker in workers:
                 worker.end()
-        deliveries = await here.assert_one_delivery_for_each_event(hook)
+        deliveries = await run.assert_one_delivery_for_each_event(hook)
         assert set(ids(web.seen)) == {each.id for each in deliveries}
         # One whose answer was lost came again: under the same id, with the same bytes.
         bodies = {(seen.headers["webhook-id"], seen.body) for seen in web.seen}
@@ -61,19 +61,19 @@ async def test_workers_killed_between_event_and_delivery_lose_and_double_nothing
 
 
 async def test_two_workers_make_one_delivery_of_each_event(database_url: str) -> None:
-    async with Web(reply(204)) as first, Web(reply(204)) as second, town(database_url, first, second) as here:
+    async with Web(reply(204)) as first, Web(reply(204)) as second, webhook_run(database_url, first, second) as run:
         with worker_processes(2, database_url, module=MODULE, settings=SETTINGS | UNHURRIED):
-            await asyncio.gather(*(here.make(JOBS // 4) for _ in range(4)))
-            for web, hook in zip((first, second), here.hooks, strict=True):
-                await until(lambda: _all_done(here, JOBS), "all jobs are done")
-                await until(lambda hook=hook: here.all_delivered(hook), "all events are delivered")  # type: ignore[misc]
-                deliveries = await here.assert_one_delivery_for_each_event(hook)
+            await asyncio.gather(*(run.make(JOBS // 4) for _ in range(4)))
+            for web, hook in zip((first, second), run.hooks, strict=True):
+                await until(lambda: _all_done(run, JOBS), "all jobs are done")
+                await until(lambda hook=hook: run.all_delivered(hook), "all events are delivered")  # type: ignore[misc]
+                deliveries = await run.assert_one_delivery_for_each_event(hook)
                 # Nobody was killed: nothing came twice.
                 assert sorted(ids(web.seen)) == sorted(each.id for each in deliveries)
 
 
 @pytest.mark.slow
-async def test_webhooks_that_are_dead_for_a_whole_run_slow_and_lose_nothing(database_url: str) -> None:
+async def test_dead_webhooks_slow_down_and_lose_nothing(database_url: str) -> None:
     """One refuses connections, one takes them and is silent; a third is well. Hundreds of jobs do not notice."""
     jobs = 200
     settings = SETTINGS | UNHURRIED | {"webhook_timeout": 5.0, "webhook_patience": 1.0}
@@ -83,32 +83,32 @@ async def test_webhooks_that_are_dead_for_a_whole_run_slow_and_lose_nothing(data
         async with (
             Web(silence) as silent,
             Web(reply(204)) as well,
-            town(database_url, f"http://127.0.0.1:{port}/hook", silent, well) as here,
+            webhook_run(database_url, f"http://127.0.0.1:{port}/hook", silent, well) as run,
         ):
-            dead, mute, alive = here.hooks
+            dead, mute, alive = run.hooks
             with worker_processes(1, database_url, module=MODULE, settings=settings, concurrency=4):
-                await here.make(jobs)
-                await until(lambda: _all_done(here, jobs), "all jobs are done")
-                await until(lambda: here.all_delivered(alive), "the one that is well has heard all")
+                await run.make(jobs)
+                await until(lambda: _all_done(run, jobs), "all jobs are done")
+                await until(lambda: run.all_delivered(alive), "the one that is well has heard all")
 
                 async def is_shown() -> bool:
-                    webhooks = {each.id: each for each in (await here.offices.get(here.office)).webhooks}
+                    webhooks = {each.id: each for each in (await run.offices.get(run.office)).webhooks}
                     return webhooks[dead].state == "disabled"
 
                 await until(is_shown, "the dead one is disabled")
-                webhooks = {each.id: each for each in (await here.offices.get(here.office)).webhooks}
+                webhooks = {each.id: each for each in (await run.offices.get(run.office)).webhooks}
                 assert "no connection" in (webhooks[dead].last_error or "")
                 assert (webhooks[alive].state, webhooks[alive].consecutive_failures) == ("enabled", 0)
                 assert webhooks[mute].last_success_at is None
-                assert not any(each.status == "delivered" for each in await here.deliveries(dead))
+                assert not any(each.status == "delivered" for each in await run.deliveries(dead))
                 held.close()
                 async with Web(reply(204), port=port) as back:
-                    await here.offices.enable_webhook(here.office, dead)
-                    await until(lambda: here.all_delivered(dead), "all that it missed has come")
-                    deliveries = await here.assert_one_delivery_for_each_event(dead)
+                    await run.offices.enable_webhook(run.office, dead)
+                    await until(lambda: run.all_delivered(dead), "all that it missed has come")
+                    deliveries = await run.assert_one_delivery_for_each_event(dead)
                     assert set(ids(back.seen)) == {each.id for each in deliveries}
                     assert len(deliveries) == 3 * jobs
 
 
-async def _all_done(here: Town, jobs: int) -> bool:
-    return await here.done() == jobs
+async def _all_done(run: WebhookRun, jobs: int) -> bool:
+    return await run.done() == jobs

@@ -16,7 +16,7 @@ from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.offices.service import Offices
 from tests.outbound.web import Web, reply, silence
 from tests.surfaces.offices.delivery.hooks import SECRET, listen, statuses
-from tests.surfaces.offices.office_kit import Desk
+from tests.surfaces.offices.office_kit import OfficeKit
 
 NOBODY_S = "https://example.org/hook"
 
@@ -103,9 +103,7 @@ async def test_where_nobody_listens_events_cost_the_relay_nothing(app: App, monk
     assert len(asked) == 2
 
 
-async def test_where_somebody_listens_a_quiet_relay_asks_one_question_a_poll(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_quiet_relay_sends_one_query_per_poll(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.task(name="work")(_work)
     await _office(app, 1)
     relay = Relay(app.store, app.settings, app.clock)
@@ -116,12 +114,12 @@ async def test_where_somebody_listens_a_quiet_relay_asks_one_question_a_poll(
     assert len(asked) == 1
 
 
-async def test_deliveries_tell_nobody_of_themselves(desk: Desk) -> None:
+async def test_deliveries_tell_nobody_of_themselves(office: OfficeKit) -> None:
     async with Web(reply(204)) as web:
-        (hook,) = await listen(desk, web)
-        await desk.one()
-        assert await desk.kit.run_all() == 4
-        assert len(await statuses(desk, hook)) == 3
+        (hook,) = await listen(office, web)
+        await office.one()
+        assert await office.kit.run_all() == 4
+        assert len(await statuses(office, hook)) == 3
 
 
 async def test_silent_webhooks_take_no_slot_from_jobs(app_url: str) -> None:
@@ -148,8 +146,8 @@ async def test_silent_webhooks_take_no_slot_from_jobs(app_url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hanbeon.webhook", "hanbeon.notification", "hanbeon.mine"])
-async def test_built_in_tasks_are_nobody_s_to_name(desk: Desk, name: str) -> None:
-    app = desk.kit.app
+async def test_built_in_tasks_are_nobody_s_to_name(office: OfficeKit, name: str) -> None:
+    app = office.kit.app
     with pytest.raises(TaskDefinitionError, match="built-in"):
         app.task(name=name)(_work)
     with pytest.raises(TaskDefinitionError, match="built-in"):
@@ -157,18 +155,18 @@ async def test_built_in_tasks_are_nobody_s_to_name(desk: Desk, name: str) -> Non
     with pytest.raises(UnknownTask):
         await app.enqueue(name, {"listener": "x", "body": "x"})
     with pytest.raises(UnknownTask):
-        await desk.offices.change(desk.id, {"sessions": {"default": name}})
-    await desk.refused(UnknownTask, {"handler": name})
+        await office.offices.change(office.id, {"sessions": {"default": name}})
+    await office.refused(UnknownTask, {"handler": name})
     assert name not in app.tasks.names()
 
 
-async def test_explain_knows_who_sends(desk: Desk) -> None:
+async def test_explain_knows_who_sends(office: OfficeKit) -> None:
     async with Web(reply(500)) as web:
-        (hook,) = await listen(desk, web, events=["job_ready"])
-        await desk.one()
-        await desk.kit.tick()
-        (delivery,) = (await desk.offices.deliveries(desk.id, hook)).items
-        codes = [each.code for each in (await desk.kit.app.explain(delivery.id)).reasons]
+        (hook,) = await listen(office, web, events=["job_ready"])
+        await office.one()
+        await office.kit.tick()
+        (delivery,) = (await office.offices.deliveries(office.id, hook)).items
+        codes = [each.code for each in (await office.kit.app.explain(delivery.id)).reasons]
         assert codes == ["retry_time"]
 
 
@@ -178,9 +176,9 @@ def _questions(app: App, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     database: Any = app.store.database
 
     def watched(word: str, way: Any) -> Any:
-        def ask(*told: Any) -> Any:
+        def ask(*args: Any) -> Any:
             asked.append(word)
-            return way(*told)
+            return way(*args)
 
         return ask
 

@@ -34,7 +34,7 @@ def make_app(url: str, **settings: Any) -> App:
     return app
 
 
-class Town:
+class WebhookRun:
     """One office, seen from an App that does not work."""
 
     def __init__(self, app: App, office: str, hooks: list[str]) -> None:
@@ -57,7 +57,7 @@ class Town:
                 return found
             cursor = page.next_cursor
 
-    async def told(self) -> list[int]:
+    async def event_ids(self) -> list[int]:
         """The ids of the office's events."""
         found: list[int] = []
         after, more = 0, True
@@ -71,7 +71,7 @@ class Town:
         deliveries = await self.deliveries(hook)
         report = await verify(self.app.store)
         with guarantee():
-            assert Counter(each.event_id for each in deliveries) == Counter(await self.told())
+            assert Counter(each.event_id for each in deliveries) == Counter(await self.event_ids())
             assert len({each.id for each in deliveries}) == len(deliveries)
             assert report.sound, report.errors
         return deliveries
@@ -79,23 +79,23 @@ class Town:
     async def all_delivered(self, hook: str) -> bool:
         """Whether every event has become a delivery, and every delivery was taken."""
         deliveries = await self.deliveries(hook)
-        return len(deliveries) >= len(await self.told()) and all(each.status == "delivered" for each in deliveries)
+        return len(deliveries) >= len(await self.event_ids()) and all(each.status == "delivered" for each in deliveries)
 
 
 @contextlib.asynccontextmanager
-async def town(url: str, *webs: Web | str) -> AsyncIterator[Town]:
+async def webhook_run(url: str, *webs: Web | str) -> AsyncIterator[WebhookRun]:
     await migrate(url)
     async with make_app(url, **SETTINGS) as app:
         hooks = [{"url": web if isinstance(web, str) else f"{web.url}/hook", "secret": SECRET} for web in webs]
         office = await Offices(app).create(
             {
-                "name": "a town",
+                "name": "an office",
                 "config": {"maxConcurrentJobs": 20, "maxRetries": 50, "retryBaseDelay": 0},
                 "sessions": {"default": "work"},
                 "webhooks": hooks,
             }
         )
-        yield Town(app, office.id, [each.id for each in office.webhooks])
+        yield WebhookRun(app, office.id, [each.id for each in office.webhooks])
 
 
 async def until(so: Callable[[], Awaitable[bool]], what: str) -> None:

@@ -18,76 +18,76 @@ QUICK = {"lease": 2.0, "poll": 1.0}
 DEFECTS = ("loop_failed", "attempt_crashed", "was never retrieved", "was never awaited")
 
 
-class Crew:
-    """Some workers of one database. None that was not killed by the crew may end, and none may report a defect."""
+class Fleet:
+    """Some workers of one database. None that was not killed by the fleet may end, and none may report a defect."""
 
     def __init__(self, url: str, **options: Any) -> None:
         self._url = url
         self._options: dict[str, Any] = {"module": "tests.chaos.worker_app", "settings": QUICK} | options
         self.at_work: list[WorkerProcess] = []
-        self._gone: list[WorkerProcess] = []
+        self._ended: list[WorkerProcess] = []
 
-    def hire(self, count: int = 1, **options: Any) -> WorkerProcess:
+    def start(self, count: int = 1, **options: Any) -> WorkerProcess:
         """Start more; the last of them. They are not ready yet."""
         for _ in range(count):
             self.at_work.append(WorkerProcess.start(**{"url": self._url} | self._options | options))
         return self.at_work[-1]
 
-    async def ready(self) -> Crew:
+    async def ready(self) -> Fleet:
         await asyncio.gather(*(asyncio.to_thread(worker.wait_ready) for worker in self.at_work))
         return self
 
     def kill(self, worker: WorkerProcess) -> None:
         """SIGKILL, and reap."""
-        self._dismiss(worker)
+        self._remove(worker)
         worker.end()
 
     def replace_one(self, rng: random.Random) -> None:
         """Kill any of them, whatever it does just now, and start another."""
         self.kill(rng.choice(self.at_work))
-        self.hire()
+        self.start()
 
-    async def relieve_one(self, rng: random.Random) -> None:
+    async def roll_one(self, rng: random.Random) -> None:
         """Start another and end one of the others cleanly."""
         worker = rng.choice(self.at_work)
-        self._dismiss(worker)
-        self.hire()
+        self._remove(worker)
+        self.start()
         await asyncio.to_thread(worker.wait_ready)  # Before it is ready, SIGTERM simply ends it.
         await asyncio.to_thread(worker.stop)
 
-    def gone(self, worker: WorkerProcess) -> None:
+    def ended(self, worker: WorkerProcess) -> None:
         """This one was told to end, and has."""
         self.at_work.remove(worker)
-        self._gone.append(worker)
+        self._ended.append(worker)
 
-    def _dismiss(self, worker: WorkerProcess) -> None:
+    def _remove(self, worker: WorkerProcess) -> None:
         assert worker.alive, f"{worker.name} has ended by itself; it said:\n{worker.output}"
-        self.gone(worker)
+        self.ended(worker)
 
     def assert_healthy(self) -> None:
         for worker in self.at_work:
             assert worker.alive, f"{worker.name} has ended by itself; it said:\n{worker.output}"
-        for worker in (*self.at_work, *self._gone):
+        for worker in (*self.at_work, *self._ended):
             before, defect, after = _split_at_defect(worker.output)
             assert not defect, f"{worker.name} reports a defect:\n{before[-1000:]}{defect}{after[:4000]}"
 
     def end(self) -> None:
-        for worker in (*self.at_work, *self._gone):
+        for worker in (*self.at_work, *self._ended):
             worker.end()
 
     def note(self, error: BaseException) -> None:
-        for worker in (*self.at_work, *self._gone):
+        for worker in (*self.at_work, *self._ended):
             error.add_note(f"{worker.name} said:\n{worker.output[-3000:]}")
 
 
-def _split_at_defect(said: str) -> tuple[str, str, str]:
-    return next((said.partition(word) for word in DEFECTS if word in said), (said, "", ""))
+def _split_at_defect(output: str) -> tuple[str, str, str]:
+    return next((output.partition(word) for word in DEFECTS if word in output), (output, "", ""))
 
 
 @contextmanager
-def crew(url: str, **options: Any) -> Iterator[Crew]:
+def fleet(url: str, **options: Any) -> Iterator[Fleet]:
     """None outlives the block. If it fails, its error is told what they said."""
-    made = Crew(url, **options)
+    made = Fleet(url, **options)
     try:
         yield made
         made.assert_healthy()
