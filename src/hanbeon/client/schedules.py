@@ -11,10 +11,10 @@ from hanbeon.client.calls import wait
 from hanbeon.client.flow import Flow, Response
 from hanbeon.client.methods import Async, Resource, Sync, asks, pages, runs
 from hanbeon.client.route import Fill, Route, nothing, shape
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schedules.words import Fields, Moment, Times
+from hanbeon.surfaces.schema import Explanation
 
 _TASKS = "/api/tasks"
 _TASK = f"{_TASKS}/{{task_id}}"

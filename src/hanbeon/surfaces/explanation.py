@@ -1,4 +1,4 @@
-"""Why a job is not running, in the words of a surface: its own for how a job ended, and instants in a zone."""
+"""Explanations of the engine in the statuses of a surface, with instants in the zone of the installation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.lifecycle import State
-from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schema import Explanation
 
 
 def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:

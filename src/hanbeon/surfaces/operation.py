@@ -49,7 +49,10 @@ class Operation(NamedTuple):
     accepted: str | None = None
     """Attribute of the result: where it is true, the status is 202."""
     location: str | None = None
-    """Path of what was created, with fields of the result and parameters of the path."""
+    """Path of what was created, with parameters of the path and fields of the result.
+
+    A parameter comes before a field of the same name, which is then `{result.name}`.
+    """
     links: Mapping[str, str] = {}
     """Parameters of paths below its own, as OpenAPI runtime expressions."""
     media: str = "application/json"

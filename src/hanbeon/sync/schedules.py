@@ -6,11 +6,11 @@ import builtins
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar, Unpack
 
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.api import AppSchedules
 from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes
 from hanbeon.surfaces.schedules.words import Fields, Moment, Times
+from hanbeon.surfaces.schema import Explanation
 from hanbeon.sync.background import Background
 
 T = TypeVar("T")

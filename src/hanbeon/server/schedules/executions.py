@@ -9,7 +9,7 @@ from hanbeon.server.offices.bodies import Cursor, JobId, Name, PageSize
 from hanbeon.server.operation import Operation, Reply
 from hanbeon.server.request import ApiRequest
 from hanbeon.server.schedules import bodies
-from hanbeon.surfaces.offices.schemas import Explanation
+from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus

@@ -8,18 +8,18 @@ from typing import Any, Unpack
 
 from hanbeon.domain.job import is_id
 from hanbeon.errors import ScheduleNotFound
-from hanbeon.surfaces.offices.base import OfficeApp
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.fields import AnySchedule, AnyTask, Changes, key_of, name_of_task
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.schedules.words import Fields, Moment, Times
+from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.service import SurfaceApp
 
 
 class AppSchedules:
     """When the tasks of an App run by themselves, and the executions that come of it. The App must be open."""
 
-    def __init__(self, app: OfficeApp) -> None:
+    def __init__(self, app: SurfaceApp) -> None:
         self._service = Schedules(app)
 
     # Schedules

@@ -14,10 +14,10 @@ from hanbeon.store.operations.executions import ExecutionRecord
 from hanbeon.store.operations.schedules import FireRecord, ScheduleRecord
 from hanbeon.store.operations.tasks import TaskRecord
 from hanbeon.surfaces.explanation import explanation_view
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.body import fields_of
 from hanbeon.surfaces.schedules.vocabulary import error_code, status_of
+from hanbeon.surfaces.schema import Explanation
 
 
 class Serializer:

@@ -25,12 +25,12 @@ from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices.base import OfficeApp
-from hanbeon.surfaces.offices.schemas import Explanation
 from hanbeon.surfaces.schedules import body, schemas
 from hanbeon.surfaces.schedules.preview import PREVIEW_MOST, check_n, preview_request, previewed
 from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
+from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.service import SurfaceApp
 from hanbeon.surfaces.validation import page_size, place, table, text
 from hanbeon.tasks.options import did_you_mean, one_of
 from hanbeon.tasks.task_settings import settings_of
@@ -41,7 +41,7 @@ LOCAL = "local"
 class Schedules:
     """The tasks, schedules and executions of one App."""
 
-    def __init__(self, app: OfficeApp) -> None:
+    def __init__(self, app: SurfaceApp) -> None:
         self._app = app
 
     # Tasks
