@@ -1,7 +1,7 @@
 """Follows an office with many WebSockets at once, makes jobs in it, and prints how late each event arrives.
 
-`python -m bench.event_listeners SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener is a socket
-here that looks at the clock when a frame is there: what a real client does with it is not what is measured.
+`python -m bench.event_listeners SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener is a
+socket here that looks at the clock when a frame is there: what a real client does with it is not what is measured.
 """
 
 from __future__ import annotations

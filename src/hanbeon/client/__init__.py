@@ -20,7 +20,7 @@ from hanbeon.client.problems import (
     UnexpectedAnswer,
     Unreachable,
 )
-from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.offices.schemas import JobSpec
 
 __all__ = [
     "AsyncClient",

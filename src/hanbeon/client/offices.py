@@ -14,9 +14,9 @@ from hanbeon.client.flow import Flow, Response, Stream
 from hanbeon.client.methods import Async, Resource, Sync, asks, pages, runs, tells
 from hanbeon.client.route import Fill, Route, nothing, shape
 from hanbeon.surfaces.offices import schemas
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
-from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.offices.schemas import JobSchedulerConfig, JobSpec
 from hanbeon.surfaces.offices.vocabulary import JobStatus
+from hanbeon.surfaces.schema import Explanation
 
 _OFFICES = "/api/offices"
 _OFFICE = f"{_OFFICES}/{{id}}"
@@ -192,7 +192,7 @@ class OfficeCalls(Resource):
         """What it printed, also while it runs; go on with `after`, at once if there is `more`."""
         return Fill(_of(job), {"attempt": attempt, "after": after, "limit": limit})
 
-    @asks(Route("GET", f"{_JOB}/explain", shape(schemas.Explanation)))
+    @asks(Route("GET", f"{_JOB}/explain", shape(Explanation)))
     def explain(self, job: JobOrId) -> Fill:
         """Why it is not running."""
         return Fill(_of(job))

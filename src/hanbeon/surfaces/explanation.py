@@ -1,4 +1,4 @@
-"""Why a job is not running, in the words of a surface: its own for how a job ended, and instants in a zone."""
+"""Explanations of the engine in the statuses of a surface, with instants in the zone of the installation."""
 
 from __future__ import annotations
 

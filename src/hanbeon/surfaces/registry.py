@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# OFF
+from hanbeon.surfaces.offices.surface import SURFACE as OFFICES
 from hanbeon.surfaces.schedules.surface import SURFACE as SCHEDULES
 from hanbeon.surfaces.surface import Surface
 
-SURFACES: tuple[Surface, ...] = (SCHEDULES,)
+SURFACES: tuple[Surface, ...] = (OFFICES, SCHEDULES)

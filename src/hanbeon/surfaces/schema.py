@@ -29,10 +29,11 @@ NameOrEmpty = Annotated[
         extra={EXPECTED: f"a string of at most {NAME_LIMIT} characters without NUL"},
     ),
 ]
-Uuid = Annotated[str, Meta(pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
+# The length, because `$` also matches before a line end.
+Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
 PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
-IdCursor = Annotated[str, Meta(pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
+IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
 EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, inspect
+from msgspec import UNSET, UnsetType, inspect
 
 from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import check_names, did_you_mean
 
 T = TypeVar("T")
+D = TypeVar("D")
 _NAME_SHOWN = 80
 PAGE_MOST = 1_000
 CURSOR_DIGITS = 18
@@ -61,13 +62,33 @@ def decode(data: bytes, kind: type[T]) -> T:
 def validate(kind: type[T], given: Mapping[str, Any]) -> T:
     """Make a struct from values under the names that Python uses for its fields.
 
-    Structs of the right type inside are taken as they are.
+    Structs inside are checked like mappings: one that Python code made by hand has never been validated.
     """
-    renamed = {_wire_names(kind).get(name, name): value for name, value in given.items() if value is not UNSET}
+    names = _wire_names(kind)
+    renamed = {names.get(name, name): _unpacked(value) for name, value in given.items() if value is not UNSET}
     try:
-        return msgspec.convert(renamed, kind)
+        made = msgspec.convert(renamed, kind)
     except msgspec.ValidationError as error:
         raise _invalid(renamed, kind, error, _python_name) from None
+    for name, value in renamed.items():
+        check_encodable(value, name)
+    return made
+
+
+def check_encodable(value: Any, field: str) -> None:
+    """Reject half of a surrogate pair, which a Python string may hold and JSON may not.
+
+    Elements of arrays are not searched: a batch is long, and is encoded later anyway.
+    """
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("must not contain half of a surrogate pair", field=field) from None
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            check_encodable(name, field)
+            check_encodable(each, _join(field, str(name)[:_NAME_SHOWN]))
 
 
 def convert(kind: type[T], value: Any) -> T:
@@ -78,9 +99,24 @@ def convert(kind: type[T], value: Any) -> T:
         raise _invalid(value, kind, error, _wire_name) from None
 
 
+def or_default(value: T | UnsetType | None, default: D) -> T | D:
+    """The value of an optional field, or `default` if the client left it out or sent null."""
+    return default if value is None or isinstance(value, UnsetType) else value
+
+
 def given_fields(request: msgspec.Struct) -> dict[str, Any]:
     """The fields that the client sent, by the names that Python uses for them."""
     return {name: value for name in request.__struct_fields__ if (value := getattr(request, name)) is not UNSET}
+
+
+def _unpacked(value: Any) -> Any:
+    """Structs, also those in a list, as mappings by the names that JSON uses."""
+    if isinstance(value, list | tuple):
+        return [_unpacked(each) if isinstance(each, msgspec.Struct) else each for each in value]
+    if isinstance(value, msgspec.Struct):
+        names = _wire_names(type(value))
+        return {names[name]: _unpacked(each) for name, each in given_fields(value).items()}
+    return value
 
 
 def _wire_names(kind: Any) -> dict[str, str]:
@@ -102,6 +138,8 @@ def _python_name(field: inspect.Field) -> str:
 
 
 Steps = list[str]
+Extra = Mapping[str, Any]
+NO_EXTRA: Extra = {}
 _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 _ANY_KEY = "..."
 
@@ -122,25 +160,30 @@ class _Walk:
     def __init__(self, name_of: FieldName) -> None:
         self._name_of = name_of
 
-    def violation(self, info: inspect.Type, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
-        extra = _extra(info)
+    def violation(
+        self, info: inspect.Type, value: Any, field: str, steps: Steps | None, inherited: Extra = NO_EXTRA
+    ) -> InvalidInput | None:
+        """`inherited`: of the array or object that the value is an element of."""
+        extra = {**inherited, **_extra(info)}
         info = bare(info)
         if isinstance(info, inspect.UnionType):
-            return self._union(info, value, field, steps)
+            return self._union(info, value, field, steps, _secrecy(extra))
         if isinstance(info, inspect.StructType):
-            return self._struct(info, value, field, steps)
+            return self._struct(info, value, field, steps, extra)
         if isinstance(info, inspect.DictType):
-            return self._dict(info, value, field, steps)
+            return self._dict(info, value, field, steps, extra)
         if isinstance(info, inspect.ListType):
-            return self._list(info, value, field, steps)
+            return self._list(info, value, field, steps, extra)
         if _accepts(info, value):
             return None
         if isinstance(info, inspect.EnumType) and isinstance(value, str):
             extra = {**extra, _HINT: did_you_mean(value[:_NAME_SHOWN], [str(each.value) for each in info.cls])}
         return _must(extra.get(EXPECTED) or _rule(info), value, field, extra)
 
-    def _union(self, info: inspect.UnionType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
-        found = [(each, self.violation(each, value, field, steps)) for each in info.types]
+    def _union(
+        self, info: inspect.UnionType, value: Any, field: str, steps: Steps | None, inherited: Extra
+    ) -> InvalidInput | None:
+        found = [(each, self.violation(each, value, field, steps, inherited)) for each in info.types]
         if any(violation is None for _, violation in found):
             return None
         for each, violation in found:
@@ -148,13 +191,16 @@ class _Walk:
                 return violation
         others = [each for each in info.types if not isinstance(bare(each), inspect.NoneType)]
         rules = [_extra(each).get(EXPECTED) or _rule(bare(each)) for each in others]
-        return _must(" or ".join(dict.fromkeys(rules)), value, field, _extra(others[0]) if others else {})
+        extra = {**inherited, **(_extra(others[0]) if others else {})}
+        return _must(" or ".join(dict.fromkeys(rules)), value, field, extra)
 
-    def _struct(self, info: inspect.StructType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+    def _struct(
+        self, info: inspect.StructType, value: Any, field: str, steps: Steps | None, extra: Extra
+    ) -> InvalidInput | None:
         if isinstance(value, info.cls):
             return None
         if not isinstance(value, Mapping):
-            return _must("an object", value, field)
+            return _must("an object", value, field, extra)
         fields = {each.encode_name: each for each in info.fields}
         if not steps:
             for name in value if info.forbid_unknown_fields else ():
@@ -177,31 +223,37 @@ class _Walk:
         hint = did_you_mean(name, known) or ";"
         return InvalidInput(f"unknown field{hint} known fields are {', '.join(known)}", field=_join(field, name))
 
-    def _dict(self, info: inspect.DictType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+    def _dict(
+        self, info: inspect.DictType, value: Any, field: str, steps: Steps | None, extra: Extra
+    ) -> InvalidInput | None:
         if not isinstance(value, Mapping):
-            return _must("an object", value, field)
+            return _must("an object", value, field, extra)
         if not _fits_size(info, len(value)):
             return _must(_size_rule(info, "an object of", "entries"), len(value), field)
         for name, each in value.items():
+            if self.violation(info.key_type, name, field, None) is not None:
+                rule = _extra(info.key_type).get(EXPECTED) or _rule(bare(info.key_type))
+                return InvalidInput(f"each name must be {rule}, got {shown(name)}", field=field)
             place = _join(field, str(name)[:_NAME_SHOWN])
             rest = steps[1:] if steps and steps[0] == _ANY_KEY else None
-            found = self.violation(info.key_type, name, place, None) or self.violation(
-                info.value_type, each, place, rest
-            )
+            found = self.violation(info.value_type, each, place, rest, _secrecy(extra))
             if found is not None:
                 return found
         return None
 
-    def _list(self, info: inspect.ListType, value: Any, field: str, steps: Steps | None) -> InvalidInput | None:
+    def _list(
+        self, info: inspect.ListType, value: Any, field: str, steps: Steps | None, extra: Extra
+    ) -> InvalidInput | None:
         if not isinstance(value, list | tuple):
-            return _must("an array", value, field)
+            return _must("an array", value, field, extra)
         if not _fits_size(info, len(value)):
             return _must(_size_rule(info, "an array of", "items"), len(value), field)
         if steps and steps[0].isdecimal() and int(steps[0]) < len(value):
             number = int(steps[0])
-            return self.violation(info.item_type, value[number], f"{field}[{number}]", steps[1:])
+            return self.violation(info.item_type, value[number], f"{field}[{number}]", steps[1:], _secrecy(extra))
         for number, each in enumerate(value):
-            if (found := self.violation(info.item_type, each, f"{field}[{number}]", None)) is not None:
+            found = self.violation(info.item_type, each, f"{field}[{number}]", None, _secrecy(extra))
+            if found is not None:
                 return found
         return None
 
@@ -294,8 +346,7 @@ def _fits_size(info: Any, size: int) -> bool:
     return (info.min_length is None or size >= info.min_length) and (info.max_length is None or size <= info.max_length)
 
 
-def _must(rule: str, value: Any, field: str, extra: Mapping[str, Any] | None = None) -> InvalidInput:
-    extra = extra or {}
+def _must(rule: str, value: Any, field: str, extra: Extra = NO_EXTRA) -> InvalidInput:
     got = "" if extra.get(SECRET) else f", got {shown(value)}"
     return InvalidInput(f"must be {rule}{got}{extra.get(_HINT, '')}", field=field or None)
 
@@ -334,7 +385,12 @@ def bare(info: inspect.Type) -> inspect.Type:
     return info
 
 
-def _extra(info: inspect.Type) -> Mapping[str, Any]:
+def _secrecy(extra: Extra) -> Extra:
+    """What the elements of an array or object take over from it."""
+    return {SECRET: True} if extra.get(SECRET) else NO_EXTRA
+
+
+def _extra(info: inspect.Type) -> Extra:
     extra: dict[str, Any] = {}
     while isinstance(info, inspect.Metadata):
         extra, info = {**extra, **(info.extra or {})}, info.type

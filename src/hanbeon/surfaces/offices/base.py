@@ -1,82 +1,41 @@
-"""What every use case of an office needs: its App, its record, its tasks, and views of its jobs."""
+"""Helpers that the use cases of offices share: the office's record, its tasks, and views of its jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Protocol, TypeVar
-from zoneinfo import ZoneInfo
+from typing import TypeVar
 
-from hanbeon.clock import micros
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
-from hanbeon.events.feed import Feed
-from hanbeon.events.hub import Hub
-from hanbeon.settings import Settings
 from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import listeners_of
 from hanbeon.store.operations.offices import Handling, OfficeRecord
-from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import schemas, serializers
 from hanbeon.surfaces.offices.job_plan import meta_of
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
-from hanbeon.tasks.registry import Registry
+from hanbeon.surfaces.service import Service
 
 T = TypeVar("T")
 _SHOWN = 40
 
 
-class OfficeApp(Protocol):
-    """What offices need of their App."""
-
-    @property
-    def store(self) -> Store: ...
-
-    @property
-    def hub(self) -> Hub: ...
-
-    @property
-    def tasks(self) -> Registry: ...
-
-    @property
-    def settings(self) -> Settings: ...
-
-
-class OfficeService:
-    """Where use cases find what they share."""
-
-    def __init__(self, app: OfficeApp) -> None:
-        self._app = app
-
-    @property
-    def _store(self) -> Store:
-        return self._app.store
-
-    @property
-    def _zone(self) -> ZoneInfo:
-        return self._app.settings.zone
-
-    @property
-    def _feed(self) -> Feed:
-        return Feed(self._app.store, self._app.hub)
-
-    @property
-    def _alive_within_us(self) -> int:
-        return micros(self._app.settings.lease)
+class OfficeService(Service):
+    """Base of the parts of `Offices`."""
 
     async def _shown(self, tx: Tx, found: Sequence[OfficeRecord]) -> list[schemas.Office]:
-        """Offices as they are answered, with whom they tell."""
-        told = await listeners_of(tx, {office.id for office in found})
-        return [serializers.office_view(office, told.get(office.id, ()), self._zone) for office in found]
+        """The views of offices, with their webhooks and notifications."""
+        listeners = await listeners_of(tx, {office.id for office in found})
+        return [serializers.office_view(office, listeners.get(office.id, ()), self._zone) for office in found]
 
     async def _record(self, office_id: str) -> OfficeRecord:
         return await self._store.database.look(lambda tx: offices.office_by_id(tx, office_id))
 
     async def _handlers(self, named: Collection[str]) -> Handlers:
-        """The tasks there are. Other instances are asked only for names that this App does not have."""
+        """The known tasks. Those of other instances are read only if this App lacks one of the names."""
         here = self._app.tasks
         if set(named) <= set(here.names()):
             return Handlers(here, ())
@@ -84,18 +43,18 @@ class OfficeService:
         return Handlers(here, {task for each in instances if each.alive for task in each.tasks})
 
     async def _checked(self, office_id: str, job_id: str) -> JobRecord:
-        """The job, if it is one of this office's. Jobs never change their office, so this holds from then on."""
-        return await self._store.read(lambda tx: job_of(tx, office_id, job_id))
+        """The job, if it belongs to this office. Jobs never change their office, so that this stays true."""
+        return await self._read(lambda tx: job_of(tx, office_id, job_id))
 
     async def _views(self, office_id: str, ids: Sequence[str]) -> list[schemas.Job]:
-        """These jobs, in this order."""
+        """The views of these jobs, in this order."""
 
-        async def look(tx: Tx) -> list[schemas.Job]:
+        async def read(tx: Tx) -> list[schemas.Job]:
             shown = await self._viewed(tx, office_id, await queries.jobs_by_id(tx, ids))
             by_id = {job.id: job for job in shown}
             return [by_id[job_id] for job_id in ids]
 
-        return await self._store.read(look)
+        return await self._read(read)
 
     async def _viewed(self, tx: Tx, office_id: str, jobs: Sequence[JobRecord]) -> list[schemas.Job]:
         dependencies = await queries.dependencies_of_all(tx, jobs)
@@ -103,7 +62,7 @@ class OfficeService:
         return [view.job(job, dependencies.get(job.id, ())) for job in jobs]
 
     async def _hand_over(self, tx: Tx, office: OfficeRecord, handlers: Handlers) -> LaneNumbers:
-        """Give waiting jobs the handlers that the office's sessions name; the lanes that this made."""
+        """Give waiting jobs the handlers that the office's sessions name, and return the lanes created for them."""
 
         def of_job(role: str, meta: str | None) -> Handling | None:
             name = session_of(office.sessions, role)
@@ -115,17 +74,17 @@ class OfficeService:
         return await offices.hand_over(tx, self._store.book, office.queue, of_job)
 
     async def _moving(self, office_id: str, operation: Callable[[Tx], Awaitable[T]], made: LaneNumbers) -> T:
-        """Commit an operation that may hand jobs over, then remember the lanes that it `made`."""
+        """Commit an operation that may hand jobs over, then cache the lanes that it `made`."""
         stock = await self._store.stock(queue_of_office((await self._record(office_id)).id))
         waiting = stock.count(State.PENDING) + stock.count(State.READY)
-        answer = await self._store.write(operation, waiting)
+        answer = await self._write(operation, waiting)
         for name, number in made:
             self._store.book.note(name, number)
         return answer
 
 
 async def job_of(tx: Tx, office_id: str, job_id: str) -> JobRecord:
-    """A job of an office that is there."""
+    """A job of an existing office."""
     await offices.office_by_id(tx, office_id)
     for job in await queries.jobs_by_id(tx, [job_id]):
         if job.queue == queue_of_office(office_id):

@@ -1,4 +1,4 @@
-"""The engine's events in an office's words."""
+"""Events of offices, translated from the engine's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PAGES = 10
 
 
 def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | None:
-    """What an office tells of an event; None if it is another's, or not told there."""
+    """The event of an office; None if it is another office's, or not an event of offices."""
     kind = _TYPES.get(event.type)
     if kind is None or event.job_id is None or event.queue != queue_of_office(office_id):
         return None
@@ -42,19 +42,19 @@ def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | N
 
 
 def words(office_id: str, zone: tzinfo) -> Words:
-    """What those are told who follow an office; refused from the moment on at which it is deleted."""
+    """Translate the events that followers of an office get; raises once the office is deleted."""
 
-    def told(event: Event) -> Delivered | None:
+    def translate(event: Event) -> Delivered | None:
         if event.type == OFFICE_DELETED and event.queue == queue_of_office(office_id):
             raise OfficeNotFound(office_id)
         found = translated(event, office_id, zone)
         return None if found is None else Delivered(found.id, found.type.value, msgspec.json.encode(found))
 
-    return told
+    return translate
 
 
 def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
-    told = event.details
+    engine = event.details
     details: dict[str, Any] = {}
     if event.state is not None:
         status = STATUS[Phase.OVERDUE] if kind is EventType.JOB_TIMEOUT else status_of_state(event.state)
@@ -62,29 +62,29 @@ def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
     if event.attempt is not None:
         details["attempt"] = event.attempt
         details["session_id"] = session_id(event.job_id or "", event.attempt)
-    if "status" in told:
-        details["execution_status"] = EXECUTION[AttemptStatus(told["status"])].value
+    if "status" in engine:
+        details["execution_status"] = EXECUTION[AttemptStatus(engine["status"])].value
     if event.took is not None and kind is not EventType.JOB_STARTED:
         details["duration_ms"] = event.took // 1_000
     for name, shown in (("failure_type", "failure_type"), ("message", "error_message")):
-        if name in told:
-            details[shown] = told[name]
-    if "retry_at" in told:
-        details["retry_at"] = iso_ms(told["retry_at"], zone)
+        if name in engine:
+            details[shown] = engine[name]
+    if "retry_at" in engine:
+        details["retry_at"] = iso_ms(engine["retry_at"], zone)
     return details
 
 
 async def read_page(feed: Feed, office_id: str, after: int, zone: tzinfo) -> EventPage:
-    """The next events of an office. What others did between them is passed over once: the page says how far it came.
+    """Read the next events of an office. `after` of the page also passes over the events of others, once.
 
-    It ends where something was found, or after a few pages of the feed, so that no call reads all there is of others.
+    It ends with the first events found, or after a few pages of the feed, so that no call reads all those of others.
     """
     for _ in range(_PAGES):
         found = await feed.read(after, _BATCHES, queue_of_office(office_id))
         if not found:
             return EventPage(items=[], after=after, more=False)
         after = found[-1].id
-        told = [each for event in found if (each := translated(event, office_id, zone)) is not None]
-        if told:
-            return EventPage(items=told, after=after, more=True)
+        events = [each for event in found if (each := translated(event, office_id, zone)) is not None]
+        if events:
+            return EventPage(items=events, after=after, more=True)
     return EventPage(items=[], after=after, more=True)

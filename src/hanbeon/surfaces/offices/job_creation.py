@@ -1,4 +1,4 @@
-"""Making the jobs of an office: the whole batch or nothing, by the sessions and the config that hold at that moment."""
+"""Creation of an office's jobs: all of a batch or none, by the sessions and the config of that moment."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Jobs(NamedTuple):
 async def make_jobs(
     store: Store, office: OfficeRecord, planned: Sequence[PlannedJob], handlers: Handlers, max_payload_bytes: int
 ) -> Jobs:
-    """Make what is not there yet; all of them as the transaction that made them left them, in the same order.
+    """Create the jobs that do not exist yet; return all, in order, as the transaction that created them left them.
 
-    Who runs a job is decided before its transaction, which then finds the office unchanged or begins anew: whoever
-    changes the sessions either is seen here, or sees the jobs that still want a handler.
+    The handler of a job is decided before its transaction, which then finds the office unchanged or starts over: a
+    change of the sessions is either seen here, or sees the jobs that still lack a handler.
     """
     ids = [each.id for each in planned]
     for _ in range(_ROUNDS):
@@ -99,14 +99,14 @@ def _as_made(job: NewJob, answer: Enqueued) -> JobRecord:
 
 
 async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[PlannedJob]) -> set[str]:
-    """Ids that clients chose and have sent before, with the same contents; with other contents they are refused.
+    """Ids of jobs that an earlier request created with the same contents; with other contents they are a conflict.
 
-    By what was asked, not by what became of it: the handler that the sessions gave it may be another one today.
+    The requests are compared, not the jobs: the handler that the sessions gave a job may be another one today.
     """
-    chosen = {each.id: each for each in planned if each.spec.id is not None}
+    chosen = {each.id: each for each in planned if each.may_exist}
     found = await store.jobs(list(chosen)) if chosen else []
     for job in found:
-        if job.queue != office.queue or meta_of(job.meta).asked != chosen[job.id].asked:
+        if job.queue != office.queue or meta_of(job.meta).asked != chosen[job.id].digest:
             raise IdAlreadyUsed("id", job.id, job.id)
     return {job.id for job in found}
 

@@ -1,16 +1,16 @@
-"""The jobs of an office: make, look, move, and ask why they do not run."""
+"""Use cases of an office's jobs: create, list, move, and explain why they do not run."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Unpack
 
 import msgspec
 
-from hanbeon.domain.job import NO_HANDLER, PRIORITY_MAX, PRIORITY_MIN, JobRecord
+from hanbeon.domain.job import NO_HANDLER, JobRecord
 from hanbeon.domain.lifecycle import UNFINISHED, Reason, State, sources_of
-from hanbeon.domain.log import LogPlace, check_log_range
+from hanbeon.domain.log import LogPlace
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
@@ -18,91 +18,89 @@ from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import schemas, serializers
+from hanbeon.surfaces.offices import keywords, schemas, serializers
 from hanbeon.surfaces.offices.base import OfficeService, job_of
 from hanbeon.surfaces.offices.job_creation import make_jobs
-from hanbeon.surfaces.offices.job_plan import plan, read_specs
-from hanbeon.surfaces.offices.vocabulary import JobStatus, in_engine_words, status_of_state
-from hanbeon.surfaces.validation import page_size, place, table, text, whole
-
-_ALL: Mapping[str, Any] = {}
+from hanbeon.surfaces.offices.job_plan import plan
+from hanbeon.surfaces.offices.vocabulary import JobStatus, selected, status_of_state
+from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.validation import or_default, validate
 
 
 class OfficeJobs(OfficeService):
-    """What a transport asks about jobs. A job of another office is not found here."""
+    """Jobs of offices. A job of another office is not found."""
 
-    async def create_jobs(self, office_id: str, told: Any) -> list[schemas.Job]:
-        """Make the jobs of `{jobs: […]}`, all or none; they answer in the same order."""
+    async def create_jobs(
+        self, office_id: str, *, new_id: NewId = random_id, **fields: Unpack[keywords.JobBatchFields]
+    ) -> schemas.JobsCreated:
+        """Create the jobs, all or none, and return them in the same order."""
+        batch = validate(schemas.JobBatch, fields)
         office = await self._record(office_id)
-        given = table(told, "a batch", ("jobs",))
-        if "jobs" not in given:
-            raise InvalidInput("it is missing; send a list of jobs", field="jobs")
-        planned = plan(read_specs(given["jobs"]))
+        planned = plan(batch.jobs, new_id)
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
         made = await make_jobs(self._store, office, planned, handlers, self._app.settings.max_payload_bytes)
         view = serializers.Serializer(office_id, made.now, self._zone)
-        return [view.job(job, made.dependencies.get(job.id, ())) for job in made.jobs]
+        return schemas.JobsCreated(jobs=[view.job(job, made.dependencies.get(job.id, ())) for job in made.jobs])
 
-    async def jobs(
-        self,
-        office_id: str,
-        *,
-        status: Sequence[str] | str | None = None,
-        role: str | None = None,
-        task_id: str | None = None,
-        cursor: str | None = None,
-        limit: int = 100,
-    ) -> schemas.JobPage:
-        """Jobs in creation order; go on with the page's `next_cursor`."""
-        filter = _filter(office_id, status, role, task_id)
-        after, size = place(cursor), page_size(limit)
+    async def jobs(self, office_id: str, **fields: Unpack[keywords.JobQueryFields]) -> schemas.JobPage:
+        """List jobs in creation order."""
+        status = fields.get("status")
+        if isinstance(status, str):
+            fields["status"] = [status]
+        query = validate(schemas.JobQuery, fields)
+        filter = queries.JobFilter(
+            queue=queue_of_office(office_id),
+            role=or_default(query.role, None),
+            work_item=or_default(query.task_id, None),
+        )
+        if (statuses := or_default(query.status, None)) is not None:
+            states, overdue = selected(statuses)
+            filter = msgspec.structs.replace(filter, states=states, overdue=overdue)
 
-        async def page(tx: Tx) -> schemas.JobPage:
+        async def read(tx: Tx) -> schemas.JobPage:
             await offices.office_by_id(tx, office_id)
-            found = await queries.queue_page(tx, filter, after, size + 1)
-            shown = await self._viewed(tx, office_id, found[:size])
-            return schemas.JobPage(items=shown, next_cursor=_next(found, size))
+            found = await queries.queue_page(tx, filter, _after(query), query.limit + 1)
+            items, cursor = page(found, query.limit, _cursor)
+            return schemas.JobPage(items=await self._viewed(tx, office_id, items), next_cursor=cursor)
 
-        return await self._store.read(page)
+        return await self._read(read)
 
     async def job(self, office_id: str, job_id: str) -> schemas.JobDetail:
-        """One job, with its executions."""
+        """Return one job with its executions."""
 
-        async def detail(tx: Tx) -> schemas.JobDetail:
+        async def read(tx: Tx) -> schemas.JobDetail:
             job = await job_of(tx, office_id, job_id)
             view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
             return view.detail(job, await queries.dependencies_of(tx, job_id), await queries.attempts_of(tx, job_id))
 
-        return await self._store.read(detail)
+        return await self._read(read)
 
     async def cancel(self, office_id: str, job_id: str) -> schemas.CancelAnswer:
-        """Cancel a job: at once, or as soon as its work has stopped. Once done or failed it is refused."""
+        """Cancel a job: at once, or as soon as its work has stopped. One that is done or failed is a conflict."""
         await self._checked(office_id, job_id)
         with _in_office_words("cancelled", sorted(UNFINISHED)):
             state = await self._store.cancel(job_id)
         (job,) = await self._views(office_id, [job_id])
-        # Its work may have stopped since it was asked to.
+        # Its work may have stopped in the meantime.
         return schemas.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
 
-    async def cancel_all(self, office_id: str, told: Any = _ALL) -> schemas.CancelledAll:
-        """Cancel every unfinished job that matches `{task_id?, statuses?, role?}`; the ids accepted."""
-        given = table(told, "cancel-all", ("task_id", "statuses", "role"))
+    async def cancel_all(self, office_id: str, **fields: Unpack[keywords.CancelAllFields]) -> schemas.CancelledAll:
+        """Cancel every unfinished job that matches, and return the accepted ids."""
+        request = validate(schemas.CancelAll, fields)
         await self._record(office_id)
         chosen = CancelFilter(
             queue=queue_of_office(office_id),
-            role=_text(given.get("role"), "role"),
-            work_item=_text(given.get("task_id"), "task_id"),
+            role=or_default(request.role, None),
+            work_item=or_default(request.task_id, None),
         )
-        statuses = given.get("statuses")
-        if statuses is not None:
-            if not isinstance(statuses, list | tuple):
-                raise InvalidInput("use a list of statuses", field="statuses")
-            states, overdue = in_engine_words(statuses, "statuses", UNFINISHED)
+        if (statuses := or_default(request.statuses, None)) is not None:
+            states, overdue = selected(statuses)
             chosen = msgspec.structs.replace(chosen, states=states, overdue=overdue)
         return schemas.CancelledAll(cancelled=await self._store.cancel_where(chosen))
 
     async def retry(self, office_id: str, job_id: str) -> schemas.Job:
-        """Try a failed or cancelled job again, with all its retries; attempt numbers go on."""
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         handlers = await self._handlers(())
         made: LaneNumbers = []
 
@@ -118,78 +116,60 @@ class OfficeJobs(OfficeService):
         (job,) = await self._views(office_id, [job_id])
         return job
 
-    async def reprioritise(self, office_id: str, job_id: str, told: Any) -> schemas.Job:
-        """Move an unfinished job: `{priority?, urgent?}`, lower before higher, and urgent before all others."""
+    async def reprioritise(self, office_id: str, job_id: str, **fields: Unpack[keywords.PriorityFields]) -> schemas.Job:
+        """Change the priority of an unfinished job, or make it urgent, or both."""
+        request = validate(schemas.Priority, fields)
         await self._checked(office_id, job_id)
-        given = table(told, "a priority", ("priority", "urgent"))
-        priority, urgent = given.get("priority"), given.get("urgent")
+        priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
         if priority is None and urgent is None:
-            raise InvalidInput("give a priority, urgent, or both", field="priority")
-        if priority is not None:
-            whole(priority, "priority", PRIORITY_MIN, PRIORITY_MAX)
-        if urgent is not None and not isinstance(urgent, bool):
-            raise InvalidInput("use true or false", field="urgent")
+            raise InvalidInput("is required unless urgent is given", field="priority")
         with _in_office_words("reprioritised", sources_of(Reason.REPRIORITISED)):
             await self._store.reprioritise(job_id, priority, urgent)
         (job,) = await self._views(office_id, [job_id])
         return job
 
-    async def log(
-        self, office_id: str, job_id: str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
-    ) -> schemas.Log:
-        """What a job printed, also while it runs; go on with the page's `after`."""
+    async def log(self, office_id: str, job_id: str, **fields: Unpack[keywords.LogQueryFields]) -> schemas.Log:
+        """Return a page of a job's output, also while it runs; resume with the page's `after`."""
+        query = validate(schemas.LogQuery, fields)
         await self._checked(office_id, job_id)
-        check_log_range(attempt, limit)
+        after = or_default(query.after, None)
         at = LogPlace() if after is None else LogPlace.parse(after)
-        return serializers.log_view(await self._store.log(job_id, attempt, at, limit), self._zone)
+        found = await self._store.log(job_id, or_default(query.attempt, None), at, query.limit)
+        return serializers.log_view(found, self._zone)
 
-    async def explain(self, office_id: str, job_id: str) -> schemas.Explanation:
-        """Why it is not running, with every reason there is now; or why it failed."""
+    async def explain(self, office_id: str, job_id: str) -> Explanation:
+        """Return every reason why a job is not running, or why it failed."""
         await self._checked(office_id, job_id)
         found = await explain_job(self._store, job_id, self._alive_within_us)
         return serializers.explanation_view(found, office_id, self._zone)
 
-    async def graph(
-        self, office_id: str, *, task_id: str | None = None, cursor: str | None = None, limit: int = 1_000
-    ) -> schemas.Graph:
-        """Jobs in creation order as nodes, with their dependencies as edges; a page of them at a time."""
-        filter = _filter(office_id, None, None, task_id)
-        after, size = place(cursor), page_size(limit)
+    async def graph(self, office_id: str, **fields: Unpack[keywords.GraphQueryFields]) -> schemas.Graph:
+        """Return a page of jobs in creation order as nodes, with their dependencies as edges."""
+        query = validate(schemas.GraphQuery, fields)
+        filter = queries.JobFilter(queue=queue_of_office(office_id), work_item=or_default(query.task_id, None))
 
-        async def page(tx: Tx) -> schemas.Graph:
+        async def read(tx: Tx) -> schemas.Graph:
             await offices.office_by_id(tx, office_id)
-            found = await queries.queue_page(tx, filter, after, size + 1)
+            found = await queries.queue_page(tx, filter, _after(query), query.limit + 1)
+            items, cursor = page(found, query.limit, _cursor)
             view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
-            edges = serializers.edges(await queries.dependencies_of_all(tx, found[:size]))
-            nodes = [view.node(job) for job in found[:size]]
-            return schemas.Graph(nodes=nodes, edges=edges, next_cursor=_next(found, size))
+            edges = serializers.edges(await queries.dependencies_of_all(tx, items))
+            return schemas.Graph(nodes=[view.node(job) for job in items], edges=edges, next_cursor=cursor)
 
-        return await self._store.read(page)
-
-
-def _filter(
-    office_id: str, status: Sequence[str] | str | None, role: str | None, task_id: str | None
-) -> queries.JobFilter:
-    chosen = queries.JobFilter(
-        queue=queue_of_office(office_id), role=_text(role, "role"), work_item=_text(task_id, "task_id")
-    )
-    if status is None:
-        return chosen
-    states, overdue = in_engine_words([status] if isinstance(status, str) else status, "status")
-    return msgspec.structs.replace(chosen, states=states, overdue=overdue)
+        return await self._read(read)
 
 
-def _text(told: Any, field: str) -> str | None:
-    return None if told is None else text(told, field, required=False)
+def _after(query: schemas.JobQuery | schemas.GraphQuery) -> int:
+    return int(or_default(query.cursor, "0"))
 
 
-def _next(found: Sequence[JobRecord], size: int) -> str | None:
-    return str(found[size - 1].seq) if len(found) > size else None
+def _cursor(job: JobRecord) -> int:
+    return job.seq
 
 
 @contextlib.contextmanager
 def _in_office_words(verb: str, allowed: Sequence[str]) -> Iterator[None]:
-    """A move that the job's state forbids is refused in the words that the office uses for states."""
+    """Translate a rejected move to the statuses of offices."""
     try:
         yield
     except WrongState as error:

@@ -1,3 +1,148 @@
 """Requests of this surface as keywords, for static types. Generated from `schemas.py` by `make docs`."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Required, TypedDict
+
+from hanbeon.domain.retry import Backoff
+from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
+from hanbeon.surfaces.offices.vocabulary import EventType
+
+
+class CancelAllFields(TypedDict, total=False):
+    """Which unfinished jobs to cancel; without a filter, all of them."""
+
+    task_id: str | None
+    statuses: Sequence[str] | None
+    role: str | None
+
+
+class ConfigChangeFields(TypedDict, total=False):
+    """The named settings are set, all others stay; null removes a role's limit. Times are milliseconds."""
+
+    maxConcurrentJobs: int
+    maxConcurrentByRole: Mapping[str, int | None]
+    defaultTimeout: int
+    maxRetries: int
+    retryBackoff: Backoff | str
+    retryBaseDelay: int
+
+
+class DeliveryQueryFields(TypedDict, total=False):
+    """A page of the messages to a webhook."""
+
+    cursor: str | None
+    limit: int
+
+
+class EventQueryFields(TypedDict, total=False):
+    """The events after the one with this id; 0 for all that are kept."""
+
+    after: int
+
+
+class GraphQueryFields(TypedDict, total=False):
+    """A page of the graph of jobs."""
+
+    task_id: str | None
+    cursor: str | None
+    limit: int
+
+
+class JobBatchFields(TypedDict, total=False):
+    """Jobs that are created together, all or none."""
+
+    jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
+
+
+class JobQueryFields(TypedDict, total=False):
+    """A page of the jobs that match every given filter."""
+
+    status: str | Sequence[str] | None
+    role: str | None
+    task_id: str | None
+    cursor: str | None
+    limit: int
+
+
+class JobSpecFields(TypedDict, total=False):
+    """One job; it waits for those that `depends_on` names by key within the batch, or by id."""
+
+    key: str | None
+    id: str | None
+    task_id: str | None
+    role: str | None
+    title: str | None
+    args: Mapping[str, Any] | None
+    priority: int | None
+    urgent: bool | None
+    depends_on: Sequence[str] | None
+    timeout_ms: int | None
+    max_retries: int | None
+    handler: str | None
+    on_dependency_failure: str | None
+
+
+class LogQueryFields(TypedDict, total=False):
+    """A page of a job's log, or of one attempt's."""
+
+    attempt: int | None
+    after: str | None
+    limit: int
+
+
+class OfficeBodyFields(TypedDict, total=False):
+    """A new office. Sessions name the task that runs the jobs of a role; `default` runs all others."""
+
+    name: Required[str]
+    config: ConfigChange | Mapping[str, Any] | None
+    sessions: Mapping[str, str | None] | None
+    notifications: Sequence[str] | None
+    webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None
+
+
+class OfficeChangeFields(TypedDict, total=False):
+    """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
+
+    name: str
+    sessions: Mapping[str, str | None] | None
+    notifications: Sequence[str] | None
+    webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None
+
+
+class OfficeDeletionFields(TypedDict, total=False):
+    """With `cancel`, unfinished jobs are cancelled first; without, they are a conflict."""
+
+    cancel: bool
+
+
+class OfficeQueryFields(TypedDict, total=False):
+    """A page of offices."""
+
+    cursor: str | None
+    limit: int
+
+
+class PriorityFields(TypedDict, total=False):
+    """Lower runs before higher; urgent before all others."""
+
+    priority: int | None
+    urgent: bool | None
+
+
+class WebhookBodyFields(TypedDict, total=False):
+    """Signed with `secret`, base64 of 24 to 64 bytes, optionally after `whsec_`; without `events` it gets all."""
+
+    url: Required[str]
+    secret: Required[str]
+    events: Sequence[EventType | str] | None
+
+
+class WebhookChangeFields(TypedDict, total=False):
+    """An existing webhook, found by its id or else its address, keeps address and secret if they are left out."""
+
+    id: str | None
+    url: str
+    secret: str | None
+    events: Sequence[EventType | str] | None

@@ -1,4 +1,4 @@
-"""Who runs a job, for how long and how often: asked of the job, then of its handler, then of its office."""
+"""Handler, timeout and retries of a job: its own settings come first, then the handler's, then the office's."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.store.operations.offices import Handling, OfficeRecord
-from hanbeon.surfaces.offices.body import DEFAULT_SESSION
 from hanbeon.surfaces.offices.config import in_force, timeout_ms
 from hanbeon.tasks.options import did_you_mean, duration_us
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import Task, TaskOptions
 
+DEFAULT_SESSION = "default"
 _SILENT = TaskOptions()
 
 HowBy = Callable[[str | None, str, int | None, int | None], Handling]
@@ -23,38 +23,52 @@ HowBy = Callable[[str | None, str, int | None, int | None], Handling]
 
 
 class Handlers:
-    """The tasks there are: those of this App, with all that is said of them, and those that live instances name."""
+    """The known tasks: those of this App with their options, and the names of those that live instances have."""
 
     def __init__(self, here: Registry, elsewhere: Collection[str]) -> None:
         self._here = {task.name: task for task in here}
         self._names = {*self._here, *elsewhere} - {NO_HANDLER}
 
     def get(self, name: str) -> Task[..., Any] | None:
-        """What this App knows of a task; None if it knows nothing."""
+        """A task of this App; None if it has none of that name."""
         return self._here.get(name)
 
-    def check(self, name: str, role: str) -> None:
-        """Refuse a task that nobody has, and one that does not serve the role."""
+    def check(self, name: str, role: str, field: str | None = None) -> None:
+        """Reject a task that no instance has, and one that does not serve the role."""
         if name not in self._names:
             hint = did_you_mean(name, self._names) or "; register it, or start a worker that has it"
-            raise UnknownTask(f"no task {name[:80]!r} is registered{hint}", field="handler")
-        self.check_role(name, role)
+            raise UnknownTask(f"no task {name[:80]!r} is registered{hint}", field=field or "handler")
+        self.check_role(name, role, field)
 
     def serves(self, name: str, role: str) -> bool:
         """Whether a task takes jobs of this role, as far as this App knows."""
         task = self.get(name)
         return task is None or not role or not task.options.roles or role in task.options.roles
 
-    def check_role(self, name: str, role: str) -> None:
+    def check_role(self, name: str, role: str, field: str | None = None) -> None:
         if not self.serves(name, role):
             served = ", ".join(self._here[name].options.roles)
-            raise InvalidInput(f"task {name!r} serves {served}, not {role!r}; use another handler", field="role")
+            raise InvalidInput(
+                f"task {name!r} serves {served}, not {role!r}; use another handler", field=field or "role"
+            )
 
 
 def session_of(sessions: Mapping[str, str], role: str) -> str | None:
     """The task that an office has named for a role."""
     by_role = sessions.get(role) if role else None
     return by_role or sessions.get(DEFAULT_SESSION)
+
+
+def merged_sessions(before: Mapping[str, str], changes: Mapping[str, str | None], handlers: Handlers) -> dict[str, str]:
+    """The sessions after a change: null removes a role's, those that it does not name stay."""
+    after = dict(before)
+    for role, task in changes.items():
+        if task is None:
+            after.pop(role, None)
+        else:
+            handlers.check(task, "" if role == DEFAULT_SESSION else role, f"sessions.{role}")
+            after[role] = task
+    return after
 
 
 def handling(
@@ -89,7 +103,7 @@ def handling(
 
 
 def remembering(office: OfficeRecord, handlers: Handlers) -> HowBy:
-    """The same for many jobs of one office, worked out once for those that are alike."""
+    """Like `handling`, cached for the many jobs of a batch that are alike."""
 
     @cache
     def how_by(name: str | None, role: str, own_timeout_ms: int | None, own_retries: int | None) -> Handling:

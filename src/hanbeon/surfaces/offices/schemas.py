@@ -1,12 +1,15 @@
-"""What an office answers, with the names that clients rely on. Times are ISO-8601 in the zone of the installation."""
+"""Requests and results of offices: the only place where their fields, types and bounds are written."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
+from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
+from hanbeon.domain.log import PAGE_LINES
+from hanbeon.domain.retry import Backoff
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
     EventType,
@@ -15,9 +18,244 @@ from hanbeon.surfaces.offices.vocabulary import (
     MessageType,
     WebhookState,
 )
+from hanbeon.surfaces.schema import (
+    STORABLE,
+    Cursor,
+    EventId,
+    IdCursor,
+    Name,
+    NameOrEmpty,
+    Page,
+    PageSize,
+    Request,
+    Result,
+    Uuid,
+)
+from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
+
+BATCH_MOST = 10_000
+LISTENERS_MOST = 50
+TITLE_BYTES = 4_000
+LIMIT_MAX = 2**31 - 1
+LONGEST_MS = LONGEST_US // 1_000
+_MINUTE_MS = 60_000
+ROLE_LIMITS = {"FE": 1, "BE": 1, "QA": 1, "DevOps": 1}
+_ADDRESS_MOST = 2_000
+_SECRET_MOST = 200
+HOW_TO_MAKE_A_SECRET = "base64 of 24 to 64 random bytes: whsec_$(openssl rand -base64 24)"
+AN_ADDRESS = "an address like https://example.org/hook"
+
+Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX)]
+Milliseconds = Annotated[int, Meta(ge=1, le=LONGEST_MS)]
+Delay = Annotated[int, Meta(ge=0, le=LONGEST_MS)]
+Retries = Annotated[int, Meta(ge=0, le=RETRIES_MAX)]
+Place = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
+LogLines = Annotated[int, Meta(ge=1, le=PAGE_LINES)]
+LogCursor = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$", extra={EXPECTED: "the `after` of a page"})]
+AttemptNumber = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Title = Annotated[
+    str,
+    Meta(
+        max_length=TITLE_BYTES,
+        pattern=STORABLE,
+        extra={EXPECTED: f"a string of at most {TITLE_BYTES:,} bytes without NUL"},
+    ),
+]
+# Addresses may hold a password.
+WebhookAddress = Annotated[str, Meta(max_length=_ADDRESS_MOST, extra={EXPECTED: AN_ADDRESS, SECRET: True})]
+WebhookSecret = Annotated[
+    str,
+    Meta(
+        max_length=_SECRET_MOST,
+        pattern="^(whsec_)?[A-Za-z0-9+/]+={0,2}$",
+        extra={EXPECTED: HOW_TO_MAKE_A_SECRET, SECRET: True},
+    ),
+]
+Target = Annotated[
+    str,
+    Meta(
+        max_length=_ADDRESS_MOST,
+        pattern=r"^[A-Za-z][A-Za-z0-9+.-]*://\S*$",
+        extra={EXPECTED: "an address like mailto://… or slack://…", SECRET: True},
+    ),
+]
+_LISTENERS = Meta(max_length=LISTENERS_MOST, extra={SECRET: True})
+Targets = Annotated[list[Target], _LISTENERS]
+EventTypes = Annotated[list[EventType], Meta(max_length=len(EventType))]
+Statuses = Annotated[
+    list[JobStatus],
+    Meta(extra={PYTHON: ("str | Sequence[str]", "from collections.abc import Sequence")}),
+]
+Unfinished = Literal["pending", "processing", "ready", "timeout"]
+OnDependencyFailure = Literal["block", "fail"]
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+# Requests
+
+
+class ConfigChange(Request, frozen=True, kw_only=True):
+    """The named settings are set, all others stay; null removes a role's limit. Times are milliseconds."""
+
+    maxConcurrentJobs: Limit | UnsetType = UNSET
+    maxConcurrentByRole: dict[Name, Limit | None] | UnsetType = UNSET
+    defaultTimeout: Milliseconds | UnsetType = UNSET
+    maxRetries: Retries | UnsetType = UNSET
+    retryBackoff: Backoff | UnsetType = UNSET
+    retryBaseDelay: Delay | UnsetType = UNSET
+
+
+class WebhookBody(Request, frozen=True, kw_only=True):
+    """Signed with `secret`, base64 of 24 to 64 bytes, optionally after `whsec_`; without `events` it gets all."""
+
+    url: WebhookAddress
+    secret: WebhookSecret
+    events: EventTypes | UnsetType | None = UNSET
+
+
+class WebhookChange(Request, frozen=True, kw_only=True):
+    """An existing webhook, found by its id or else its address, keeps address and secret if they are left out."""
+
+    id: str | UnsetType | None = UNSET
+    url: WebhookAddress | UnsetType = UNSET
+    secret: WebhookSecret | UnsetType | None = UNSET
+    events: EventTypes | UnsetType | None = UNSET
+
+
+NewWebhooks = Annotated[list[WebhookBody], _LISTENERS]
+ChangedWebhooks = Annotated[list[WebhookChange], _LISTENERS]
+
+
+class OfficeBody(Request, frozen=True, kw_only=True):
+    """A new office. Sessions name the task that runs the jobs of a role; `default` runs all others."""
+
+    name: Name
+    config: ConfigChange | UnsetType | None = UNSET
+    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    notifications: Targets | UnsetType | None = UNSET
+    webhooks: NewWebhooks | UnsetType | None = UNSET
+
+
+class OfficeChange(Request, frozen=True, kw_only=True):
+    """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
+
+    name: Name | UnsetType = UNSET
+    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    notifications: Targets | UnsetType | None = UNSET
+    webhooks: ChangedWebhooks | UnsetType | None = UNSET
+
+
+class OfficeQuery(Request, frozen=True, kw_only=True):
+    """A page of offices."""
+
+    cursor: IdCursor | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
+class OfficeDeletion(Request, frozen=True, kw_only=True):
+    """With `cancel`, unfinished jobs are cancelled first; without, they are a conflict."""
+
+    cancel: bool = False
+
+
+class JobSpec(Request, frozen=True, kw_only=True):
+    """One job; it waits for those that `depends_on` names by key within the batch, or by id."""
+
+    # None rather than UNSET: null means the same as leaving a field out, and the digests of stored jobs are made so.
+    key: Name | None = None
+    id: Uuid | None = None
+    task_id: Name | None = None
+    role: NameOrEmpty | None = None
+    title: Title | None = None
+    args: dict[str, Any] | None = None
+    priority: Place | None = None
+    urgent: bool | None = None
+    depends_on: list[str] | None = None
+    timeout_ms: Milliseconds | None = None
+    max_retries: Retries | None = None
+    handler: Name | None = None
+    on_dependency_failure: OnDependencyFailure | None = None
+
+
+class JobBatch(Request, frozen=True, kw_only=True):
+    """Jobs that are created together, all or none."""
+
+    jobs: Annotated[list[JobSpec], Meta(max_length=BATCH_MOST)]
+
+
+class JobQuery(Request, frozen=True, kw_only=True):
+    """A page of the jobs that match every given filter."""
+
+    status: Statuses | UnsetType | None = UNSET
+    role: NameOrEmpty | UnsetType | None = UNSET
+    task_id: NameOrEmpty | UnsetType | None = UNSET
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
+class CancelAll(Request, frozen=True, kw_only=True):
+    """Which unfinished jobs to cancel; without a filter, all of them."""
+
+    task_id: NameOrEmpty | UnsetType | None = UNSET
+    statuses: list[Unfinished] | UnsetType | None = UNSET
+    role: NameOrEmpty | UnsetType | None = UNSET
+
+
+class Priority(Request, frozen=True, kw_only=True):
+    """Lower runs before higher; urgent before all others."""
+
+    priority: Place | UnsetType | None = UNSET
+    urgent: bool | UnsetType | None = UNSET
+
+
+class LogQuery(Request, frozen=True, kw_only=True):
+    """A page of a job's log, or of one attempt's."""
+
+    attempt: AttemptNumber | UnsetType | None = UNSET
+    after: LogCursor | UnsetType | None = UNSET
+    limit: LogLines = 1_000
+
+
+class GraphQuery(Request, frozen=True, kw_only=True):
+    """A page of the graph of jobs."""
+
+    task_id: NameOrEmpty | UnsetType | None = UNSET
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize = 1_000
+
+
+class DeliveryQuery(Request, frozen=True, kw_only=True):
+    """A page of the messages to a webhook."""
+
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
+class EventQuery(Request, frozen=True, kw_only=True):
+    """The events after the one with this id; 0 for all that are kept."""
+
+    after: EventId = 0
+
+
+# Results
+
+
+class JobSchedulerConfig(Result, frozen=True, kw_only=True):
+    """The settings in force: what was set, and defaults for the rest. Times are milliseconds."""
+
+    maxConcurrentJobs: int = 3
+    maxConcurrentByRole: dict[str, int] = msgspec.field(default_factory=lambda: dict(ROLE_LIMITS))
+    defaultTimeout: int = 30 * _MINUTE_MS
+    maxRetries: int = 2
+    retryBackoff: Backoff = Backoff.EXPONENTIAL
+    retryBaseDelay: int = _MINUTE_MS
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The limits of the office's queue."""
+        return {"max_concurrent": self.maxConcurrentJobs, "roles": dict(self.maxConcurrentByRole)}
+
+
+class Job(Result, frozen=True, kw_only=True):
     id: str
     key: str | None
     office_id: str
@@ -41,7 +279,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     cancelled_at: str | None
 
 
-class JobExecution(msgspec.Struct, frozen=True, kw_only=True):
+class JobExecution(Result, frozen=True, kw_only=True):
     job_id: str
     attempt: int
     started_at: str
@@ -56,13 +294,12 @@ class JobDetail(Job, frozen=True, kw_only=True):
     executions: list[JobExecution]
 
 
-class JobPage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Job]
-    next_cursor: str | None
+class JobPage(Page[Job], frozen=True, kw_only=True):
+    """A page of jobs."""
 
 
-class Webhook(msgspec.Struct, frozen=True, kw_only=True):
-    """Without its secret, which is never told again. A disabled one is sent nothing, and what it missed waits."""
+class Webhook(Result, frozen=True, kw_only=True):
+    """A webhook, without its secret. While it is disabled, its messages wait."""
 
     id: str
     url: str
@@ -75,10 +312,10 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     last_success_at: str | None
 
 
-class Delivery(msgspec.Struct, frozen=True, kw_only=True):
-    """A message on its way to a webhook; `id` is the `webhook-id` that it is sent with, at every try.
+class Delivery(Result, frozen=True, kw_only=True):
+    """A message to a webhook; `id` is its `webhook-id` header, the same at every attempt.
 
-    Behind one that tries the webhook out there is neither an event nor a job.
+    One that only tests the webhook has neither an event nor a job.
     """
 
     id: str
@@ -93,12 +330,11 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
     delivered_at: str | None
 
 
-class DeliveryPage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Delivery]
-    next_cursor: str | None
+class DeliveryPage(Page[Delivery], frozen=True, kw_only=True):
+    """A page of deliveries."""
 
 
-class Office(msgspec.Struct, frozen=True, kw_only=True):
+class Office(Result, frozen=True, kw_only=True):
     id: str
     name: str
     config: JobSchedulerConfig
@@ -110,19 +346,18 @@ class Office(msgspec.Struct, frozen=True, kw_only=True):
     changed_at: str
 
 
-class OfficePage(msgspec.Struct, frozen=True, kw_only=True):
-    items: list[Office]
-    next_cursor: str | None
+class OfficePage(Page[Office], frozen=True, kw_only=True):
+    """A page of offices."""
 
 
-class VersionedConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A config, and the version of its office that it is of."""
+class VersionedConfig(Result, frozen=True, kw_only=True):
+    """A config and the version of its office."""
 
     config: JobSchedulerConfig
     version: int
 
 
-class JobQueueStats(msgspec.Struct, frozen=True, kw_only=True):
+class JobQueueStats(Result, frozen=True, kw_only=True):
     office_id: str
     pending: int
     ready: int
@@ -133,34 +368,35 @@ class JobQueueStats(msgspec.Struct, frozen=True, kw_only=True):
     avg_completion_time: float
 
 
-class Processed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scheduling cycle did."""
+class Processed(Result, frozen=True, kw_only=True):
+    """The result of a scheduling cycle."""
 
     activated: int
     started: int
     available_slots: int
 
 
-class CancelAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A cancelled job; `stopping`: its work has been told to stop, and it is cancelled when that has."""
+class CancelAnswer(Result, frozen=True, kw_only=True):
+    """A cancelled job; `stopping`: its work is being stopped, and it is cancelled once that is done."""
 
     job: Job
     stopping: bool
 
 
-class CancelledAll(msgspec.Struct, frozen=True, kw_only=True):
+class JobsCreated(Result, frozen=True, kw_only=True):
+    """The jobs of a batch, in the order of the request."""
+
+    jobs: list[Job]
+
+
+class CancelledAll(Result, frozen=True, kw_only=True):
+    """The ids of the jobs that are cancelled or being stopped."""
+
     cancelled: list[str]
 
 
-class Explanation(msgspec.Struct, frozen=True, kw_only=True):
-    """Each reason has a `code`, a `text`, and what it speaks of."""
-
-    runnable: bool
-    reasons: list[dict[str, Any]]
-
-
-class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A line; or, with `lines`, that so many from this one on were not kept."""
+class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line; or, with `lines`, how many lines from this one on were dropped."""
 
     attempt: int
     line: int
@@ -171,13 +407,13 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: int | None = None
 
 
-class Log(msgspec.Struct, frozen=True, kw_only=True):
+class Log(Result, frozen=True, kw_only=True):
     entries: list[LogEntry]
     after: str
     more: bool
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class Node(Result, frozen=True, kw_only=True):
     id: str
     key: str | None
     title: str | None
@@ -186,22 +422,22 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     status: JobStatus
 
 
-class Edge(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from", "target": "to"}):
+class Edge(Result, frozen=True, kw_only=True, rename={"source": "from", "target": "to"}):
     """`to` waits for `from`."""
 
     source: str
     target: str
 
 
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of jobs with what they depend on, which may stand on a page before."""
+class Graph(Result, frozen=True, kw_only=True):
+    """A page of jobs with their dependencies, which may be on a previous page."""
 
     nodes: list[Node]
     edges: list[Edge]
     next_cursor: str | None
 
 
-class SchedulerEvent(msgspec.Struct, frozen=True, kw_only=True):
+class SchedulerEvent(Result, frozen=True, kw_only=True):
     id: int
     type: EventType
     job_id: str
@@ -210,8 +446,8 @@ class SchedulerEvent(msgspec.Struct, frozen=True, kw_only=True):
     timestamp: str
 
 
-class EventPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Go on behind `after`, which may be beyond the last of these; `more`: at once."""
+class EventPage(Result, frozen=True, kw_only=True):
+    """Resume after `after`, which may be past the last of these; at once if there is `more`."""
 
     items: list[SchedulerEvent]
     after: int

@@ -1,4 +1,4 @@
-"""From the engine's records to what an office answers."""
+"""Results of offices, made from the engine's records."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from hanbeon.surfaces.offices.config import in_force
 from hanbeon.surfaces.offices.job_plan import meta_of
 from hanbeon.surfaces.offices.schemas import (
     Edge,
-    Explanation,
     Job,
     JobDetail,
     JobExecution,
@@ -37,12 +36,13 @@ from hanbeon.surfaces.offices.schemas import (
     Webhook,
 )
 from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, EventType, JobStatus, WebhookState, status_of_state
+from hanbeon.surfaces.schema import Explanation
 
 _DEAD = (State.FAILED, State.CANCELLED)
 
 
 class Serializer:
-    """Of one office, at one instant, in one zone."""
+    """Makes the results of one office's jobs, as of one instant, in one zone."""
 
     def __init__(self, office_id: str, now: int, zone: tzinfo) -> None:
         self._office_id, self._now = office_id, now
@@ -162,7 +162,7 @@ def explanation_view(found: engine.Explanation, office_id: str, zone: tzinfo) ->
 
 
 def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
-    """That an office is a queue is nothing that its people know of."""
+    """Hide that an office is a queue."""
     text = reason["text"].replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
     return {name: it for name, it in reason.items() if name != "queue"} | {"text": text}
 

@@ -1,19 +1,17 @@
-"""Offices, as a transport asks for them: every method is one use case, and what it refuses is a HanbeonError."""
+"""Use cases of offices; `Offices` is what transports and Python callers use."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Unpack
 
 import msgspec
-import uuid_utils
+from msgspec import UNSET
 
-from hanbeon.domain.job import is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
-from hanbeon.engine.worker import Worker
-from hanbeon.errors import Conflict, InvalidInput
+from hanbeon.errors import Conflict
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
 from hanbeon.store.operations import offices
@@ -22,40 +20,32 @@ from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import body, schemas
-from hanbeon.surfaces.offices.base import OfficeApp
+from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices.config import in_force, merged
 from hanbeon.surfaces.offices.events import read_page, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
-from hanbeon.surfaces.offices.resolve import Handlers
+from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
-from hanbeon.surfaces.validation import page_size, table, text, whole
+from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _ROUNDS = 5
 _PROMOTED_AT_ONCE = 1_000
-_LAST_EVENT = 2**63 - 1
 
 
 class Offices(OfficeJobs, OfficeWebhooks):
-    """The offices of one App. `worker`: one of this process, if it has one, for cycles that are to happen now."""
+    """The offices of one App."""
 
-    def __init__(self, app: OfficeApp, worker: Worker | None = None) -> None:
-        super().__init__(app)
-        self.worker = worker
-
-    # Offices
-
-    async def create(self, told: Any, *, office_id: str | None = None) -> schemas.Office:
-        """Make an office: `{name, config?, sessions?, notifications?, webhooks?}`; or find the one with that id."""
-        given = table(told, "an office", body.CREATED_WITH)
-        if "name" not in given:
-            raise InvalidInput("it is missing; give the office a name", field="name")
-        handlers = await self._handlers(_named(given.get("sessions")))
-        config = {} if given.get("config") is None else merged({}, given["config"])
-        blank = OfficeRecord(id=office_id or str(uuid_utils.uuid7()), name="", config=config)
-        office = _with(blank, given, handlers)
+    async def create(self, *, new_id: NewId = random_id, **fields: Unpack[keywords.OfficeBodyFields]) -> schemas.Office:
+        """Create an office, or return the one that an earlier request created with the same id."""
+        request = validate(schemas.OfficeBody, fields)
+        handlers = await self._handlers(_named(request))
+        changes = or_default(request.config, None)
+        config = {} if changes is None else merged({}, changes)
+        office = _with(OfficeRecord(id=new_id(0), name="", config=config), request, handlers)
         limits = in_force(config).limits
+        given = given_fields(request)
         await self._prepare_listeners(given)
 
         async def add(tx: Tx) -> schemas.Office:
@@ -64,41 +54,44 @@ class Offices(OfficeJobs, OfficeWebhooks):
                 await self._put_listeners(tx, office.id, given)
             return (await self._shown(tx, [made or await offices.office_by_id(tx, office.id)]))[0]
 
-        return await self._store.write(add)
+        return await self._write(add)
 
-    async def list(self, *, cursor: str | None = None, limit: int = 100) -> schemas.OfficePage:
-        """A page of all offices; go on with its `next_cursor`."""
-        if cursor is not None and not is_id(cursor):
-            raise InvalidInput("it is no cursor; pass on the next_cursor of a page", field="cursor")
-        size = page_size(limit)
+    async def list(self, **fields: Unpack[keywords.OfficeQueryFields]) -> schemas.OfficePage:
+        """List all offices."""
+        query = validate(schemas.OfficeQuery, fields)
 
-        async def page(tx: Tx) -> schemas.OfficePage:
-            found = await offices.offices(tx, cursor, size + 1)
-            after = found[size - 1].id if len(found) > size else None
-            return schemas.OfficePage(items=await self._shown(tx, found[:size]), next_cursor=after)
+        async def read(tx: Tx) -> schemas.OfficePage:
+            found = await offices.offices(tx, or_default(query.cursor, None), query.limit + 1)
+            items, cursor = page(found, query.limit, lambda office: office.id)
+            return schemas.OfficePage(items=await self._shown(tx, items), next_cursor=cursor)
 
-        return await self._store.read(page)
+        return await self._read(read)
 
     async def get(self, office_id: str) -> schemas.Office:
-        async def look(tx: Tx) -> schemas.Office:
+        """Return one office."""
+
+        async def read(tx: Tx) -> schemas.Office:
             return (await self._shown(tx, [await offices.office_by_id(tx, office_id)]))[0]
 
-        return await self._store.read(look)
+        return await self._read(read)
 
-    async def change(self, office_id: str, told: Any, *, expected: int | None = None) -> schemas.Office:
+    async def change(
+        self, office_id: str, *, expected: int | None = None, **fields: Unpack[keywords.OfficeChangeFields]
+    ) -> schemas.Office:
         """Change name, sessions, notifications or webhooks. Sessions are merged, the others replaced.
 
         Jobs that wait without a handler get the one that the sessions name now. `expected` is the version last seen.
         """
-        given = table(told, "an office", body.CHANGED_WITH)
-        handlers = await self._handlers(_named(given.get("sessions")))
+        request = validate(schemas.OfficeChange, fields)
+        given = given_fields(request)
+        handlers = await self._handlers(_named(request))
         made: LaneNumbers = []
         await self._prepare_listeners(given)
         gone: list[ListenerRecord] = []
 
         async def change(tx: Tx) -> schemas.Office:
             office = await offices.lock_office(tx, office_id, expected)
-            after = await offices.change_office(tx, _with(office, given, handlers))
+            after = await offices.change_office(tx, _with(office, request, handlers))
             gone[:] = await self._put_listeners(tx, office_id, given)
             if "sessions" in given:
                 made[:] = await self._hand_over(tx, after, handlers)
@@ -108,41 +101,46 @@ class Offices(OfficeJobs, OfficeWebhooks):
         await self._cancel_deliveries(gone)
         return changed
 
-    async def delete(self, office_id: str, *, cancel: bool = False) -> None:
-        """Remove an office that has nothing unfinished; `cancel`: cancel that first, and tell what runs to stop.
+    async def delete(self, office_id: str, **fields: Unpack[keywords.OfficeDeletionFields]) -> None:
+        """Delete an office without unfinished jobs; `cancel`: cancel them first, and stop the running ones.
 
         Its finished jobs can no longer be reached through it. Retention prunes them like all others.
         """
+        cancel = validate(schemas.OfficeDeletion, fields).cancel
         await self._record(office_id)
-        told = await self._store.read(lambda tx: listeners_of(tx, [office_id]))
+        listeners = await self._read(lambda tx: listeners_of(tx, [office_id]))
         for _ in range(_ROUNDS):
             if cancel:
                 await self._store.cancel_where(CancelFilter(queue=queue_of_office(office_id)))
             try:
-                await self._store.write(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
-                return await self._cancel_deliveries(told.get(office_id, []))
+                await self._write(lambda tx: offices.delete_office(tx, office_id, stopping=cancel))
+                return await self._cancel_deliveries(listeners.get(office_id, []))
             except Conflict:
                 if not cancel:
                     raise
-        raise Conflict(f"jobs are made in office {office_id} faster than they can be cancelled; try again")
+        raise Conflict(f"jobs of office {office_id} are created faster than they can be cancelled; try again")
 
     # The scheduler of an office
 
     async def config(self, office_id: str) -> schemas.VersionedConfig:
+        """Return the settings in force."""
         return _config(await self._record(office_id))
 
-    async def change_config(self, office_id: str, told: Any, *, expected: int | None = None) -> schemas.VersionedConfig:
+    async def change_config(
+        self, office_id: str, *, expected: int | None = None, **fields: Unpack[keywords.ConfigChangeFields]
+    ) -> schemas.VersionedConfig:
         """Merge changes into the config. New limits are in force at the next claim, on every instance."""
+        changes = validate(schemas.ConfigChange, fields)
 
         async def change(tx: Tx) -> OfficeRecord:
             office = await offices.lock_office(tx, office_id, expected)
-            after = msgspec.structs.replace(office, config=merged(office.config, told))
+            after = msgspec.structs.replace(office, config=merged(office.config, changes))
             return await offices.change_office(tx, after, in_force(after.config).limits)
 
-        return _config(await self._store.write(change))
+        return _config(await self._write(change))
 
     async def stats(self, office_id: str) -> schemas.JobQueueStats:
-        """How many jobs are where, exact at this moment; as cheap with ten million jobs as with ten."""
+        """Count the jobs by status, exactly; as cheap with ten million jobs as with ten."""
         office = await self._record(office_id)
         stock = await self._store.stock(office.queue)
         done = stock.count(State.SUCCEEDED)
@@ -151,10 +149,10 @@ class Offices(OfficeJobs, OfficeWebhooks):
         return schemas.JobQueueStats(office_id=office.id, avg_completion_time=mean, **counts)
 
     async def process(self, office_id: str) -> schemas.Processed:
-        """One scheduling cycle now, here if there is a worker; otherwise all workers are woken."""
+        """Run one scheduling cycle now, here if this process has a worker; otherwise wake all workers."""
         office = await self._record(office_id)
         store = self._store
-        activated = await store.write(lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE))
+        activated = await self._write(lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE))
         started = 0
         if self.worker is not None:
             started = await self.worker.start_now(office.queue)
@@ -166,43 +164,43 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
     # Events
 
-    async def events(self, office_id: str, after: int = 0) -> schemas.EventPage:
-        """What happened in the office behind an event's id; go on behind the page's `after`."""
+    async def events(self, office_id: str, *, after: int = 0) -> schemas.EventPage:
+        """Return the next events after the one with this id; resume with the page's `after`."""
+        validate(schemas.EventQuery, {"after": after})
         await self._record(office_id)
-        whole(after, "after", 0, _LAST_EVENT)
         return await read_page(self._feed, office_id, after, self._zone)
 
     async def following(
-        self, broadcast: Broadcast, office_id: str, after: int = 0
+        self, broadcast: Broadcast, office_id: str, *, after: int = 0
     ) -> contextlib.AbstractContextManager[Follower]:
-        """The same, for ever, beside others who follow: however many they are, the events are read once."""
+        """Subscribe to the events after this one. However many subscribers there are, events are read once."""
+        validate(schemas.EventQuery, {"after": after})
         await self._record(office_id)
-        whole(after, "after", 0, _LAST_EVENT)
         return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), after)
 
-    async def follow(self, office_id: str, after: int = 0) -> AsyncIterator[schemas.SchedulerEvent]:
-        """The same, for ever, alone."""
+    async def follow(self, office_id: str, *, after: int = 0) -> AsyncIterator[schemas.SchedulerEvent]:
+        """Like `following`, for a single subscriber."""
+        validate(schemas.EventQuery, {"after": after})
         await self._record(office_id)
-        whole(after, "after", 0, _LAST_EVENT)
         async for event in self._feed.follow(after, queue_of_office(office_id)):
-            told = translated(event, office_id, self._zone)
-            if told is not None:
-                yield told
+            found = translated(event, office_id, self._zone)
+            if found is not None:
+                yield found
 
 
-def _named(sessions: Any) -> set[str]:
-    """The tasks that sessions speak of, before anybody has checked them."""
-    return {task for task in sessions.values() if isinstance(task, str)} if isinstance(sessions, dict) else set()
+def _named(request: schemas.OfficeBody | schemas.OfficeChange) -> set[str]:
+    """The tasks that the sessions of a request name."""
+    sessions = or_default(request.sessions, {})
+    return {task for task in sessions.values() if task is not None}
 
 
-def _with(office: OfficeRecord, given: dict[str, Any], handlers: Handlers) -> OfficeRecord:
-    """The office as it is to be; null takes away all that there was."""
-    changes: dict[str, Any] = {}
-    if "name" in given:
-        changes["name"] = text(given["name"], "name")
-    if "sessions" in given:
-        told = given["sessions"]
-        changes["sessions"] = {} if told is None else body.sessions(office.sessions, told, handlers.check)
+def _with(office: OfficeRecord, request: schemas.OfficeBody | schemas.OfficeChange, handlers: Handlers) -> OfficeRecord:
+    """The office with the name and the sessions of the request; null removes all sessions."""
+    changes: dict[str, Any] = {"name": or_default(request.name, office.name)}
+    if request.sessions is None:
+        changes["sessions"] = {}
+    elif request.sessions is not UNSET:
+        changes["sessions"] = merged_sessions(office.sessions, request.sessions, handlers)
     return msgspec.structs.replace(office, **changes)
 
 

@@ -1,14 +1,12 @@
-"""The engine's words and the offices': total maps, so that a new state, status or reason cannot be forgotten here."""
+"""Statuses and event types of offices: total maps from the engine's, so that none can be forgotten."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
-from hanbeon.domain.phases import PHASES, STATES, Phase, Selection, selection, total
-from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import did_you_mean
+from hanbeon.domain.phases import PHASES, Phase, Selection, selection, total
 
 
 class JobStatus(enum.StrEnum):
@@ -40,7 +38,7 @@ class EventType(enum.StrEnum):
 
 
 class MessageType(enum.StrEnum):
-    """What a webhook may be sent: every event, and one message that nothing has happened for."""
+    """Types of messages to webhooks: those of events, and the test message."""
 
     JOB_READY = EventType.JOB_READY.value
     JOB_STARTED = EventType.JOB_STARTED.value
@@ -108,7 +106,7 @@ MESSAGE: Mapping[EventType, MessageType] = total(
     EventType, {EventType(each.value): each for each in MessageType if each is not MessageType.WEBHOOK_TEST}
 )
 
-# None: not told in an office.
+# None: no event of offices.
 EVENT: Mapping[Reason, EventType | None] = total(
     Reason,
     {
@@ -134,15 +132,10 @@ EVENT: Mapping[Reason, EventType | None] = total(
 
 
 def status_of_state(state: State) -> JobStatus:
-    """The word for a state where nobody asks for deadlines: in counts and refusals."""
+    """The status of a state regardless of deadlines, for counts and errors."""
     return STATUS[PHASES[state]]
 
 
-def in_engine_words(words: Collection[str], field: str, allowed: Collection[State] = frozenset(State)) -> Selection:
-    """What the engine is asked for when an office is asked for these statuses."""
-    known = [status.value for status in JobStatus if STATES[PHASE[status]] in allowed]
-    for word in words:
-        if word not in known:
-            hint = did_you_mean(str(word)[:40], known) or "."
-            raise InvalidInput(f"{str(word)[:40]!r} does not fit{hint} Use {', '.join(known)}", field=field)
-    return selection({PHASE[JobStatus(word)] for word in words})
+def selected(statuses: Iterable[str]) -> Selection:
+    """The states of the engine that have these statuses."""
+    return selection({PHASE[JobStatus(each)] for each in statuses})

@@ -1,13 +1,12 @@
-"""The webhooks of an office: how they do, what is on its way to them, trying one out, enabling one given up."""
+"""Use cases of an office's webhooks: their state, their deliveries, test messages, and enabling a disabled one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 
 import msgspec
-import uuid_utils
 
 from hanbeon.domain.delivery import ListenerKind, queue_of_tests
 from hanbeon.domain.job import JobRecord, NewJob
@@ -24,95 +23,98 @@ from hanbeon.store.operations.listeners import (
 )
 from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices import listeners, schemas, serializers
+from hanbeon.surfaces.offices import keywords, listeners, schemas, serializers
 from hanbeon.surfaces.offices.base import OfficeService
 from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
-from hanbeon.surfaces.validation import items, page_size, place
+from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.validation import or_default, validate
 
-_READ = {"webhooks": listeners.webhooks, "notifications": listeners.notifications}
+_READ: Mapping[str, Callable[..., list[ListenerRecord]]] = {
+    "webhooks": listeners.webhooks,
+    "notifications": listeners.notifications,
+}
 _KIND = {"webhooks": ListenerKind.WEBHOOK, "notifications": ListenerKind.NOTIFICATION}
 _NUMBERED_AT_ONCE = 1_000
-_told = msgspec.json.Decoder(DeliveryMeta)
+_meta = msgspec.json.Decoder(DeliveryMeta)
 
 
 class OfficeWebhooks(OfficeService):
-    """What a transport asks about webhooks. One of another office is not found here."""
+    """Webhooks of offices. A webhook of another office is not found."""
 
     async def enable_webhook(self, office_id: str, webhook_id: str) -> schemas.Webhook:
-        """Send to it again, what has waited first; one that is enabled stays so, and its failures are forgotten."""
+        """Resume deliveries, the oldest waiting one first, and reset the count of failures."""
 
         async def enable(tx: Tx) -> schemas.Webhook:
             await offices.lock_office(tx, office_id)
             await enable_listener(tx, await _webhook(tx, office_id, webhook_id))
             return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
-        return await self._store.write(enable)
+        return await self._write(enable)
 
     async def webhook(self, office_id: str, webhook_id: str) -> schemas.Webhook:
-        async def look(tx: Tx) -> schemas.Webhook:
+        """Return a webhook and its state."""
+
+        async def read(tx: Tx) -> schemas.Webhook:
             return serializers.webhook_view(await _webhook(tx, office_id, webhook_id), self._zone)
 
-        return await self._store.read(look)
+        return await self._read(read)
 
     async def deliveries(
-        self, office_id: str, webhook_id: str, *, cursor: str | None = None, limit: int = 100
+        self, office_id: str, webhook_id: str, **fields: Unpack[keywords.DeliveryQueryFields]
     ) -> schemas.DeliveryPage:
-        """What was, is and will be sent to it, the oldest first; go on with the page's `next_cursor`."""
-        after, size = place(cursor), page_size(limit)
+        """List the messages to a webhook, sent and waiting, the oldest first."""
+        query = validate(schemas.DeliveryQuery, fields)
+        after = int(or_default(query.cursor, "0"))
 
-        async def page(tx: Tx) -> schemas.DeliveryPage:
+        async def read(tx: Tx) -> schemas.DeliveryPage:
             queues = _queues(await _webhook(tx, office_id, webhook_id))
-            pages = [await queries.queue_page(tx, JobFilter(queue=queue), after, size + 1) for queue in queues]
+            pages = [await queries.queue_page(tx, JobFilter(queue=queue), after, query.limit + 1) for queue in queues]
             found = sorted((job for each in pages for job in each), key=lambda job: job.seq)
-            return schemas.DeliveryPage(
-                items=[self._delivery(each) for each in found[:size]],
-                next_cursor=str(found[size - 1].seq) if len(found) > size else None,
-            )
+            items, cursor = page(found, query.limit, lambda job: job.seq)
+            return schemas.DeliveryPage(items=[self._delivery(each) for each in items], next_cursor=cursor)
 
-        return await self._store.read(page)
+        return await self._read(read)
 
     async def delivery(self, office_id: str, webhook_id: str, delivery_id: str) -> schemas.Delivery:
-        """One of them."""
+        """Return one message to a webhook."""
 
-        async def look(tx: Tx) -> schemas.Delivery:
+        async def read(tx: Tx) -> schemas.Delivery:
             queues = _queues(await _webhook(tx, office_id, webhook_id))
             for job in await queries.jobs_by_id(tx, [delivery_id]):
                 if job.queue in queues:
                     return self._delivery(job)
             raise JobNotFound(delivery_id)
 
-        return await self._store.read(look)
+        return await self._read(read)
 
-    async def test_webhook(
-        self, office_id: str, webhook_id: str, *, delivery_id: str | None = None
-    ) -> schemas.Delivery:
-        """Send it a message that nothing has happened for, also while it is disabled: once, at once, and signed.
+    async def test_webhook(self, office_id: str, webhook_id: str, *, new_id: NewId = random_id) -> schemas.Delivery:
+        """Send a test message: immediately, once, signed, also to a disabled webhook.
 
-        It is a job of the engine like every delivery. What becomes of it changes nothing of the webhook's state.
+        It is a job of the engine like every delivery. Its outcome does not change the state of the webhook.
         """
-        message_id = delivery_id or str(uuid_utils.uuid7())
+        message_id = new_id(0)
 
         async def prepare(tx: Tx) -> NewJob | None:
             hook = await _webhook(tx, office_id, webhook_id)
             if await queries.jobs_by_id(tx, [message_id]):
-                return None  # The same request came before.
+                return None  # The request is a repeated one.
             return test_message(hook, message_id, await queries.now_us(tx), self._app.settings)
 
-        message = await self._store.read(prepare)
+        message = await self._read(prepare)
         if message is not None:
             await self._store.enqueue([message], lambda tx: add_queue_of_tests(tx, webhook_id))
         return await self.delivery(office_id, webhook_id, message_id)
 
     def _delivery(self, job: JobRecord) -> schemas.Delivery:
-        told = _told.decode(job.meta or "{}")
+        meta = _meta.decode(job.meta or "{}")
         waits = job.state is State.PENDING or job.state is State.READY
         return schemas.Delivery(
             id=job.id,
-            event_id=told.event or None,
-            type=told.type,
-            job_id=told.job or None,
+            event_id=meta.event or None,
+            type=meta.type,
+            job_id=meta.job or None,
             status=DELIVERY[job.state],
             attempts=job.fence,
             error_message=job.error_message,
@@ -121,24 +123,22 @@ class OfficeWebhooks(OfficeService):
             delivered_at=iso_ms(job.finished_at, self._zone) if job.state is State.SUCCEEDED else None,
         )
 
-    # For whoever changes an office
+    async def _prepare_listeners(self, given: Mapping[str, Any]) -> None:
+        """Prepare a change of listeners before its transaction: check the targets, number the events so far.
 
-    async def _prepare_listeners(self, given: dict[str, Any]) -> None:
-        """What comes before the transaction: whether all targets can be read, and numbers for what has happened.
-
-        A webhook that is added hears of what comes after it, and of nothing that only waits for its number.
+        A new webhook gets the events after it, and none of those that were only waiting for their number.
         """
         if not _READ.keys() & given.keys():
             return
-        if targets := items(given.get("notifications") or [], "notifications", listeners.MOST):
+        if targets := given.get("notifications"):
             from hanbeon.outbound.messages import check_readable
 
             await asyncio.to_thread(check_readable, targets, self._app.settings.message_schemes)
         while await self._store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
             pass
 
-    async def _put_listeners(self, tx: Tx, office_id: str, given: dict[str, Any]) -> list[ListenerRecord]:
-        """Write whom a locked office tells, as far as the client speaks of it; those who are told no more."""
+    async def _put_listeners(self, tx: Tx, office_id: str, given: Mapping[str, Any]) -> list[ListenerRecord]:
+        """Write the listeners of a locked office, as far as they are given, and return those that were removed."""
         if not _READ.keys() & given.keys():
             return []
         before = (await listeners_of(tx, [office_id])).get(office_id, [])
@@ -150,7 +150,7 @@ class OfficeWebhooks(OfficeService):
         return [each for each in before if each.id not in {it.id for it in after}]
 
     async def _cancel_deliveries(self, gone: Sequence[ListenerRecord]) -> None:
-        """What waits for those who are told no more. If this is not reached, their messages find nobody, and end."""
+        """Cancel what waits for removed listeners. If this is never reached, the messages end without being sent."""
         for each in gone:
             try:
                 await self._store.cancel_where(CancelFilter(queue=each.queue))
@@ -159,7 +159,7 @@ class OfficeWebhooks(OfficeService):
 
 
 def _queues(hook: ListenerRecord) -> tuple[str, str]:
-    """Where what goes to it stands: events, and what tries it out."""
+    """The queues of a webhook: events, and test messages."""
     return hook.queue, queue_of_tests(hook.id)
 
 

@@ -1,0 +1,16 @@
+"""The declaration of offices."""
+
+from __future__ import annotations
+
+from hanbeon.surfaces.offices.operations import CHANNELS, OPERATIONS
+from hanbeon.surfaces.surface import Surface
+
+SURFACE = Surface(
+    name="offices",
+    title="Graphs of jobs with slots per office and role, sessions that run them, webhooks and notifications.",
+    service="hanbeon.surfaces.offices.service:Offices",
+    operations=OPERATIONS,
+    channels=CHANNELS,
+    pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
+    docs="offices.md",
+)
