@@ -33,12 +33,16 @@ def paths() -> list[Path]:
 
 
 def keywords(path: Path) -> str:
-    """The text of one module."""
+    """The text of one module. Clients import it, so that it must not bring the engine along."""
     package = ".".join(path.parent.relative_to(_SOURCE).parts)
     schemas = importlib.import_module(f"{package}.schemas")
-    imports: set[str] = {"from typing import TypedDict"}
+    imports: set[str] = {"from typing import TYPE_CHECKING, TypedDict"}
     body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
-    return formatted(_HEAD + "\n".join(sorted(imports)) + "\n" + body, path)
+    lines = sorted(imports)
+    static = [line for line in lines if line.startswith("from hanbeon.")]
+    plain = [line for line in lines if line not in static]
+    guard = "\n".join(["if TYPE_CHECKING:", *(f"    {line}" for line in static)]) if static else ""
+    return formatted("\n".join([_HEAD, *plain, guard, body]), path)
 
 
 def formatted(text: str, path: Path) -> str:

@@ -16,6 +16,7 @@ _HEAD = '''"""Generated from the services of the surfaces by `make docs`."""
 
 from hanbeon.sync.background import Background
 '''
+_PER_SURFACE = ("keywords", "schemas")
 _BASE = """
 
 class SyncService:
@@ -32,14 +33,34 @@ def sync_services() -> str:
     return formatted(_HEAD + "\n".join(lines) + "\n" + _BASE + body, PATH)
 
 
+class _Renamed(ast.NodeTransformer):
+    """Gives modules that every surface has, such as `schemas`, a name that says whose they are."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
+        for alias in node.names:
+            if alias.asname is None and alias.name in self._names:
+                alias.asname = self._names[alias.name]
+        return node
+
+
 def _class(surface: Surface, imports: dict[str, str]) -> str:
     service = load(surface.service)
     methods = []
     for kind in reversed(service.__mro__):
         if kind.__module__.startswith("hanbeon.surfaces.") and kind.__module__ != "hanbeon.surfaces.service":
             tree = ast.parse(inspect.getsource(inspect.getmodule(kind)))  # type: ignore[arg-type]  # it has one
+            own = {name: f"{surface.name}_{name}" for name in _PER_SURFACE}
+            tree = _Renamed(own).visit(tree)
             imports.update(_imports(tree, kind.__module__))
-            methods += [_method(node) for node in _coroutines(tree, kind.__name__)]
+            served = {channel.call for channel in surface.channels}
+            methods += [_method(node) for node in _coroutines(tree, kind.__name__) if node.name not in served]
     head = f'class Sync{service.__name__}(SyncService):\n    """`app.{surface.name}`, blocking."""'
     return f"\n\n{head}\n\n" + "\n".join(methods)
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from hanbeon import App, Job, SyncApp, SyncJob
-from hanbeon.surfaces.surface import Surface, load
+from hanbeon.surfaces.surface import Surface
+from hanbeon.sync.services import blocking_methods
 
 # What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
 NOT_FOR_CALLERS = {
@@ -62,13 +63,10 @@ def test_the_signatures_are_the_same(kind: type[Any], twin: type[Any], name: str
 
 @pytest.mark.parametrize("surface", App.surfaces, ids=lambda surface: surface.name)
 def test_services_have_every_coroutine_of_theirs(surface: Surface) -> None:
-    service = load(surface.service)
-    coroutines = {
-        name for name, each in inspect.getmembers(service, inspect.iscoroutinefunction) if not name.startswith("_")
-    }
-    assert coroutines >= {operation.call for operation in surface.operations}
+    coroutines = blocking_methods(surface)
+    assert coroutines.keys() >= {operation.call for operation in surface.operations}
     twin = getattr(SyncApp(App("sqlite:///unopened.db")), surface.name)
-    assert set(dir(twin)) == coroutines
+    assert set(dir(twin)) == coroutines.keys()
     for name in coroutines:
         assert inspect.getdoc(getattr(twin, name)), f"{name} has no docstring"
     with pytest.raises(AttributeError):

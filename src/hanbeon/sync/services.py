@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hanbeon.app import App
-from hanbeon.surfaces.surface import load
+from hanbeon.surfaces.surface import Surface, load
 from hanbeon.sync.background import Background
 
 
@@ -21,11 +21,11 @@ class SyncService:
     def __init__(self, background: Background, name: str) -> None:
         self._background, self._name = background, name
         (surface,) = (each for each in App.surfaces if each.name == name)
-        self._service: type[Any] = load(surface.service)
+        self._methods = blocking_methods(surface)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._service, name, None)
-        if name.startswith("_") or not inspect.iscoroutinefunction(method):
+        method = None if name.startswith("_") else self._methods.get(name)
+        if method is None:
             raise AttributeError(f"{self._name!r} has no method {name!r} for code without an event loop", name=name)
 
         @functools.wraps(method)
@@ -35,8 +35,14 @@ class SyncService:
         return call
 
     def __dir__(self) -> list[str]:
-        return sorted(
-            name
-            for name, each in inspect.getmembers(self._service, inspect.iscoroutinefunction)
-            if not name.startswith("_")
-        )
+        return sorted(self._methods)
+
+
+def blocking_methods(surface: Surface) -> dict[str, Callable[..., Any]]:
+    """The coroutines of a service but for those that serve a channel, which is a server's business."""
+    served = {channel.call for channel in surface.channels}
+    return {
+        name: method
+        for name, method in inspect.getmembers(load(surface.service), inspect.iscoroutinefunction)
+        if not name.startswith("_") and name not in served
+    }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
-from hanbeon.domain.retry import Backoff
-from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
-from hanbeon.surfaces.offices.vocabulary import EventType
+if TYPE_CHECKING:
+    from hanbeon.domain.retry import Backoff
+    from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
+    from hanbeon.surfaces.offices.vocabulary import EventType
 
 
 class CancelAllFields(TypedDict, total=False):
