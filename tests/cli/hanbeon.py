@@ -1,4 +1,4 @@
-"""The command line: as a user has it, the installed script in a process; or, quicker, the same program in a thread."""
+"""Runs commands: the installed script in a process or, faster, the program in a thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a process gets: nothing of ours that this run was started with, and a terminal of a known width."""
+    """Return the environment of a process: no HANBEON_ variables of this run, and a known terminal width."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("HANBEON_")}
     return {**inherited, "COLUMNS": "120", "LINES": "40", "NO_COLOR": "1", "PYTHONWARNINGS": "default", **more}
 
@@ -46,7 +46,7 @@ def start(*arguments: str, **options: Any) -> subprocess.Popen[str]:
 
 
 def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command whose output nobody reads."""
+    """Run a command whose output pipe is closed."""
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -64,7 +64,7 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 class Answer(NamedTuple):
-    """What a command said, and with which code it ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -72,7 +72,7 @@ class Answer(NamedTuple):
 
     @property
     def document(self) -> Any:
-        """The one JSON document on stdout, where there was nothing else."""
+        """The JSON document on stdout; asserts that there was no other output."""
         assert (self.code, self.err) == (0, ""), self
         return json.loads(self.out)
 
@@ -83,7 +83,7 @@ class Answer(NamedTuple):
 
 
 async def call(*arguments: str) -> Answer:
-    """Run a command to its end in this process, on an event loop of its own."""
+    """Run a command in this process, in an event loop of its own."""
     return await asyncio.to_thread(_call, arguments)
 
 

@@ -1,4 +1,4 @@
-"""A command on a terminal of its own."""
+"""Runs a command on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.cli.hanbeon import SCRIPT, environment
 
 
 def _begin() -> None:
-    """The terminal is its own, and closing it ends it, although whoever runs these tests may ignore that."""
+    """Take the terminal over, and let SIGHUP end the process even if the test run ignores it."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Terminal:
-    """Leaving it ends the command, whatever it does."""
+    """A command on a pseudo-terminal; leaving the context kills it."""
 
     def __init__(self, *arguments: str, width: int = 120, height: int = 40) -> None:
         self._ours, self._theirs = pty.openpty()
@@ -45,7 +45,7 @@ class Terminal:
         self.shown = ""
 
     def until(self, pattern: str, seconds: float = 30) -> str:
-        """All that was shown, once it matches."""
+        """Wait until the output matches, and return it."""
         end = time.monotonic() + seconds
         while not re.search(pattern, self.shown, re.DOTALL):
             ready, _, _ = select.select([self._ours], [], [], max(0.0, end - time.monotonic()))
@@ -57,7 +57,7 @@ class Terminal:
         os.write(self._ours, keys.encode())
 
     def press_until_it_ends(self, keys: str, seconds: float = 30) -> None:
-        """As a person would: Python's `input` does not notice a signal in the instant before it begins to read."""
+        """Press repeatedly: Python's `input` misses a signal that arrives just before it begins to read."""
         end = time.monotonic() + seconds
         while self.process.poll() is None and time.monotonic() < end:
             self.press(keys)
@@ -65,10 +65,10 @@ class Terminal:
                 self.process.wait(3)
 
     def end(self) -> tuple[int, list[Any]]:
-        """The exit code, and the modes that it left the terminal in."""
+        """Return the exit code, and the modes in which the command left the terminal."""
         end = time.monotonic() + 60
         while self.process.poll() is None and time.monotonic() < end:
-            self.rest()  # One that has no room to write does not end.
+            self.rest()  # A process whose output is not read does not end.
         return self.process.wait(1), termios.tcgetattr(self._theirs)
 
     def rest(self) -> str:
@@ -77,7 +77,7 @@ class Terminal:
         return self.shown
 
     def hang_up(self) -> None:
-        """Close the terminal, as somebody closes a window."""
+        """Close the terminal, as closing its window does."""
         for end in (self._theirs, self._ours):
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, end)

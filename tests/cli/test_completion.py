@@ -1,4 +1,4 @@
-"""Names that the shell completes: from the database and the file, quickly and silently or not at all."""
+"""Shell completion of names from the database and the file: quick and silent, or nothing."""
 
 import asyncio
 import json
@@ -16,39 +16,39 @@ from tests.cli.hanbeon import environment
 _HOSTILE = ("a b", "$(touch made)", "x;y", "`id`", "'q'", "-rf", "a:b")
 
 
-# As the shell asks, but again and again in one process, which is quicker; it ends early where a database is too slow.
-_ASK = """
+# Completes as the shell does, but many times in one process, which is quicker. It ends early if a database is slow.
+_SCRIPT = """
 import contextlib, io, json, os, sys
 from hanbeon.cli.program import run_program
 
 own = dict(os.environ)
 for words, env in json.load(sys.stdin):
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_HANBEON_COMPLETE": "complete_bash"}
+    request = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_HANBEON_COMPLETE": "complete_bash"}
     os.environ.clear()
-    os.environ.update(own | asked | env)
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    os.environ.update(own | request | env)
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
         assert run_program([]) == 0
-    print(json.dumps([each for each in said.getvalue().split("\\n") if each]), flush=True)
+    print(json.dumps([each for each in output.getvalue().split("\\n") if each]), flush=True)
 """
-Asked = list[tuple[str, dict[str, str]]]
+Requests = list[tuple[str, dict[str, str]]]
 
 
-def _ask(asked: Asked, cwd: Path | None = None) -> list[list[str]]:
-    """What is completed of each, as far as it came."""
-    command = [sys.executable, "-c", _ASK]
+def _complete(requests: Requests, cwd: Path | None = None) -> list[list[str]]:
+    """Return the completions of each request, up to where the process ended."""
+    command = [sys.executable, "-c", _SCRIPT]
     done = subprocess.run(
-        command, input=json.dumps(asked), check=True, capture_output=True, text=True, cwd=cwd, env=environment()
+        command, input=json.dumps(requests), check=True, capture_output=True, text=True, cwd=cwd, env=environment()
     )
     assert done.stderr == ""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-async def _offered(url: str, *asked: str, cwd: Path | None = None) -> dict[str, list[str]]:
-    """What is offered in the end: on a busy machine a second may be too short for a database to answer."""
+async def _offered(url: str, *requests: str, cwd: Path | None = None) -> dict[str, list[str]]:
+    """Return the completions, repeating requests for which a second was too short on a busy machine."""
     found: dict[str, list[str]] = {}
-    while left := [words for words in asked if words not in found]:
-        some = await asyncio.to_thread(_ask, [(words, {"HANBEON_DATABASE_URL": url}) for words in left], cwd)
+    while left := [words for words in requests if words not in found]:
+        some = await asyncio.to_thread(_complete, [(words, {"HANBEON_DATABASE_URL": url}) for words in left], cwd)
         found |= dict(zip(left, some, strict=False))
     return found
 
@@ -59,7 +59,7 @@ async def _nothing() -> None:
 
 @pytest.fixture
 async def there(database_url: str) -> App:
-    """A database with a few names of everything."""
+    """A database with a few names of each kind."""
     app = App(database_url)
     await app.migrate()
     for name in ("report", "rebuild", "보고", *_HOSTILE):
@@ -76,7 +76,7 @@ async def there(database_url: str) -> App:
     return app
 
 
-async def test_names_are_completed_wherever_one_is_asked_for(there: App) -> None:
+async def test_names_are_completed_for_every_option(there: App) -> None:
     url = there.settings.database_url
     async with there:
         nightly = next(each.id for each in (await there.schedules.list()).items if each.name == "nightly")
@@ -104,7 +104,7 @@ async def test_names_are_completed_wherever_one_is_asked_for(there: App) -> None
     assert await _offered(url, *expected) == expected
 
 
-async def test_names_that_a_shell_would_not_take_as_they_stand_are_not_offered(there: App) -> None:
+async def test_unsafe_names_are_not_offered(there: App) -> None:
     async with there:
         unnamed = [each.id for each in (await there.schedules.list()).items if each.name != "nightly"]
     expected = {
@@ -115,7 +115,7 @@ async def test_names_that_a_shell_would_not_take_as_they_stand_are_not_offered(t
     assert await _offered(there.settings.database_url, *expected) == expected
 
 
-async def test_the_database_is_the_one_that_the_command_would_work_on(there: App, tmp_path: Path) -> None:
+async def test_completion_uses_the_database_of_the_command(there: App, tmp_path: Path) -> None:
     url = there.settings.database_url
     (tmp_path / "other.toml").write_text(f'[settings]\ndatabase_url = "{url}"\n[tasks.recycle]\ncommand = ["true"]\n')
     expected = {
@@ -124,16 +124,16 @@ async def test_the_database_is_the_one_that_the_command_would_work_on(there: App
         "hanbeon run --config other.toml re": ["recycle"],  # There is no database, and none is needed.
     }
     assert await _offered("sqlite:///nowhere.db", *expected, cwd=tmp_path) == expected
-    while not (found := _ask([("hanbeon pause --config other.toml mas", {})], tmp_path)):
+    while not (found := _complete([("hanbeon pause --config other.toml mas", {})], tmp_path)):
         pass
     assert found == [["mass"]]
 
 
-def test_where_nothing_can_be_asked_nothing_is_offered_made_or_said(tmp_path: Path) -> None:
+def test_errors_offer_nothing_and_leave_no_trace(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("[tasks.")
     (tmp_path / "no.db").write_text("not a database, and longer than the header of one " * 3)
     before = sorted(tmp_path.iterdir())
-    plights = [
+    environments = [
         {},
         {"HANBEON_DATABASE_URL": "sqlite:///missing.db"},
         {"HANBEON_DATABASE_URL": "sqlite:///no.db"},
@@ -144,15 +144,15 @@ def test_where_nothing_can_be_asked_nothing_is_offered_made_or_said(tmp_path: Pa
         {"HANBEON_LEASE": "soon"},
         {"HANBEON_CONCURENCY": "3"},
     ]
-    asked = [(words, env) for env in plights for words in ("hanbeon pause m", "hanbeon run m")]
+    requests = [(words, env) for env in environments for words in ("hanbeon pause m", "hanbeon run m")]
     found: list[list[str]] = []
-    while left := asked[len(found) :]:
-        found += _ask(left, tmp_path) or [[]]  # That it ended early, on a busy machine, is nothing offered as well.
-    assert found == [[]] * len(asked)
+    while left := requests[len(found) :]:
+        found += _complete(left, tmp_path) or [[]]  # If it ended early, on a busy machine, nothing was offered either.
+    assert found == [[]] * len(requests)
     assert sorted(tmp_path.iterdir()) == before
 
 
-async def test_who_writes_is_not_waited_for(there: App, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_completion_does_not_wait_for_a_writer(there: App, monkeypatch: pytest.MonkeyPatch) -> None:
     # Two processes start while the transaction is open, which takes longer than that on a busy machine.
     monkeypatch.setattr("hanbeon.store.sqlite.LENT_LIMIT_SECONDS", 60.0)
     async with there, there.transaction() as transaction:
@@ -166,12 +166,12 @@ async def test_a_database_that_does_not_answer_is_left_alone(postgres_url: str) 
     connection = await asyncpg.connect(postgres_url)
     async with connection.transaction():
         await connection.execute("LOCK TABLE hanbeon.queue IN ACCESS EXCLUSIVE MODE")
-        asked: Asked = [("hanbeon pause m", {"HANBEON_DATABASE_URL": postgres_url})]
-        assert await asyncio.to_thread(_ask, asked) == [], "the process has ended"
+        requests: Requests = [("hanbeon pause m", {"HANBEON_DATABASE_URL": postgres_url})]
+        assert await asyncio.to_thread(_complete, requests) == [], "the process has ended"
     await connection.close()
 
 
-def test_what_takes_too_long_ends_the_process_in_silence() -> None:
+def test_at_most_ends_a_slow_process_silently() -> None:
     script = """
 import sys, time
 from concurrent.futures import ThreadPoolExecutor

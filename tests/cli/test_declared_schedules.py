@@ -1,4 +1,4 @@
-"""Workers that start at the same moment with the same declarations: one schedule, made once."""
+"""Workers that start concurrently create each declared schedule once."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ cron = "0 3 * * MON"
 """
 
 
-async def test_many_workers_that_start_at_once_make_each_schedule_once(database_url: str, tmp_path: Path) -> None:
+async def test_concurrent_workers_create_each_schedule_once(database_url: str, tmp_path: Path) -> None:
     await App(database_url).migrate()
     write(tmp_path, _FILE)
     workers = [Running("worker", "--database", database_url, cwd=tmp_path) for _ in range(4)]

@@ -20,9 +20,9 @@ def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[-3] == "1 release, 28 jobs: 28 succeeded, 0 failed, 0 cancelled"
-    told = re.match(r"(\d+) attempts, (\d+) of them retried \((\d+) after a timeout\)", lines[-2])
-    assert told is not None, lines[-2]
-    attempts, retried, late = map(int, told.groups())
+    counts = re.match(r"(\d+) attempts, (\d+) of them retried \((\d+) after a timeout\)", lines[-2])
+    assert counts is not None, lines[-2]
+    attempts, retried, late = map(int, counts.groups())
     # Two by its script; on a slow machine more of them may be late.
     assert (attempts, retried >= 2, late >= 1) == (28 + retried, True, True)
     assert lines[-1].startswith(f"sound: 28 jobs, {attempts} attempts")
@@ -34,7 +34,7 @@ def test_one_release_succeeds_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_without_a_terminal_it_is_one_release_on_the_given_database(postgres_url: str) -> None:
+def test_without_a_terminal_the_demo_is_one_release(postgres_url: str) -> None:
     done = hanbeon("demo", "--database", postgres_url)
     assert done.returncode == 0
     assert "28 jobs: 28 succeeded" in done.stdout

@@ -69,7 +69,7 @@ async def test_every_option_reaches_the_job(app: App, app_url: str, shop: str) -
     assert {name: document[name] for name in expected} == expected
     assert document["policy"]["retries"] == 0
     again = await call("enqueue", "send", "to=b", *flags, *place)
-    assert (again.code, again.err) == (0, "this job was there already; no other was made\n")
+    assert (again.code, again.err) == (0, "the job exists already; no other was created\n")
     delayed = (await call("enqueue", "send", "to=c", "--delay", "1h", *place)).document
     assert delayed["state"] == "pending"
 
@@ -79,7 +79,7 @@ async def test_without_the_app_the_task_must_be_one_that_a_worker_has(app: App, 
     place = ("--database", app_url, "--queue", "mail", "--retries", "0")
     answer = await call("enqueue", "보내기", *place)
     assert (answer.code, answer.out) == (2, "")
-    assert "start a worker that has it, or say --app" in answer.err
+    assert "start a worker that has it, or pass --app" in answer.err
     async with app.worker():
         answer = await call("enqueue", "보네기", *place)
         assert (answer.code, answer.out) == (2, "")
@@ -89,11 +89,11 @@ async def test_without_the_app_the_task_must_be_one_that_a_worker_has(app: App, 
     answer = await call("enqueue", "보내기", "to=Ada", *place)
     assert (answer.code, answer.err) == (
         0,
-        "no live worker has registered '보내기'; the job waits for one: hanbeon worker\n",
+        "no live worker has registered '보내기'; start one to run the job: hanbeon worker\n",
     )
     answer = await call("enqueue", "보내기", "--database", app_url)
     assert (answer.code, answer.out) == (2, "")
-    assert "say --queue and --retries, or --app" in answer.err
+    assert "pass --queue and --retries, or --app" in answer.err
 
 
 async def _send(ctx: Context, to: str = "nobody") -> str:
@@ -129,14 +129,14 @@ async def test_waiting_for_a_job_that_does_not_succeed(app: App, app_url: str) -
         assert (answer.code, "was cancelled" in answer.err) == (1, True)
 
 
-async def test_whoever_waits_in_vain_is_told(app_url: str, tmp_path: Path) -> None:
+async def test_wait_warns_if_no_worker_is_alive(app_url: str, tmp_path: Path) -> None:
     (tmp_path / "hanbeon.toml").write_text("[tasks.greet]\ncommand = ['echo', 'hello']\n")
     await App(app_url).migrate()
     with start("enqueue", "greet", "--wait", "--database", app_url, cwd=tmp_path) as waiting:
         try:
             assert waiting.stderr is not None
             line = await asyncio.to_thread(waiting.stderr.readline)
-            assert line == "no live worker has registered 'greet'; the job waits for one: hanbeon worker\n"
+            assert line == "no live worker has registered 'greet'; start one to run the job: hanbeon worker\n"
         finally:
             waiting.kill()
 
@@ -156,7 +156,7 @@ async def test_ctrl_c_ends_the_waiting_and_not_the_job(app: App, app_url: str) -
                 waiting.send_signal(signal.SIGINT)
                 out, err = await asyncio.to_thread(waiting.communicate, timeout=30)
                 assert (waiting.returncode, out) == (130, "")
-                assert err == f"job {event.job_id} goes on; `hanbeon cancel {event.job_id}` stops it\n"
+                assert err == f"job {event.job_id} keeps running; `hanbeon cancel {event.job_id}` stops it\n"
             finally:
                 waiting.kill()
         assert await app.job(event.job_id or "").state() is State.RUNNING
@@ -215,13 +215,13 @@ async def test_tasks_of_an_app(shop: str) -> None:
         (("send", "copies=3", "to=a"), "name=VALUE is text, name:=VALUE is JSON"),
         (("send", "too=a"), "it takes (to: str, copies: int = 1)"),
         (("sned", "to=a"), "did you mean 'send'?"),
-        (("send", "{"), "is not JSON"),
-        (("send", "copies:=x", "to=a"), "copies: 'x' is not JSON"),
-        (("send", "a"), "'a' is no argument; write name=text"),
-        (("send", "=a"), "is no argument"),
-        (("send", "to=a", "to=b"), "'to' is given twice"),
+        (("send", "{"), "arguments must be JSON"),
+        (("send", "copies:=x", "to=a"), "copies must be JSON, got 'x'"),
+        (("send", "a"), "must be name=text, name:=JSON, one JSON object, or - to read that from stdin, got 'a'"),
+        (("send", "=a"), "got '=a'"),
+        (("send", "to=a", "to=b"), "'to' was given more than once"),
         (("send", "to=a", "--delay", "soon"), "write 90s, 15m"),
-        (("send", "to=a", "--run-at", "tomorrow"), "write 2030-01-31T09:00"),
+        (("send", "to=a", "--run-at", "tomorrow"), "must be a time like 2030-01-31T09:00"),
         (("send", "to=a", "--delay", "1s", "--run-at", "2030-01-31"), "not both"),
         (("send", "to=a", "--timeout", "0"), "must be positive"),
         (("send", "to=a", "--after", "x"), "is not a job's id"),

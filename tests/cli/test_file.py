@@ -81,17 +81,17 @@ async def test_sighup_reads_the_file_again(shop: Path, database_url: str) -> Non
             worker.until("worker_started")
             _write(shop, database_url, _REPORT.replace(":report", ":other") + "[queues.mail]\nmax_concurrent = 3\n")
             worker.process.send_signal(signal.SIGHUP)
-            told = worker.until("reloaded")
-            assert (told["source"], told["queues"], told["settings"]) == ("hanbeon.toml", ["mail"], [])
+            line = worker.until("reloaded")
+            assert (line["source"], line["queues"], line["settings"]) == ("hanbeon.toml", ["mail"], [])
             done = await _hanbeon("enqueue", "report", "month=May", "--wait", cwd=shop)
             assert done.stdout == '"other of May"\n'
             assert [queue.limits.max_concurrent for queue in await app.queues() if queue.name == "mail"] == [3]
 
             (shop / "hanbeon.toml").write_text("[tasks.report\n")
             worker.process.send_signal(signal.SIGHUP)
-            told = worker.until("reload_refused")
-            assert told["level"] == "error"
-            assert told["error"].startswith("hanbeon.toml: line 1, column 14: ")
+            line = worker.until("reload_refused")
+            assert line["level"] == "error"
+            assert line["error"].startswith("hanbeon.toml: line 1, column 14: ")
             _write(shop, database_url, _REPORT.replace("report]", "renamed]") + "[settings.x]\n")
             worker.process.send_signal(signal.SIGHUP)
             assert worker.until("reload_refused")["error"].startswith("hanbeon.toml: settings.x: ")
@@ -123,7 +123,7 @@ def test_sighup_changes_a_command(tmp_path: Path) -> None:
         assert hanbeon("enqueue", "say", "--wait", cwd=tmp_path).stdout == '"after\\n"\n'
 
 
-def test_sighup_without_a_file_is_told_and_not_the_end(tmp_path: Path) -> None:
+def test_sighup_without_a_file_is_logged_and_ignored(tmp_path: Path) -> None:
     (tmp_path / "shop_app.py").write_text("from hanbeon import App\napp = App()\n@app.task\ndef own() -> None: ...\n")
     with Running("worker", "--app", "shop_app:app", cwd=tmp_path) as worker:
         worker.until("worker_started")
@@ -134,7 +134,7 @@ def test_sighup_without_a_file_is_told_and_not_the_end(tmp_path: Path) -> None:
         assert worker.process.wait(30) == 0
 
 
-def test_sighup_to_a_worker_that_is_only_starting_is_heard_when_it_has(tmp_path: Path) -> None:
+def test_sighup_while_starting_is_handled_after_the_start(tmp_path: Path) -> None:
     (tmp_path / "shop_tasks.py").write_text(
         "import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\ndef report() -> None: ...\n"
     )
@@ -274,10 +274,10 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path, command: tuple[str, 
 
 
 @pytest.mark.parametrize("command", ["tasks", "worker"])
-def test_with_neither_an_app_nor_a_file_both_ways_are_told(tmp_path: Path, command: str) -> None:
+def test_error_without_app_or_file_names_both_remedies(tmp_path: Path, command: str) -> None:
     done = hanbeon(command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "say --app module:name, or write a hanbeon.toml (`hanbeon init hanbeon.toml`)" in done.stderr
+    assert "pass --app module:name, or write a hanbeon.toml (`hanbeon init hanbeon.toml`)" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -293,7 +293,7 @@ def test_a_bad_file_is_one_line_with_its_place(tmp_path: Path, command: tuple[st
     assert [each.name for each in tmp_path.iterdir()] == ["hanbeon.toml"]
 
 
-def test_check_finds_everything_that_is_wrong_with_the_file(both: Path) -> None:
+def test_check_reports_all_problems_of_a_file(both: Path) -> None:
     (both / "hanbeon.toml").write_text(
         """
         [settings]
@@ -333,7 +333,7 @@ def test_check_finds_everything_that_is_wrong_with_the_file(both: Path) -> None:
     "url",
     [f"postgresql://ada:{_SECRET}@127.0.0.1:1/shop", f"mysql://ada:{_SECRET}@h/x", f"postgresql://a:{_SECRET}@[::1"],
 )
-async def test_a_password_in_the_file_is_never_told(tmp_path: Path, url: str) -> None:
+async def test_a_password_in_the_file_is_never_shown(tmp_path: Path, url: str) -> None:
     path = tmp_path / "hanbeon.toml"
     path.write_text(f'[settings]\ndatabase_url = "{url}"\nlisten_url = "{url}"\n')
     for command in (("config", "show"), ("config", "check"), ("jobs",), ("migrate",)):

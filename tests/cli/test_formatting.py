@@ -1,4 +1,4 @@
-"""Durations and instants, as people write and read them."""
+"""Parsing and formatting of durations and instants."""
 
 from zoneinfo import ZoneInfo
 
@@ -21,7 +21,7 @@ def test_a_duration_is_read(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5m", "5 minutes", "5m!", "m", "1e9", "٣s", "nan"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
+def test_rejects_invalid_durations(text: str) -> None:
     with pytest.raises(InvalidInput, match="write 90s"):
         seconds_of(text, "window")
 

@@ -1,4 +1,4 @@
-"""`hanbeon init`: a file to begin with, and words that are true."""
+"""`hanbeon init`: the starter files and the printed next steps work."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from tests.cli.hanbeon import call, hanbeon
 from tests.cli.workers import Running
 
 
-def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
+def test_printed_next_steps_work(tmp_path: Path) -> None:
     done = hanbeon("init", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     commands = [
@@ -27,7 +27,7 @@ def test_what_it_says_comes_next_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["hanbeon.toml", pytest.param("shop.toml", marks=pytest.mark.slow)])
-def test_what_it_says_comes_next_works_without_python(tmp_path: Path, name: str) -> None:
+def test_printed_next_steps_work_without_python(tmp_path: Path, name: str) -> None:
     done = hanbeon("init", name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")]
@@ -44,7 +44,7 @@ def test_what_it_says_comes_next_works_without_python(tmp_path: Path, name: str)
     assert (tmp_path / "hanbeon.db").exists()
 
 
-def test_what_is_commented_out_in_the_starter_is_right_as_well(tmp_path: Path) -> None:
+def test_commented_parts_of_the_starter_are_valid(tmp_path: Path) -> None:
     hanbeon("init", "hanbeon.toml", cwd=tmp_path)
     path = tmp_path / "hanbeon.toml"
     text = re.sub(r"(?m)^# (\[|http = |timeout = |python = |task = |cron = |args = )", r"\1", path.read_text())
@@ -63,16 +63,16 @@ async def test_nothing_is_overwritten(tmp_path: Path, name: str) -> None:
     path.write_text("precious")
     answer = await call("init", str(path))
     assert (answer.code, answer.out) == (4, "")
-    assert f"is there already; name another file: hanbeon init other{path.suffix}" in answer.err
+    assert f"exists already; choose another name: hanbeon init other{path.suffix}" in answer.err
     assert path.read_text() == "precious"
 
 
 @pytest.mark.parametrize(
     ("name", "code", "words"),
     [
-        ("my-jobs.py", 2, "is not the name of a Python module"),
-        ("jobs.txt", 2, "is not the name of a Python module"),
-        ("hanbeon.py", 2, "Python has a module 'hanbeon' already"),
+        ("my-jobs.py", 2, "must be the name of a Python module"),
+        ("jobs.txt", 2, "must be the name of a Python module"),
+        ("hanbeon.py", 2, "a Python module 'hanbeon' exists already"),
         ("nowhere/my_jobs.py", 3, "there is no folder"),
         ("nowhere/hanbeon.toml", 3, "there is no folder"),
     ],

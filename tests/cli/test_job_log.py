@@ -1,4 +1,4 @@
-"""`hanbeon job ID --log` and `--follow`: what a job printed, as it comes, and nothing that could spoil a terminal."""
+"""`hanbeon job ID --log` and `--follow`: the log as it arrives, without control characters."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ async def test_a_log_is_printed_as_text_or_json(kit: TestKit, kit_url: str) -> N
     assert documents[0]["at"].startswith("2023-11-15T07:13:20")
 
 
-async def test_what_was_cut_is_marked(kit_url: str) -> None:
+async def test_cut_lines_are_marked(kit_url: str) -> None:
     async with TestKit(App(max_log_bytes=4_096), kit_url) as kit:
 
         @kit.app.task

@@ -1,4 +1,4 @@
-"""`hanbeon migrate`: once, and harmless afterwards."""
+"""`hanbeon migrate` is idempotent."""
 
 from pathlib import Path
 

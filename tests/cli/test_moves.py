@@ -1,4 +1,4 @@
-"""`hanbeon cancel`, `retry`, `priority` and `explain`: what is done to jobs."""
+"""`hanbeon cancel`, `retry`, `priority` and `explain`."""
 
 import pytest
 
@@ -24,7 +24,7 @@ async def test_several_jobs_are_cancelled_and_retried_by_id(kit: TestKit, kit_ur
     }
 
 
-async def test_one_refusal_does_not_keep_the_others_from_it(kit: TestKit, kit_url: str) -> None:
+async def test_one_refusal_does_not_stop_the_others(kit: TestKit, kit_url: str) -> None:
     done, waiting = await kit.make_job(state="succeeded"), await kit.make_job()
     answer = await call("cancel", _NOBODY, done.id, waiting.id, "--json", "--database", kit_url)
     assert answer.code == 3, "that of the first refusal"
@@ -38,12 +38,12 @@ async def test_one_refusal_does_not_keep_the_others_from_it(kit: TestKit, kit_ur
     assert (answer.code, answer.out) == (2, ""), "a slip on the command line is found before anything is done"
 
 
-async def test_jobs_are_cancelled_by_filter_if_somebody_agrees(kit: TestKit, kit_url: str) -> None:
+async def test_cancel_by_filter_needs_confirmation(kit: TestKit, kit_url: str) -> None:
     mail = [await kit.make_job(queue="mail") for _ in range(2)]
     other = await kit.make_job()
     answer = await call("cancel", "--queue", "mail", "--database", kit_url)
     assert (answer.code, answer.out) == (2, "")
-    assert "Cancel 2 jobs? There is nobody here to ask; say --yes" in answer.err
+    assert "Cancel 2 jobs? stdin is not a terminal; pass --yes to confirm" in answer.err
     assert [await job.state() for job in mail] == [State.READY] * 2
 
     answer = await call("cancel", "--queue", "mail", "--yes", "--json", "--database", kit_url)
@@ -98,19 +98,19 @@ async def test_explain_says_why_a_job_failed(kit: TestKit, kit_url: str) -> None
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("cancel",), 2, "give ids, or say which jobs"),
+        (("cancel",), 2, "pass ids, or choose jobs with"),
         (("cancel", _NOBODY, "--queue", "mail"), 2, "not both"),
         (("cancel", "--queue", "mial", "--yes"), 3, "there is no queue 'mial'"),
-        (("cancel", "--state", "failed"), 2, "use pending, ready, running"),
+        (("cancel", "--state", "failed"), 2, "must be one of pending, ready, running"),
         (("cancel", "--state", "gone"), 2, "--state"),
         (("retry",), 2, "ID"),
-        (("retry", "x"), 2, "is not the id of a job"),
+        (("retry", "x"), 2, "must be a lower-case UUID"),
         (("retry", _NOBODY), 3, "no job has the id"),
-        (("priority", _NOBODY), 2, "give --to, --urgent or --not-urgent"),
+        (("priority", _NOBODY), 2, "pass --to, --urgent or --not-urgent"),
         (("priority", _NOBODY, "--to", "high"), 2, "--to"),
         (("priority", _NOBODY, "--to", "9999999999"), 2, "a whole number"),
         (("priority", _NOBODY, "--to", "1"), 3, "no job has the id"),
-        (("explain", "x"), 2, "is not the id of a job"),
+        (("explain", "x"), 2, "must be a lower-case UUID"),
         (("explain", _NOBODY), 3, "no job has the id"),
     ],
 )

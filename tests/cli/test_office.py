@@ -1,4 +1,4 @@
-"""`hanbeon office`: offices on the database itself, in the words and shapes of the API."""
+"""`hanbeon office`: offices in the database, in the shapes of the API."""
 
 import io
 import json
@@ -30,11 +30,11 @@ class Office:
         (folder / "hanbeon.toml").write_text(_FILE)
         self._where = ("--database", url, "--config", str(folder / "hanbeon.toml"))
 
-    async def say(self, *words: str) -> Answer:
+    async def run(self, *words: str) -> Answer:
         return await call("office", *words, *self._where)
 
     async def read(self, *words: str) -> Any:
-        return (await self.say(*words, "--json")).document
+        return (await self.run(*words, "--json")).document
 
     async def add(self, *jobs: dict[str, Any], name: str = "Seoul") -> list[dict[str, Any]]:
         path = self.folder / "batch.json"
@@ -51,7 +51,7 @@ async def office(database_url: str, tmp_path: Path) -> Office:
 
 async def test_offices_are_made_shown_and_listed_as_over_http(office: Office) -> None:
     (made,) = (
-        await office.say(
+        await office.run(
             "create", "Seoul", "--session", "default=build", "--session", "QA=test", "--set", "maxRetries=5"
         )
     ).lines
@@ -66,10 +66,10 @@ async def test_offices_are_made_shown_and_listed_as_over_http(office: Office) ->
     assert [each["id"] for each in (await office.read("list", "--cursor", first["next_cursor"]))["items"]] == [
         busan["id"]
     ]
-    table = await office.say("list", "--limit", "1")
+    table = await office.run("list", "--limit", "1")
     assert "Seoul" in table.out
     assert f"--cursor {first['next_cursor']}" in table.err
-    assert "default=build, QA=test" in (await office.say("show", made)).out
+    assert "default=build, QA=test" in (await office.run("show", made)).out
 
 
 async def _as_http(app: App, office_id: str) -> Any:
@@ -77,7 +77,7 @@ async def _as_http(app: App, office_id: str) -> Any:
 
 
 async def test_sessions_are_changed_and_jobs_that_wait_get_theirs(office: Office) -> None:
-    await office.say("create", "Seoul", "--session", "QA=test")
+    await office.run("create", "Seoul", "--session", "QA=test")
     (job,) = await office.add({"role": "FE"})
     async with App(office.url) as app:
         assert (await app.job(job["id"]).record()).task != "build"
@@ -86,12 +86,12 @@ async def test_sessions_are_changed_and_jobs_that_wait_get_theirs(office: Office
         )
         assert (changed["name"], changed["sessions"]) == ("Busan", {"default": "build"})
         assert (await app.job(job["id"]).record()).task == "build"
-    assert (await office.say("change", "Busan")).code == 2
-    assert (await office.say("change", "Busan", "--session", "default=nobody")).code == 2
+    assert (await office.run("change", "Busan")).code == 2
+    assert (await office.run("change", "Busan", "--session", "default=nobody")).code == 2
 
 
-async def test_a_config_is_merged_from_words(office: Office) -> None:
-    await office.say("create", "Seoul")
+async def test_config_set_merges_settings(office: Office) -> None:
+    await office.run("create", "Seoul")
     changed = await office.read(
         *("config", "set", "Seoul", "maxConcurrentJobs=7", "retryBackoff=linear"),
         *("maxConcurrentByRole.FE=null", "maxConcurrentByRole.BE=4"),
@@ -99,20 +99,20 @@ async def test_a_config_is_merged_from_words(office: Office) -> None:
     assert (changed["maxConcurrentJobs"], changed["retryBackoff"]) == (7, "linear")
     assert changed["maxConcurrentByRole"] == {"BE": 4, "QA": 1, "DevOps": 1}
     assert await office.read("config", "show", "Seoul") == changed
-    assert "maxConcurrentByRole" in (await office.say("config", "show", "Seoul")).out
+    assert "maxConcurrentByRole" in (await office.run("config", "show", "Seoul")).out
     for words, field in (
         (("maxConcurrentJobs=0",), "maxConcurrentJobs"),
         (("maxConcurrentJob=1",), "maxConcurrentJobs"),
         (("maxRetries",), "name=value"),
     ):
-        refused = await office.say("config", "set", "Seoul", *words)
+        refused = await office.run("config", "set", "Seoul", *words)
         assert refused.code == 2
         assert field in refused.err
     assert await office.read("config", "show", "Seoul") == changed
 
 
 async def test_a_batch_of_jobs_is_added_listed_counted_and_cancelled(office: Office) -> None:
-    await office.say("create", "Seoul", "--session", "default=build")
+    await office.run("create", "Seoul", "--session", "default=build")
     api, page, check = await office.add(
         {"key": "api", "role": "BE", "task_id": "item"},
         {"key": "page", "role": "FE"},
@@ -123,66 +123,66 @@ async def test_a_batch_of_jobs_is_added_listed_counted_and_cancelled(office: Off
     jobs = await office.read("jobs", "Seoul", "--status", "ready", "--status", "done")
     assert [each["id"] for each in jobs["items"]] == [api["id"], page["id"]]
     assert [each["id"] for each in (await office.read("jobs", "Seoul", "--task-id", "item"))["items"]] == [api["id"]]
-    assert "Try it out" in (await office.say("jobs", "Seoul")).out
+    assert "Try it out" in (await office.run("jobs", "Seoul")).out
     stats = await office.read("stats", "Seoul")
     assert (stats["ready"], stats["pending"]) == (2, 1)
     assert (await office.read("process", "Seoul"))["started"] == 0
-    assert (await office.say("cancel-all", "Seoul")).code == 2  # Nobody is there to ask.
+    assert (await office.run("cancel-all", "Seoul")).code == 2  # stdin is not a terminal.
     cancelled = await office.read("cancel-all", "Seoul", "--role", "BE", "--yes")
     assert cancelled == {"cancelled": [api["id"]]}
-    assert (await office.say("cancel-all", "Seoul", "--status", "done", "--yes")).code == 2
-    assert (await office.say("cancel-all", "Seoul", "--yes")).lines == ["cancelled 2 jobs"]
+    assert (await office.run("cancel-all", "Seoul", "--status", "done", "--yes")).code == 2
+    assert (await office.run("cancel-all", "Seoul", "--yes")).lines == ["cancelled 2 jobs"]
 
 
 async def test_a_batch_comes_from_stdin_too_as_a_list(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    await office.say("create", "Seoul")
+    await office.run("create", "Seoul")
     monkeypatch.setattr("sys.stdin", io.StringIO('[{"title": "one"}, {"title": "two"}]'))
-    ids = (await office.say("add", "Seoul", "-")).lines
+    ids = (await office.run("add", "Seoul", "-")).lines
     assert [each["id"] for each in (await office.read("jobs", "Seoul"))["items"]] == ids
 
 
 async def test_events_are_printed_and_followed(office: Office) -> None:
-    await office.say("create", "Seoul")
+    await office.run("create", "Seoul")
     (job,) = await office.add({})
-    (line,) = (await office.say("events", "Seoul", "--json")).lines
+    (line,) = (await office.run("events", "Seoul", "--json")).lines
     event = json.loads(line)
     assert (event["type"], event["job_id"]) == ("job_ready", job["id"])
-    assert (await office.say("events", "Seoul", "--json", "--after", str(event["id"]))).lines == []
-    assert "job_ready" in (await office.say("events", "Seoul")).out
+    assert (await office.run("events", "Seoul", "--json", "--after", str(event["id"]))).lines == []
+    assert "job_ready" in (await office.run("events", "Seoul")).out
     with start("office", "events", "Seoul", "--follow", "--json", "--database", office.url) as following:
         assert following.stdout is not None
         assert json.loads(following.stdout.readline()) == event
-        await office.say("cancel-all", "Seoul", "--yes")
+        await office.run("cancel-all", "Seoul", "--yes")
         assert json.loads(following.stdout.readline())["type"] == "job_cancelled"
         following.kill()
 
 
 async def test_an_office_is_deleted_only_when_asked_for(office: Office) -> None:
-    (made,) = (await office.say("create", "Seoul")).lines
+    (made,) = (await office.run("create", "Seoul")).lines
     await office.add({})
-    assert (await office.say("delete", "Seoul")).code == 2
-    assert (await office.say("delete", "Seoul", "--yes")).code == 4
+    assert (await office.run("delete", "Seoul")).code == 2
+    assert (await office.run("delete", "Seoul", "--yes")).code == 4
     assert (await office.read("delete", "Seoul", "--cancel", "--yes")) == {"deleted": made}
-    assert (await office.say("show", made)).code == 3
+    assert (await office.run("show", made)).code == 3
 
 
-async def test_what_cannot_be_meant_is_refused(office: Office, tmp_path: Path) -> None:
+async def test_rejects_unknown_and_ambiguous_names(office: Office, tmp_path: Path) -> None:
     for name in ("Seoul", "Busan", "Busan"):
-        await office.say("create", name)
-    missing = await office.say("show", "Soul")
+        await office.run("create", name)
+    missing = await office.run("show", "Soul")
     assert (missing.code, "did you mean 'Seoul'" in missing.err) == (3, True)
-    assert (await office.say("show", "Busan")).code == 4
-    assert (await office.say("create", "Jeju", "--session", "default=biuld")).code == 2
-    assert (await office.say("create", "Jeju", "--session", "build")).code == 2
+    assert (await office.run("show", "Busan")).code == 4
+    assert (await office.run("create", "Jeju", "--session", "default=biuld")).code == 2
+    assert (await office.run("create", "Jeju", "--session", "build")).code == 2
     for text, code in (("{", 2), ('{"job": []}', 2), ('[{"handler": "nobody"}]', 2), ("[7]", 2)):
         (tmp_path / "bad.json").write_text(text)
-        assert (await office.say("add", "Seoul", str(tmp_path / "bad.json"))).code == code, text
-    assert (await office.say("add", "Seoul", str(tmp_path / "none.json"))).code == 3
+        assert (await office.run("add", "Seoul", str(tmp_path / "bad.json"))).code == code, text
+    assert (await office.run("add", "Seoul", str(tmp_path / "none.json"))).code == 3
     assert (await call("office", "list", "--database", f"sqlite:///{tmp_path}/none.db")).code == 3
     assert (await office.read("jobs", "Seoul"))["items"] == []
 
 
-async def test_a_webhook_is_tried_out_and_how_that_went_is_said(office: Office) -> None:
+async def test_a_webhook_test_reports_its_outcome(office: Office) -> None:
     async with Web(reply(204)) as web, App(office.url, outbound_allow_private=True, shutdown_grace=0.2) as app:
         url = f"{web.url}/hook"
         hooks = [{"url": url, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]
@@ -190,11 +190,11 @@ async def test_a_webhook_is_tried_out_and_how_that_went_is_said(office: Office) 
         waits = await office.read("test-webhook", "Seoul", url)
         assert (waits["type"], waits["status"]) == ("webhook_test", "waiting")
         async with app.worker():
-            assert (await office.say("test-webhook", "Seoul", url, "--wait")).lines == [f"{url} has taken it"]
+            assert (await office.run("test-webhook", "Seoul", url, "--wait")).lines == [f"{url} accepted the message"]
             web.answer = lambda seen: reply(503)
-            failed = await office.say("test-webhook", "Seoul", url, "--wait", "--json")
+            failed = await office.run("test-webhook", "Seoul", url, "--wait", "--json")
             assert (failed.code, json.loads(failed.out)["status"]) == (1, "failed")
             assert "503" in failed.err
-        missing = await office.say("test-webhook", "Seoul", "https://example.org")
+        missing = await office.run("test-webhook", "Seoul", "https://example.org")
         assert missing.code == 3
         assert "has no webhook" in missing.err

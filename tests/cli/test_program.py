@@ -51,28 +51,26 @@ def test_help_lists_the_commands_without_loading_what_they_need() -> None:
 @pytest.mark.parametrize(
     ("command", "option"), [('"jobs"', "--work-item"), ('"schedule", "create"', "--misfire"), ('"run"', "--wait")]
 )
-def test_the_help_of_a_command_loads_no_other_command_and_nothing_that_it_needs_to_run(
-    command: str, option: str
-) -> None:
+def test_help_of_a_command_loads_only_that_command(command: str, option: str) -> None:
     script = _HELP.replace('"--help"]', f'{command}, "--help"]').replace("('apsw'", "('hanbeon.cli.queues', 'apsw'")
     done = subprocess.run(
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, env=environment(), timeout=60
     )
     assert option in done.stdout
-    # Typer itself looks whether there is a pydantic.
+    # Typer itself checks for pydantic.
     assert set(done.stdout.splitlines()[-1].split()) <= {"loaded:", "typer", "pydantic"}
 
 
 def test_both_ways_to_ask_for_help_say_the_same() -> None:
     assert hanbeon("--help").stdout == hanbeon("-h").stdout == front_page() + "\n"
-    asked = hanbeon("--version", "--help")  # Not the short cut: typer answers.
-    assert asked.returncode == 0
+    both = hanbeon("--version", "--help")  # Not the shortcut: typer handles it.
+    assert both.returncode == 0
     nothing = hanbeon()
     assert (nothing.returncode, nothing.stderr.strip()) == (2, front_page())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_front_page_says_of_a_command_what_its_own_help_begins_with(name: str) -> None:
+def test_front_page_agrees_with_the_help_of_each_command(name: str) -> None:
     group: Any = get_command(program)
     meaning = " ".join(group.commands[name].help.split())
     assert meaning.startswith(next(section[name] for section in COMMANDS.values() if name in section))
@@ -96,7 +94,7 @@ def test_python_m_hanbeon_is_the_same_program() -> None:
         (("migrate", "--database", "sqlite:///nowhere/jobs.db"), 5, "create it first"),
         (("migrate", "--database", "postgresql://127.0.0.1:1/shop"), 5, "check that it runs"),
         (("verify", "--database", "sqlite:///nothing.db"), 3, "there is no file nothing.db"),
-        (("worker", "--app", "quickstart"), 2, "write module:name"),
+        (("worker", "--app", "quickstart"), 2, "must be module:name"),
         (("worker", "--app", "no_such_module:app"), 2, "there is no module 'no_such_module'"),
     ],
 )
@@ -112,7 +110,7 @@ def test_an_error_is_one_line_that_names_the_remedy(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_setting_that_does_not_fit_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_an_invalid_setting_is_refused_by_its_name(tmp_path: Path) -> None:
     done = hanbeon("migrate", cwd=tmp_path, HANBEON_LEASE="soon")
     assert done.returncode == 2
     assert "HANBEON_LEASE" in done.stderr
@@ -143,7 +141,7 @@ def test_the_shell_completes_commands_options_and_states() -> None:
     assert completed("hanbeon executions --status F") == ["FAILED"]
 
 
-def test_every_command_that_shows_something_can_show_it_to_a_program() -> None:
+def test_every_command_with_output_has_json() -> None:
     group: Any = get_command(program)
     without = {name for name in NAMES if not _options(group.commands[name]) & {"--json"}}
     assert without == {"init", "demo", "serve", "worker", "migrate"}

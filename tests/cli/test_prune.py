@@ -1,4 +1,4 @@
-"""`hanbeon prune`: counts first, asks, and deletes exactly that."""
+"""`hanbeon prune`: counts, asks, and deletes exactly what was counted."""
 
 import datetime as dt
 
@@ -14,8 +14,8 @@ from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 _DAY = 86_400.0
 
 
-async def test_what_is_old_is_counted_and_then_deleted(kit_url: str) -> None:
-    # The command looks at the real clock, where SQLite has it from the host.
+async def test_prune_counts_old_data_and_then_deletes_it(kit_url: str) -> None:
+    # The command uses the real clock, since SQLite takes it from the host.
     start = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
     async with TestKit(App(), kit_url, start=start) as kit:
         await _count_and_delete(kit, kit_url)
@@ -37,7 +37,7 @@ async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
 
     answer = await call("prune", "--older-than", "30d", "--database", kit_url)
     assert (answer.code, answer.out) == (2, "")
-    assert "There is nobody here to ask; say --yes" in answer.err
+    assert "stdin is not a terminal; pass --yes to confirm" in answer.err
     assert len(await kit.app.jobs()) == 4
 
     answer = await call("prune", "--older-than", "30d", "--yes", "--database", kit_url)
@@ -52,7 +52,7 @@ async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
     )
 
 
-async def test_the_queue_of_a_deleted_office_goes_with_its_jobs_at_once(kit_url: str) -> None:
+async def test_prune_deletes_the_queue_of_a_deleted_office(kit_url: str) -> None:
     start = dt.datetime.now(dt.UTC) - dt.timedelta(days=31)
     async with TestKit(App(), kit_url, start=start) as kit:
         office = OfficeKit(kit, add_tasks(kit.app))
@@ -74,7 +74,7 @@ async def test_the_queue_of_a_deleted_office_goes_with_its_jobs_at_once(kit_url:
     ("span", "words"),
     [
         ("soon", "write 90s"),
-        ("1s", "use at least a lease, 30s"),
+        ("1s", "must be at least a lease, 30s"),
         ("-1d", "write 90s"),
         ("99999999d", "a hundred years"),
     ],

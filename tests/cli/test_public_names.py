@@ -1,4 +1,4 @@
-"""The public names: what a type checker sees, what is listed and what can be imported are the same."""
+"""The public names: declared, listed and importable names agree."""
 
 import ast
 from pathlib import Path

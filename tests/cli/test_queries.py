@@ -1,4 +1,4 @@
-"""`hanbeon jobs`, `job` and `queues`: what is there, for people and for programs."""
+"""`hanbeon jobs`, `job` and `queues`, as tables and as JSON."""
 
 import datetime as dt
 
@@ -46,20 +46,20 @@ async def test_wide_characters_line_up(kit: TestKit, kit_url: str) -> None:
     assert wide[place - len("우편") :].startswith("메일"), "each of the two before it takes two places"
 
 
-async def test_a_page_that_is_not_the_last_says_so_beside_the_list(kit: TestKit, kit_url: str) -> None:
+async def test_next_page_is_announced_on_stderr(kit: TestKit, kit_url: str) -> None:
     await kit.make_job()
     second = await kit.make_job()
     await kit.make_job()
     answer = await call("jobs", "--limit", "2", "--database", kit_url)
-    assert answer.err == f"there are more: add --after {(await second.record()).seq}\n"
+    assert answer.err == f"more results: add --after {(await second.record()).seq}\n"
     assert answer.out.count("\n") == 3
     assert (await call("jobs", "--limit", "3", "--database", kit_url)).err == ""
 
 
-async def test_where_there_is_nothing_that_is_said_beside_the_output(kit: TestKit, kit_url: str) -> None:
-    assert await call("jobs", "--database", kit_url) == (0, "", "there is no such job\n")
+async def test_empty_results_are_reported_on_stderr(kit: TestKit, kit_url: str) -> None:
+    assert await call("jobs", "--database", kit_url) == (0, "", "no matching jobs\n")
     assert (await call("jobs", "--json", "--database", kit_url)).document == {"jobs": [], "after": None}
-    assert (await call("queues", "--database", kit_url)).err.startswith("there is no queue yet")
+    assert (await call("queues", "--database", kit_url)).err.startswith("no queues; ")
 
 
 async def test_progress_is_shown_while_it_says_something(kit: TestKit, kit_url: str) -> None:
@@ -120,7 +120,7 @@ async def _quick() -> None:
         (("jobs", "--after", "-1"), 2, "a whole number, 0 to"),
         (("jobs", "--after", "x"), 2, "--after"),
         (("jobs", "--queue", "nowhere"), 3, "there is no queue 'nowhere'"),
-        (("job", "1234"), 2, "is not the id of a job"),
+        (("job", "1234"), 2, "must be a lower-case UUID"),
         (("job", _NOBODY), 3, "no job has the id"),
         (("queues", "--window", "soon"), 2, "write 90s, 15m"),
         (("queues", "--window", "9d"), 2, "7 days"),

@@ -28,7 +28,7 @@ async def test_a_limit_leaves_the_others_as_they_are(kit: TestKit, kit_url: str)
     assert answer.lines == ["office: 2 per key, role BE=3, role FE=1, role QA=1, key a=b=2"]
 
 
-async def test_only_a_queue_that_is_there_is_changed_unless_it_is_said(kit: TestKit, kit_url: str) -> None:
+async def test_unknown_queues_are_changed_only_with_create(kit: TestKit, kit_url: str) -> None:
     await kit.make_job(queue="office")
     answer = await call("limit", "ofice", "--max-concurrent", "1", "--database", kit_url)
     assert (answer.code, answer.err) == (3, "error: there is no queue 'ofice'; did you mean 'office'?\n")
@@ -58,13 +58,13 @@ async def _work() -> None:
 
 async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> None:
     first, second = await kit.make_job(queue="a"), await kit.make_job("보내기", queue="b", state="failed")
-    told = [json.loads(line) for line in (await call("events", "--json", "--database", kit_url)).lines]
-    assert [event["id"] for event in told] == list(range(1, len(told) + 1))
-    assert (told[0]["type"], told[0]["job_id"], told[0]["state"]) == ("enqueued", first.id, "ready")
+    events = [json.loads(line) for line in (await call("events", "--json", "--database", kit_url)).lines]
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+    assert (events[0]["type"], events[0]["job_id"], events[0]["state"]) == ("enqueued", first.id, "ready")
     rest = [json.loads(line) for line in (await call("events", "--after", "1", "--json", "--database", kit_url)).lines]
-    assert rest == told[1:]
+    assert rest == events[1:]
     last = [json.loads(line) for line in (await call("events", "--last", "1", "--json", "--database", kit_url)).lines]
-    assert last == told[-1:]
+    assert last == events[-1:]
     for option in (("--queue", "b"), ("--job", second.id)):
         lines = (await call("events", *option, "--database", kit_url)).lines
         assert [line.split()[2] for line in lines] == ["enqueued", "claimed", "failed"]
@@ -74,17 +74,17 @@ async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> Non
     ("arguments", "code", "words"),
     [
         (("pause",), 2, "QUEUE"),
-        (("pause", "nowhere"), 3, "there is no queue 'nowhere'; it is made with its first job"),
+        (("pause", "nowhere"), 3, "there is no queue 'nowhere'; its first job creates it"),
         (("resume", "nowhere"), 3, "there is no queue"),
         (("limit", "nowhere", "--max-concurrent", "1"), 3, "there is no queue"),
-        (("limit", "nowhere"), 2, "say what to limit"),
+        (("limit", "nowhere"), 2, "nothing to change; pass --max-concurrent"),
         (("limit", "q", "--create", "--max-concurrent", "-1"), 2, "a whole number, 0 to"),
-        (("limit", "q", "--role", "FE"), 2, "write role=2"),
-        (("limit", "q", "--key", "k=two"), 2, "is not a name with a number"),
+        (("limit", "q", "--role", "FE"), 2, "must be a name and a number like name=2, got 'FE'"),
+        (("limit", "q", "--key", "k=two"), 2, "must be a name and a number"),
         (("limit", "", "--create", "--max-concurrent", "1"), 2, "must not be empty"),
         (("events", "--after", "-1"), 2, "a whole number, 0 to"),
         (("events", "--queue", "nowhere"), 3, "there is no queue 'nowhere'; `hanbeon queues` lists them"),
-        (("events", "--job", "x"), 2, "is not the id of a job"),
+        (("events", "--job", "x"), 2, "must be a lower-case UUID"),
     ],
 )
 async def test_bad_input(kit: TestKit, kit_url: str, arguments: tuple[str, ...], code: int, words: str) -> None:

@@ -1,4 +1,4 @@
-"""`hanbeon schedule`: made, shown, changed, paused, deleted and previewed, by name or id."""
+"""`hanbeon schedule`, `run` and `executions`."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ async def test_a_schedule_is_made_listed_and_shown(where: tuple[str, ...]) -> No
     assert second.split() == [other["id"], "report", "@hourly", "Europe/Berlin", "paused"]
     assert len((await call("schedule", "list", "--paused", *where)).lines) == 2
     more = await call("schedule", "list", "--limit", "1", *where)
-    assert more.err == f"there are more: add --cursor {made}\n"
+    assert more.err == f"more results: add --cursor {made}\n"
     rest = await call("schedule", "list", "--limit", "1", "--cursor", made, "--json", *where)
     assert [each["id"] for each in rest.document["items"]] == [other["id"]]
 
@@ -86,7 +86,7 @@ async def test_it_is_paused_resumed_and_deleted(where: tuple[str, ...]) -> None:
     assert [each["name"] for each in (await call("schedule", "list", "--json", *where)).document["items"]] == ["b"]
 
 
-async def test_times_to_come_are_told(where: tuple[str, ...]) -> None:
+async def test_next_fires_are_previewed(where: tuple[str, ...]) -> None:
     await _make(where, "--cron", "30 2 * * *", "--timezone", "Asia/Tokyo", "--name", "night", "--paused")
     fires = (await call("schedule", "preview", "night", "-n", "2", "--json", *where)).document["fires"]
     assert [fire["at"][11:16] for fire in fires] == ["02:30", "02:30"]
@@ -113,7 +113,7 @@ def test_an_expression_is_previewed_without_a_database(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("create", "reprot", "--cron", "@daily"), 2, "did you mean 'report'?"),
         (("create", "report", "--cron", "0 9 30 2 *"), 2, "never fires"),
@@ -126,12 +126,12 @@ def test_an_expression_is_previewed_without_a_database(tmp_path: Path) -> None:
         (("list", "--limit", "0"), 2, "limit"),
     ],
 )
-async def test_what_does_not_fit_is_refused(
-    where: tuple[str, ...], words: tuple[str, ...], code: int, said: str
+async def test_rejects_invalid_schedule_arguments(
+    where: tuple[str, ...], words: tuple[str, ...], code: int, message: str
 ) -> None:
     answer = await call("schedule", *words, *where)
     assert (answer.code, answer.out) == (code, "")
-    assert said in answer.err
+    assert message in answer.err
 
 
 async def test_fires_executions_and_runs_by_hand_are_seen(database_url: str, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def _run_when_free(*config: str) -> Any:
     return ran
 
 
-async def test_a_run_by_hand_is_refused_while_another_is_unfinished(where: tuple[str, ...]) -> None:
+async def test_run_is_refused_while_another_is_unfinished(where: tuple[str, ...]) -> None:
     made = await call("run", "report", "day=now", "--json", *where)
     assert made.code == 0
     execution = json.loads(made.out)
@@ -184,7 +184,7 @@ async def test_a_run_by_hand_is_refused_while_another_is_unfinished(where: tuple
     assert unknown.code == 3
 
 
-def test_a_run_by_hand_checks_its_arguments_where_the_task_is_known(tmp_path: Path) -> None:
+def test_run_checks_arguments_of_a_known_task(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/jobs.db"
     wrong = hanbeon("run", "--app", "quickstart:app", "--database", url, "greet", "nmae=Ada", cwd=EXAMPLES)
     assert wrong.returncode == 2
@@ -193,7 +193,7 @@ def test_a_run_by_hand_checks_its_arguments_where_the_task_is_known(tmp_path: Pa
     assert (made.returncode, made.stderr) == (0, "")
 
 
-async def test_what_nobody_declares_any_more_is_marked(where: tuple[str, ...]) -> None:
+async def test_undeclared_schedules_are_marked(where: tuple[str, ...]) -> None:
     app = App(where[1])
     add_tasks(app)
     app.schedule("kept", "report", cron="@daily")

@@ -1,4 +1,4 @@
-"""What commands do on a terminal: a live view, a bar, a question. Ctrl-C ends each without a trace."""
+"""Commands on a terminal: a live view, a progress bar, a question. Ctrl-C ends each without a traceback."""
 
 import asyncio
 
@@ -56,7 +56,7 @@ async def test_without_a_terminal_top_is_one_frame(kit: TestKit, kit_url: str) -
 
 
 @pytest.mark.parametrize("span", ["soon", "1ms"])
-async def test_top_is_told_a_time_that_does_not_fit(sqlite_url: str, span: str) -> None:
+async def test_top_rejects_an_invalid_interval(sqlite_url: str, span: str) -> None:
     assert (await call("top", "--every", span, "--database", sqlite_url)).code == 2
 
 
@@ -69,7 +69,7 @@ async def test_waiting_and_following_show_a_bar(app: App, app_url: str) -> None:
             terminal.press(CTRL_C)
             ended, modes = await asyncio.to_thread(terminal.end)
             assert (ended, modes) == (130, terminal.modes)
-            assert "goes on; `hanbeon cancel" in terminal.rest()
+            assert "keeps running; `hanbeon cancel" in terminal.rest()
         (job,) = await app.jobs()
         with Terminal("job", job.id, "--follow", "--database", app_url) as terminal:
             await asyncio.to_thread(terminal.until, r"wait.*running.*━.*40%")

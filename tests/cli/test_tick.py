@@ -1,4 +1,4 @@
-"""`hanbeon tick`: an installation that nothing runs in but this, called again and again, also by many at once."""
+"""`hanbeon tick`: an installation without workers, ticked repeatedly and concurrently."""
 
 import asyncio
 import datetime as dt
@@ -42,7 +42,7 @@ async def fail() -> None:
 
 
 async def _mark(name: str) -> None:
-    """What its namesake in the process of the tick takes."""
+    """Placeholder with the signature of `mark` in the tick's process."""
     raise NotImplementedError
 
 
@@ -82,7 +82,7 @@ async def _tick(app: App, folder: Path, *more: str, **env: str) -> dict[str, Any
     return summary
 
 
-def _look_for(path: Path) -> None:
+def _wait_for_file(path: Path) -> None:
     while not path.exists():
         time.sleep(0.02)
 
@@ -128,14 +128,14 @@ async def test_schedules_that_are_due_fire_and_their_executions_run(app: App, fo
         assert (execution.status, execution.type) == ("SUCCESS", "SCHEDULE")
 
 
-async def test_people_are_told_how_many_schedules_fired(app: App, folder: Path) -> None:
+async def test_summary_counts_fired_schedules(app: App, folder: Path) -> None:
     async with app:
         assert (await _tick(app, folder))["fired"] == {}
         await Schedules(app).create(task="fail", cron="* * * * * *", misfire="skip", by="test")
-        said = "fired none; "
-        while said.startswith("fired none; "):
-            said = await asyncio.to_thread(lambda: hanbeon(*_arguments(app), cwd=folder).stdout)
-        assert re.match(r"fired \d+ created[^;]*; ended ", said), said
+        summary = "fired none; "
+        while summary.startswith("fired none; "):
+            summary = await asyncio.to_thread(lambda: hanbeon(*_arguments(app), cwd=folder).stdout)
+        assert re.match(r"fired \d+ created[^;]*; ended ", summary), summary
 
 
 async def test_the_budget_ends_it_and_what_runs_is_handed_back(app: App, folder: Path) -> None:
@@ -160,11 +160,11 @@ async def test_many_at_once_run_everything_once(app: App, folder: Path) -> None:
         assert (await verify(app.store)).sound
 
 
-async def test_what_a_killed_tick_left_behind_is_recovered_by_the_next(app: App, folder: Path) -> None:
+async def test_a_tick_recovers_jobs_of_a_killed_tick(app: App, folder: Path) -> None:
     async with app:
         job = await app.enqueue(app.tasks.get("wait").call(str(folder / "began")))
         with Running(*_arguments(app, module="shortly"), cwd=folder) as running:
-            await asyncio.to_thread(_look_for, folder / "began")
+            await asyncio.to_thread(_wait_for_file, folder / "began")
             running.process.send_signal(signal.SIGKILL)
             await asyncio.to_thread(running.process.wait, 30)
         summary: dict[str, Any] = {"recovered": 0}
@@ -182,7 +182,7 @@ async def test_a_signal_ends_it_early(app: App, folder: Path) -> None:
             assert await asyncio.to_thread(running.process.wait, 60) == 0
 
 
-async def test_what_is_old_goes(app: App, folder: Path) -> None:
+async def test_a_tick_prunes_old_jobs(app: App, folder: Path) -> None:
     async with app:
         job = await app.enqueue(app.tasks.get("mark").call(str(folder / "first")))
         await _tick(app, folder)
@@ -194,7 +194,7 @@ async def test_what_is_old_goes(app: App, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("budget", ["0", "soon", "-1s"])
-def test_a_budget_that_is_none_is_refused(folder: Path, budget: str) -> None:
+def test_rejects_an_invalid_budget(folder: Path, budget: str) -> None:
     done = hanbeon("tick", "--app", "ticking:app", "--budget", budget, cwd=folder)
     assert done.returncode == 2
     assert "budget" in done.stderr

@@ -1,4 +1,4 @@
-"""`hanbeon token`: made once, shown once."""
+"""`hanbeon token`: create, list and revoke."""
 
 from hanbeon import App
 from tests.cli.hanbeon import call
@@ -15,16 +15,16 @@ async def test_a_token_is_shown_once_listed_without_itself_and_revoked(database_
     listed = await call("token", "list", "--json", *where)
     assert [(each["user"], each["scope"]) for each in listed.document["tokens"]] == [("ada", "admin"), ("bob", "read")]
     table = await call("token", "list", *where)
-    for said in (listed.out, table.out):
-        assert text not in said
-        assert made["token"] not in said
+    for output in (listed.out, table.out):
+        assert text not in output
+        assert made["token"] not in output
 
     assert (await call("token", "revoke", str(made["id"]), *where)).lines == [f"token {made['id']} of bob is revoked"]
     again = (await call("token", "revoke", str(made["id"]), "--json", *where)).document
     assert again["revoked_at"] is not None
 
 
-async def test_what_does_not_fit_is_refused(empty_sqlite_url: str) -> None:
+async def test_rejects_invalid_token_arguments(empty_sqlite_url: str) -> None:
     where = ("--database", empty_sqlite_url)
     assert (await call("token", "list", *where)).code == 3
     assert (await call("token", "create", "--user", "", "--scope", "read", *where)).code == 2

@@ -1,4 +1,4 @@
-"""`hanbeon verify`: a verdict, and an exit code that a script can go by."""
+"""`hanbeon verify`: a report, and an exit code for scripts."""
 
 import json
 from pathlib import Path
@@ -41,15 +41,15 @@ async def test_an_unsound_database(sqlite_url: str) -> None:
     assert done.stdout.startswith("NOT SOUND")
     assert "state_mismatch" in done.stdout
 
-    answered = hanbeon("verify", "--json", "--database", sqlite_url)
-    report = json.loads(answered.stdout)
-    assert (answered.returncode, report["sound"]) == (1, False)
+    done = hanbeon("verify", "--json", "--database", sqlite_url)
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["sound"]) == (1, False)
     found = {finding["code"]: finding["job_id"] for finding in report["findings"]}
     assert found == {"state_mismatch": job_id, "tally_mismatch": None}
 
 
 def _tamper(path: Path) -> None:
-    """Somebody says by hand that the job failed."""
+    """Set the job's state by hand."""
     connection = apsw.Connection(str(path))
     connection.execute("UPDATE hanbeon_job SET state = 'failed'")
     connection.close()

@@ -1,4 +1,4 @@
-"""`hanbeon worker`: runs the jobs of an App that it finds by name, and stops cleanly."""
+"""`hanbeon worker`: loads an App by name, runs its jobs, and stops cleanly."""
 
 import os
 import pty
@@ -14,7 +14,7 @@ from tests.cli.workers import Running
 _TARGET = ("worker", "--app", "quickstart:app")
 
 
-async def test_a_worker_runs_what_another_process_enqueued_and_stops_on_sigterm(database_url: str) -> None:
+async def test_worker_runs_jobs_and_stops_on_sigterm(database_url: str) -> None:
     app = quickstart.app
     app.settings = app.settings.model_copy(update={"database_url": database_url})
     await app.migrate()
@@ -47,9 +47,12 @@ def test_logs_on_a_terminal_are_for_people(sqlite_url: str) -> None:
     assert b"{" not in seen
 
 
-def test_a_name_that_is_no_app_is_refused_with_those_there_are() -> None:
+def test_error_for_a_wrong_app_name_lists_the_apps() -> None:
     done = hanbeon("worker", "--app", "quickstart:ap", cwd=EXAMPLES)
-    assert (done.returncode, done.stderr) == (2, "error: app: 'ap' in quickstart is not an App; it has app\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: app: must name an App, got 'ap' in quickstart; the module has app\n",
+    )
 
 
 @pytest.mark.parametrize("body", ["import no_such_module\n", "1 / 0\n"])

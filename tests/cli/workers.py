@@ -1,4 +1,4 @@
-"""Workers in processes of their own."""
+"""Workers as separate processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment
 
 
 class Running:
-    """A worker in a process of its own, and the lines it logs."""
+    """A worker process and its log lines."""
 
     def __init__(self, *arguments: str, **options: Any) -> None:
         self.process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A folder for configuration files, and a module that they can name."""
+"""A folder for configuration files, with a module that they can name."""
 
 import sys
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def plain(month: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a module, of which nothing is left in Python afterwards."""
+    """A folder with a module; imports from it are undone afterwards."""
     path, modules = list(sys.path), set(sys.modules)
     (tmp_path / "config_tasks.py").write_text(_MODULE)
     yield tmp_path

@@ -1,4 +1,4 @@
-"""Configuration files for tests, and what is refused about them."""
+"""Configuration files for tests, and their problems."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def read(folder: Path, text: str) -> ConfigFile:
 
 
 def refused(folder: Path, text: str) -> list[str]:
-    """Every problem, without the path; each is of the one class that says so."""
+    """Return every problem without the path, and check its class."""
     path = write(folder, text)
     _, problems = examine(path)
     assert all(type(each) is ConfigInvalid for each in problems)

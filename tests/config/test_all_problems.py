@@ -1,4 +1,4 @@
-"""All that is wrong with a file is told in one go: every field of a table, and none that only leans on another."""
+"""All problems of a file are reported together: every field of a table, and none that only follows from another."""
 
 from pathlib import Path
 
@@ -28,14 +28,14 @@ from tests.config.files import refused
         ("command = ['a']\nhttp = {url = 'x'}\nretries = -1", ""),
     ],
 )
-def test_a_task_tells_all_that_is_wrong_with_it(folder: Path, text: str, places: str) -> None:
+def test_all_problems_of_a_task_are_reported(folder: Path, text: str, places: str) -> None:
     problems = refused(folder, f"[tasks.x]\n{text}")
-    told = [problem.partition(":")[0].removeprefix("tasks.x").removeprefix(".") for problem in problems]
-    assert sorted(told) == places.split(" ")
+    found = [problem.partition(":")[0].removeprefix("tasks.x").removeprefix(".") for problem in problems]
+    assert sorted(found) == places.split(" ")
     assert all("(line " in problem for problem in problems)
 
 
-def test_a_queue_tells_all_that_is_wrong_with_it(folder: Path) -> None:
+def test_all_problems_of_a_queue_are_reported(folder: Path) -> None:
     problems = refused(
         folder, "[queues.mail]\npaused = true\nmax_concurrent = -1\n[queues.mail.roles]\nFE = 1.5\nBE = -1"
     )
@@ -48,8 +48,8 @@ def test_a_queue_tells_all_that_is_wrong_with_it(folder: Path) -> None:
     assert [problem[-9:] for problem in problems] == [f" (line {line})" for line in (2, 3, 5, 6)]
 
 
-def test_no_problem_is_told_that_goes_away_with_another(folder: Path) -> None:
-    """What is wrong with one field is told of that field alone, whatever else leans on it."""
+def test_follow_up_problems_are_not_reported(folder: Path) -> None:
+    """A problem is reported only for the field that causes it, not for those that depend on it."""
     text = "[tasks.x]\ncommand = ['a', '{args.a}']\nparams = {a = 'txt'}\n"
     text += "[schedules.s]\ntask = 'x'\nrun_at = 'x'\nstarts_at = '2040-01-01T00:00'\n"
     assert [problem.partition(":")[0] for problem in refused(folder, text)] == [

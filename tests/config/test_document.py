@@ -1,4 +1,4 @@
-"""What is no TOML is refused with line and column, and every place in a file has its line."""
+"""Invalid TOML is refused with line and column, and every place in a file has its line."""
 
 import tomllib
 from pathlib import Path
@@ -13,12 +13,12 @@ from tests.config.files import write
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[tasks.build\n", "line 1, column 13: Expected ']'"),
         ("a = 1\nb = yes\n", 'line 2, column 5: Invalid value; write text in quotes: name = "text"'),
-        ("a = 1\na = 2\n", "line 2, column 6: Cannot overwrite a value; a name may be there once"),
-        ("[a]\n[b]\n[a]\n", "line 3, column 3: Cannot declare ('a',) twice; a table may be there once"),
+        ("a = 1\na = 2\n", "line 2, column 6: Cannot overwrite a value; a name may be set only once"),
+        ("[a]\n[b]\n[a]\n", "line 3, column 3: Cannot declare ('a',) twice; a table may be declared only once"),
         ('a = "open\n', "line 1, column 10: Illegal character"),
         ("a = [1,\n2", "line 2, column 2: Unclosed array; close it with ]"),
         ("[tasks]\nbuild\n", "line 2, column 6: Expected '='"),
@@ -27,22 +27,22 @@ from tests.config.files import write
         (f"a = {'[' * 100_000}", "a value is too long or too deep"),
     ],
 )
-def test_what_is_no_toml_is_refused_with_its_line_and_column(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_toml_is_refused_with_line_and_column(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(ConfigInvalid) as refusal:
         Document.read(path)
     assert str(refusal.value).startswith(f"{path}: ")
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.parametrize(
-    ("raw", "said"),
-    [(b"a = 1\nb = '\xff'\n", "line 2: it is not UTF-8"), (b"#" * (4 * 1024**2 + 1), "larger than 4 MiB")],
+    ("raw", "message"),
+    [(b"a = 1\nb = '\xff'\n", "line 2: must be UTF-8"), (b"#" * (4 * 1024**2 + 1), "must be at most 4 MiB")],
 )
-def test_what_is_no_text_is_refused(tmp_path: Path, raw: bytes, said: str) -> None:
+def test_rejects_other_encodings_and_large_files(tmp_path: Path, raw: bytes, message: str) -> None:
     path = tmp_path / "hanbeon.toml"
     path.write_bytes(raw)
-    with pytest.raises(ConfigInvalid, match=said):
+    with pytest.raises(ConfigInvalid, match=message):
         Document.read(path)
 
 
@@ -50,14 +50,14 @@ def test_a_file_from_windows_is_read(tmp_path: Path) -> None:
     path = tmp_path / "hanbeon.toml"
     path.write_bytes("\ufeff[a]\r\nb = '한번'\r\n".encode())
     document = Document.read(path)
-    assert document.said == {"a": {"b": "한번"}}
+    assert document.content == {"a": {"b": "한번"}}
     assert document.line_of(["a", "b"]) == 2
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_rejects_missing_files_and_folders(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="check --config or HANBEON_CONFIG"):
         Document.read(tmp_path / "nothing.toml")
-    with pytest.raises(ConfigInvalid, match="it is no file"):
+    with pytest.raises(ConfigInvalid, match="must be a regular file"):
         Document.read(tmp_path)
 
 
@@ -117,7 +117,7 @@ _STATEMENTS = st.one_of(
 @given(st.lists(_STATEMENTS, max_size=12))
 @example(["a = 1", "[b]", "a = 1"])
 def test_the_line_is_that_of_the_statement(statements: list[str]) -> None:
-    """Against a second way to know it: the statements are counted while they are written."""
+    """Compare with a second way to find it: counting the statements while they are written."""
     starts, line = [], 1
     for each in statements:
         starts.append(line)
@@ -143,5 +143,5 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
             tomllib.loads(text)
     else:
-        for name in document.said:
+        for name in document.content:
             assert document.line_of([name]) is not None

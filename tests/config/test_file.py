@@ -54,7 +54,7 @@ def test_the_contracts_example_is_read(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("http = {ur = 'https://example.org'}", "http.ur: an HTTP call has no such option; did you mean 'url'?"),
         ("http = {method = 'POST'}", "http.url: it is missing"),
@@ -62,24 +62,27 @@ def test_the_contracts_example_is_read(folder: Path) -> None:
         ("http = 'x'", "http: use a table like"),
         (
             "http = {url = 'https://h/'}\nallow_private = true",
-            "allow_private: it is said of the call: http = { …, allow",
+            "allow_private: is an option of the call; write http = { …, allow",
         ),
-        ("http = {url = 'https://h/'}\nallow_privat = true", "allow_privat: it is said of the call"),
-        ("http = {url = 'https://h/', timeout = 3}", "http.timeout: it is said of the task; write it beside http"),
+        ("http = {url = 'https://h/'}\nallow_privat = true", "allow_privat: is an option of the call"),
+        (
+            "http = {url = 'https://h/', timeout = 3}",
+            "http.timeout: is an option of the task; write timeout = … next to http",
+        ),
         ("http = {url = 'https://h/'}\nretries = -1", "retries: the number of retries must be 0"),
         ("http = {url = 'https://h/'}\nparams = {x = 'txt'}", "params.x: 'txt' is no type"),
     ],
 )
-def test_what_does_not_fit_in_a_call_is_in_its_inner_table(folder: Path, text: str, said: str) -> None:
+def test_problems_of_a_call_are_in_its_inner_table(folder: Path, text: str, message: str) -> None:
     (problem,) = refused(folder, f"[tasks.ping]\n{text}\n")
-    assert problem.startswith(f"tasks.ping.{said}")
+    assert problem.startswith(f"tasks.ping.{message}")
 
 
 def test_every_section_has_its_field() -> None:
     assert set(SECTIONS) == set(ConfigFile.__struct_fields__) - {"path", "folder"}
 
 
-def test_a_task_of_another_app_keeps_its_options_where_the_table_says_nothing(folder: Path) -> None:
+def test_a_task_of_an_app_keeps_its_own_options(folder: Path) -> None:
     (task,) = read(folder, '[tasks.monthly]\npython = "config_tasks:report"\nretries = 1\nretry_delay = "2m"').tasks
     assert task.name == "monthly"
     assert (task.options.retries, task.options.queue, task.options.retry_delay) == (1, "slow", 120.0)
@@ -94,27 +97,27 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
-        ("[task.build]", "task: there is no such section; did you mean 'tasks'? (line 1)"),
+        ("[task.build]", "task: unknown section; did you mean 'tasks'? (line 1)"),
         (
             "colour = 1",
-            f"colour: there is no such key. There are {', '.join(SECTIONS)} (line 1)",
+            f"colour: unknown key; use one of {', '.join(SECTIONS)} (line 1)",
         ),
-        ("tasks = 1", "tasks: it is no table; write [tasks]"),
-        ("[tasks]\nbuild = 1", "tasks.build: it is no table; write [tasks.build]"),
-        ("[tasks.build]", "tasks.build: it does not say what to run; give it command, http or python (line 1)"),
+        ("tasks = 1", "tasks: must be a table; write [tasks]"),
+        ("[tasks]\nbuild = 1", "tasks.build: must be a table; write [tasks.build]"),
+        ("[tasks.build]", "tasks.build: must have command, http or python (line 1)"),
         (
             "[tasks.build]\ncomand = ['a']",
-            "tasks.build: it does not say what to run; give it command, http or python; did",
+            "tasks.build: must have command, http or python; did",
         ),
         (
             "[tasks.x]\ncommand=['a']\npython='a:b'",
-            "tasks.x: it has command and python; a task is one of them (line 1)",
+            "tasks.x: must have only one of command and python (line 1)",
         ),
         (
             "[tasks.x]\n\ncommand = 'make all'",
-            'tasks.x.command: no shell reads it; write a list: ["make", "all"] (line 3)',
+            'tasks.x.command: must be a list, since no shell reads it; write ["make", "all"] (line 3)',
         ),
         ("[tasks.x]\ncommand = []", "tasks.x.command: it is empty"),
         ("[tasks.x]\ncommand = [1]", "tasks.x.command: [1] does not fit; use a list of texts (line 2)"),
@@ -142,21 +145,33 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[tasks.x]\ncommand = ['a']\nenv = {A = 's3cr3t', B = 1}", "tasks.x.env.B: use text (line 3)"),
         (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: 201 characters are too long"),
         ("[tasks.\"a.b\"]\ncommand = ['a']\nretries = 1.5", 'tasks."a.b".retries: 1.5 does not fit'),
-        ("[tasks.x]\npython = 'config_tasks'", "tasks.x.python: 'config_tasks' is incomplete; write module:name"),
-        ("[tasks.x]\npython = 1", "tasks.x.python: 1 is incomplete"),
+        (
+            "[tasks.x]\npython = 'config_tasks'",
+            "tasks.x.python: must be module:name, for example shop.tasks:report, got 'config_tasks'",
+        ),
+        ("[tasks.x]\npython = 1", "tasks.x.python: must be module:name, for example shop.tasks:report, got 1"),
         ("[tasks.x]\npython = 'config_nothing:a'", "tasks.x.python: there is no module 'config_nothing'"),
-        ("[tasks.x]\npython = '.config_tasks:a'", "tasks.x.python: '.config_tasks' is no module"),
+        (
+            "[tasks.x]\npython = '.config_tasks:a'",
+            "tasks.x.python: must name a module in full, like shop.jobs, got '.config_tasks'",
+        ),
         (
             "[tasks.x]\npython = 'config_tasks:repotr'",
             "tasks.x.python: config_tasks has no 'repotr'; did you mean 'report'?",
         ),
-        ("[tasks.x]\npython = 'config_tasks:number'", "tasks.x.python: config_tasks:number is int; name a function"),
-        ("[tasks.x]\npython = 'config_tasks:other'", "tasks.x.python: config_tasks:other is App; name a function"),
+        (
+            "[tasks.x]\npython = 'config_tasks:number'",
+            "tasks.x.python: must name a function or a task, got config_tasks:number (int)",
+        ),
+        (
+            "[tasks.x]\npython = 'config_tasks:other'",
+            "tasks.x.python: must name a function or a task, got config_tasks:other (App)",
+        ),
         (
             "[tasks.x]\npython = 'config_tasks:plain'\nexecutor = 'async'",
             "tasks.x.executor: task 'x' is a plain function",
         ),
-        ("[queues]\nmail = 3", "queues.mail: it is no table; write [queues.mail]"),
+        ("[queues]\nmail = 3", "queues.mail: must be a table; write [queues.mail]"),
         ("[queues.mail]\nmax_concurent = 3", "queues.mail.max_concurent: a queue has no such option; did you mean"),
         ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: -1 does not fit; use a whole number, 0 to"),
         ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: '3' does not fit"),
@@ -171,35 +186,35 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[settings]\nlease = 'soon'", "settings.lease: 'soon' is not a duration"),
         ("[settings]\nlease = -1", "settings.lease: Input should be greater than 0 (line 2)"),
         ("[settings]\nlease = inf", "settings.lease: Input should be"),
-        ("[settings]\nconcurrency = 'many'", "settings.concurrency: 'many' does not fit; use a whole number"),
-        ("[settings]\nconcurrency = true", "settings.concurrency: True does not fit"),
+        ("[settings]\nconcurrency = 'many'", "settings.concurrency: must be an integer, got 'many'"),
+        ("[settings]\nconcurrency = true", "settings.concurrency: must be an integer, got True"),
         ("[settings]\ntimezone = 'Mars'", "settings.timezone: 'Mars' is not a time zone"),
         ("[settings]\ntimezone = 'localtime'", "settings.timezone: 'localtime' is not a time zone"),
         (
             "[settings]\nlease = 8\nstop_grace = '5s'",
             "settings.stop_grace: 5 s do not fit into a lease of 8 s",
         ),
-        ("[settings]\ndatabase_url = ['postgresql://a:s3cr3t@h']", "settings.database_url: it does not fit; use text"),
-        ("app = 1", "app: 1 is incomplete; write module:name, for example shop.jobs:app (line 1)"),
+        ("[settings]\ndatabase_url = ['postgresql://a:s3cr3t@h']", "settings.database_url: must be text, got list"),
+        ("app = 1", "app: must be module:name, for example shop.jobs:app, got 1 (line 1)"),
         ("[chains]\nlibrary = []", "chains.library: [chains] has no such option; did you mean 'libraries'?"),
         ("[outbound]\nallow_privat = true", "outbound.allow_privat: [outbound] has no such option; did you mean"),
         ("[outbound]\nallow_private = 1", "outbound.allow_private: 1 does not fit; use true or false (line 2)"),
         (
             "[outbound]\nallow_private = true\n[settings]\noutbound_allow_private = false",
-            "settings.outbound_allow_private: [outbound] says True; say it once",
+            "settings.outbound_allow_private: must agree with [outbound], which says True",
         ),
         ("[chains]\nlibraries = 'a'", "chains.libraries: 'a' does not fit; use a list of texts"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
+def test_problems_are_reported_with_their_place(folder: Path, text: str, message: str) -> None:
     (problem,) = refused(folder, text)
-    assert said in problem
-    assert problem.startswith(said[:12]) or "task: 201" in said
+    assert message in problem
+    assert problem.startswith(message[:12]) or "task: 201" in message
     assert "s3cr3t" not in problem
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("1 / 0", "config_broken cannot be imported: ZeroDivisionError: division by zero ("),
         ("import config_gone", "config_broken cannot be imported: ModuleNotFoundError: No module named 'config_gone'"),
@@ -207,10 +222,10 @@ def test_what_does_not_fit_is_refused_with_its_place(folder: Path, text: str, sa
         ("def f(:", "config_broken cannot be imported: SyntaxError"),
     ],
 )
-def test_a_module_that_cannot_be_imported_is_refused_with_the_reason(folder: Path, body: str, said: str) -> None:
+def test_import_errors_are_reported_with_their_cause(folder: Path, body: str, message: str) -> None:
     (folder / "config_broken.py").write_text(f"\n{body}\n")
     (problem,) = refused(folder, "[tasks.x]\npython = 'config_broken:f'")
-    assert problem.startswith(f"tasks.x.python: {said}")
+    assert problem.startswith(f"tasks.x.python: {message}")
     assert "config_broken.py, line 2" in problem
 
 
@@ -276,21 +291,21 @@ _FIELDS = st.sampled_from(
         },
     )
 )
-def test_whatever_it_says_is_taken_or_refused(folder: Path, said: dict[str, Any]) -> None:
+def test_any_content_is_accepted_or_refused(folder: Path, content: dict[str, Any]) -> None:
     path = write(folder, "")
-    for name, told in said.items():
-        reading = Reader(_Document(path, {name: told}))
-        SECTIONS[name](told, reading)
-        for problem in reading.problems:
+    for name, value in content.items():
+        reader = Reader(_Document(path, {name: value}))
+        SECTIONS[name](value, reader)
+        for problem in reader.problems:
             assert str(problem).startswith(f"{path}: {name}")
 
 
 class _Document(Document):
-    """Stands for a file that says this; hypothesis writes no TOML."""
+    """A document with the given content; hypothesis writes no TOML."""
 
-    def __init__(self, path: Path, said: dict[str, Any]) -> None:
+    def __init__(self, path: Path, content: dict[str, Any]) -> None:
         super().__init__(path, "")
-        self.said = said
+        self.content = content
 
     def line_of(self, place: Sequence[str]) -> None:
         return None
@@ -299,9 +314,7 @@ class _Document(Document):
 # Settings
 
 
-def test_settings_are_the_apps_else_the_environments_else_the_files_else_the_default(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_precedence_is_app_environment_file_default(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(folder, "[settings]\nlease = 61\npoll = '1m2s'\nwatch = 0.3\nretention = '7d'\n")
     monkeypatch.setenv("HANBEON_LEASE", "62")
     monkeypatch.setenv("hanbeon_poll", "63")
@@ -326,7 +339,7 @@ def test_the_database_of_a_file_is_the_same_from_everywhere(folder: Path, url: s
     assert file.settings["database_url"] == expected.format(folder, parent=folder.parent)
 
 
-def test_who_only_looks_imports_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_load_settings_of_imports_no_tasks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     path = write(folder, "[settings]\nlease = 5\n[tasks.x]\npython = 'config_nothing:f'\n")
     assert load_settings_of(path) == {"lease": 5}
@@ -388,10 +401,10 @@ def test_programs_and_folders_that_are_not_there(folder: Path, monkeypatch: pyte
     file = read(folder, "\n".join(f"[tasks.{name}]\n{text}" for name, text in tables.items()))
     found = [str(each).removeprefix(f"{file.path}: ") for each in missing(file)]
     assert found == [
-        "tasks.b.command: 'no-such-program' is not on the PATH; install it, or write its whole path (line 4)",
-        f"tasks.c.cwd: there is no folder {folder}/nowhere; make it, or name another (line 7)",
-        "tasks.d.command: './run.sh' is not there, or may not be run; install it, or write its whole path (line 9)",
-        "tasks.e.command: 'sh' is not on the PATH; install it, or write its whole path (line 11)",
+        "tasks.b.command: 'no-such-program' is not on the PATH; install it, or write its full path (line 4)",
+        f"tasks.c.cwd: there is no folder {folder}/nowhere; create it, or choose another (line 7)",
+        "tasks.d.command: './run.sh' does not exist or is not executable; install it, or write its full path (line 9)",
+        "tasks.e.command: 'sh' is not on the PATH; install it, or write its full path (line 11)",
     ]
     program.chmod(0o755)
     assert len(list(missing(file))) == 3

@@ -59,12 +59,12 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
         ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: must be one of"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, said: str, problem: str) -> None:
+def test_problems_are_reported_with_place_and_line(tmp_path: Path, said: str, problem: str) -> None:
     args = "" if "args" in said else 'args = { day = "today" }\n'
-    (told,) = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{args}{said}\n")
-    assert problem in told
-    assert told.endswith(")")
-    assert "(line " in told
+    (line,) = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{args}{said}\n")
+    assert problem in line
+    assert line.endswith(")")
+    assert "(line " in line
 
 
 @pytest.mark.parametrize(
@@ -80,19 +80,19 @@ def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, sa
         ("task = 'report'\nargs.day = 1\ncron = '* * * * *'\nrun_at = 'x'\nmisfire = 'x'", ["misfire", "run_at"]),
     ],
 )
-def test_a_schedule_tells_all_that_is_wrong_with_it(tmp_path: Path, said: str, places: list[str] | str) -> None:
-    told = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{said}\n")
+def test_all_problems_of_a_schedule_are_reported(tmp_path: Path, said: str, places: list[str] | str) -> None:
+    lines = refused(tmp_path, f"{_TASK}[schedules.nightly]\n{said}\n")
     expected = places.split() if isinstance(places, str) else places
-    assert sorted(line.partition(":")[0].removeprefix("schedules.nightly.") for line in told) == expected
-    assert all(line.endswith(")") and "(line " in line for line in told)
+    assert sorted(line.partition(":")[0].removeprefix("schedules.nightly.") for line in lines) == expected
+    assert all(line.endswith(")") and "(line " in line for line in lines)
 
 
 def test_every_table_tells_its_problem(tmp_path: Path) -> None:
-    told = refused(tmp_path, 'schedules = 3\n[schedule.x]\ncron = "* * * * *"\n')
-    assert [line.partition(":")[0] for line in told] == ["schedules", "schedule"]
-    assert "did you mean 'schedules'?" in told[1]
-    told = refused(tmp_path, "[schedules]\na = 3\n[schedules.b]\ntask = 5\ncron = '* * * * *'\n")
-    assert [line.partition(":")[0] for line in told] == ["schedules.a", "schedules.b.task"]
+    lines = refused(tmp_path, 'schedules = 3\n[schedule.x]\ncron = "* * * * *"\n')
+    assert [line.partition(":")[0] for line in lines] == ["schedules", "schedule"]
+    assert "did you mean 'schedules'?" in lines[1]
+    lines = refused(tmp_path, "[schedules]\na = 3\n[schedules.b]\ntask = 5\ncron = '* * * * *'\n")
+    assert [line.partition(":")[0] for line in lines] == ["schedules.a", "schedules.b.task"]
 
 
 def test_code_and_file_do_not_declare_the_same_name_otherwise(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The command line: parse, call a service, render. `docs/commands.md` is generated from it."""
+"""The command line interface: commands parse, call a service and render. `docs/commands.md` is generated from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Entry point of `hanbeon`."""
-    # Imported here, so that importing the package costs nothing; and the front page needs not even typer.
+    # Imported here, so that importing the package costs nothing; the front page does not even need typer.
     try:
         if sys.argv[1:] in (["--help"], ["-h"]):
             from hanbeon.cli.catalogue import front_page

@@ -1,4 +1,4 @@
-"""Finds the App of a command: the one that `--app module:name` means, with what `hanbeon.toml` adds to it."""
+"""Loads the App of a command: the one `--app module:name` refers to, with the tasks and settings of `hanbeon.toml`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hanbeon.errors import InvalidInput
 
 
 def load_app(target: str | None, database: str | None = None) -> App:
-    """The App, on another database if one is given. What its module raises while it is imported is left as it is."""
+    """Return the App, on another database if one is given. Exceptions from importing its module pass through."""
     app = maybe_app(target, database)
     if app is None:
         raise InvalidInput(
-            f"there are no tasks: say --app module:name, or write a {NAME} (`hanbeon init {NAME}`)", field="app"
+            f"there are no tasks; pass --app module:name, or write a {NAME} (`hanbeon init {NAME}`)", field="app"
         )
     return app
 
 
 def maybe_app(target: str | None, database: str | None = None) -> App | None:
-    """The same; None where neither an option nor a file says what tasks there are."""
+    """Return the App, or None where neither an option nor a file defines tasks."""
     path = find(named_file())
     file = None if path is None else load(path)
     if target is None and (file is None or not file.has_tasks):
@@ -31,14 +31,14 @@ def maybe_app(target: str | None, database: str | None = None) -> App | None:
     return combined(target, file, database)
 
 
-def app_or_none_of_tasks(target: str | None, database: str | None = None, **settings: Any) -> App:
-    """The same; one without tasks where nothing says what tasks there are."""
+def app_or_empty(target: str | None, database: str | None = None, **settings: Any) -> App:
+    """Return the App, or one without tasks where neither an option nor a file defines any."""
     path = find(named_file())
     return combined(target, None if path is None else load(path), database).use(None, **settings)
 
 
 def combined(target: str | None, file: ConfigFile | None, database: str | None = None) -> App:
-    """An App by an option, or by its name in the file, or a new one; and the file's tasks and settings."""
+    """Return the App of the option, else of the file, else a new one, with the file's tasks and settings added."""
     if target is not None:
         app = find_app(target, App, Path.cwd())
     elif file is not None and file.app is not None:
@@ -46,5 +46,5 @@ def combined(target: str | None, file: ConfigFile | None, database: str | None =
     else:
         app = App()
     if app.file is not None and named_file() is None:
-        file = None  # It has one of its own choice, and this one only happens to be here.
+        file = None  # The App chose a file of its own; this one merely lies in the current folder.
     return app.use(file, database_url=database)

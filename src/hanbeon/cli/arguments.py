@@ -1,4 +1,4 @@
-"""A task's arguments, as they are written on a command line."""
+"""Parses a task's arguments from the command line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 
 from hanbeon.errors import InvalidInput
 
-HOW = "write name=text, name:=JSON, one JSON object, or - to read that from stdin"
+_SYNTAX = "name=text, name:=JSON, one JSON object, or - to read that from stdin"
 
 
 def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
-    """By name. `count=3` is text and `count:=3` a number, so that no text turns into a number by chance."""
+    """Return arguments by name. `count=3` is text and `count:=3` a number: text never turns into a number by chance."""
     if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
         return _object(sys.stdin.read() if words[0] == "-" else words[0])
     arguments: dict[str, Any] = {}
@@ -23,22 +23,22 @@ def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
         is_json = name.endswith(":")
         name = name.removesuffix(":")
         if not (name and equals):
-            raise InvalidInput(f"{word!r} is no argument; {HOW}", field="args")
+            raise InvalidInput(f"must be {_SYNTAX}, got {word!r}", field="args")
         if name in arguments:
-            raise InvalidInput(f"{name!r} is given twice", field="args")
+            raise InvalidInput(f"{name!r} was given more than once", field="args")
         arguments[name] = _decoded(text, name) if is_json else text
     return arguments
 
 
 def _object(text: str) -> dict[str, Any]:
-    found = _decoded(text, "the arguments")
+    found = _decoded(text, "arguments")
     if not isinstance(found, dict):
-        raise InvalidInput(f"these are not arguments by name; {HOW}", field="args")
+        raise InvalidInput(f"must be {_SYNTAX}, got {text[:60]!r}", field="args")
     return found
 
 
-def _decoded(text: str, what: str) -> Any:
+def _decoded(text: str, name: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise InvalidInput(f"{what}: {text[:60]!r} is not JSON: {error}; {HOW}", field="args") from error
+        raise InvalidInput(f"{name} must be JSON, got {text[:60]!r}: {error}; use {_SYNTAX}", field="args") from error

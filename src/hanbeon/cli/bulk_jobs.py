@@ -1,4 +1,4 @@
-"""The same move for each of several jobs: one that cannot be moved does not keep the others from it."""
+"""Applies one action to several jobs: a job that refuses it does not stop the others."""
 
 from __future__ import annotations
 
@@ -9,53 +9,55 @@ import typer
 
 from hanbeon.app import App
 from hanbeon.cli import exits
+from hanbeon.cli.checks import check_ids
 from hanbeon.cli.event_loop import run
-from hanbeon.cli.ids import check_ids
 from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import print_json
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Conflict, HanbeonError, NotFound
 
-Move = Callable[[App, str], Awaitable[State]]
+Action = Callable[[App, str], Awaitable[State]]
 
 
-class Moved(NamedTuple):
-    """What became of one job: its state now, or why it was refused."""
+class Outcome(NamedTuple):
+    """The outcome for one job: its new state, or the error."""
 
     id: str
     state: State | None
     error: HanbeonError | None = None
 
 
-def move_each(database: str | None, ids: Sequence[str], move: Move, *, json: bool) -> None:
-    """Move them, say what became of each, and exit with the code of the first refusal."""
+def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, json: bool) -> None:
+    """Apply the action to each job, print the outcomes, and exit with the code of the first error."""
     check_ids(ids)
-    moved = run(_move_each(database, list(dict.fromkeys(ids)), move))
+    outcomes = run(_for_each_job(database, list(dict.fromkeys(ids)), action))
     if json:
         print_json(
             {
-                "jobs": [{"id": each.id, "state": each.state} for each in moved if each.error is None],
+                "jobs": [{"id": each.id, "state": each.state} for each in outcomes if each.error is None],
                 "errors": [
-                    {"id": each.id, "code": each.error.code, "message": str(each.error)} for each in moved if each.error
+                    {"id": each.id, "code": each.error.code, "message": str(each.error)}
+                    for each in outcomes
+                    if each.error
                 ],
             }
         )
-    for each in moved:
+    for each in outcomes:
         if each.error is not None:
             typer.echo(f"error: {each.error}", err=True)
         elif not json:
             typer.echo(f"{each.id} {each.state}")
-    refused = [each.error for each in moved if each.error is not None]
-    if refused:
-        raise typer.Exit(exits.EXIT_CODES[refused[0].kind])
+    errors = [each.error for each in outcomes if each.error is not None]
+    if errors:
+        raise typer.Exit(exits.EXIT_CODES[errors[0].kind])
 
 
-async def _move_each(database: str | None, ids: Sequence[str], move: Move) -> list[Moved]:
-    moved = []
+async def _for_each_job(database: str | None, ids: Sequence[str], action: Action) -> list[Outcome]:
+    outcomes = []
     async with open_app(database) as app:
         for job_id in ids:
             try:
-                moved.append(Moved(job_id, await move(app, job_id)))
+                outcomes.append(Outcome(job_id, await action(app, job_id)))
             except (NotFound, Conflict) as error:
-                moved.append(Moved(job_id, None, error))
-    return moved
+                outcomes.append(Outcome(job_id, None, error))
+    return outcomes

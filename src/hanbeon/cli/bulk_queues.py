@@ -1,4 +1,4 @@
-"""Changes queues that exist: a mistyped name would make another queue, and change that."""
+"""Changes existing queues. A mistyped name would otherwise create another queue and change that one."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 import typer
 
 from hanbeon.app import App
+from hanbeon.cli.checks import check_queue
 from hanbeon.cli.event_loop import run
 from hanbeon.cli.json_output import limits_shape
-from hanbeon.cli.names import check_queue
 from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import plain, print_json
 from hanbeon.cli.queues import limits_text
@@ -20,7 +20,7 @@ Change = Callable[[App, str, QueueLimits], Awaitable[QueueRecord]]
 
 
 def change_each(database: str | None, names: Sequence[str], change: Change, *, create: bool, json: bool) -> None:
-    """Change all of these queues or, if one is not there, none; say how each stands then."""
+    """Change all of these queues or, if one does not exist, none; print the new limits of each."""
     changed = run(_change_each(database, names, change, create))
     if json:
         print_json({"queues": [limits_shape(each) for each in changed]})
@@ -34,5 +34,5 @@ async def _change_each(database: str | None, names: Sequence[str], change: Chang
         known = {queue.name: queue.limits for queue in await app.queues()}
         for name in names:
             if not create:
-                check_queue(name, known, "; it is made with its first job, or by `hanbeon limit --create`")
+                check_queue(name, known, "; its first job creates it, or `hanbeon limit --create`")
         return [await change(app, name, known.get(name, QueueLimits())) for name in dict.fromkeys(names)]

@@ -31,66 +31,66 @@ def cancel(
     task: TaskFilter = None,
     role: RoleFilter = None,
     work_item: WorkItemFilter = None,
-    all: Annotated[bool, typer.Option("--all", help="Every unfinished job of the database.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Cancel every unfinished job of the database.")] = False,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Cancel jobs by id, or all unfinished ones that a filter matches.
+    """Cancel jobs by id, or all unfinished jobs that match a filter.
 
-    What waits is cancelled at once; what runs is told to stop, is `running` until it has, and `cancelled` then.
+    Waiting jobs are cancelled at once. A running job is asked to stop: it stays `running` until it has stopped, and is
+    `cancelled` then.
     """
-    from hanbeon.cli.bulk_jobs import move_each
+    from hanbeon.cli.bulk_jobs import for_each_job
     from hanbeon.domain.lifecycle import UNFINISHED, State
     from hanbeon.errors import InvalidInput
 
     given = {"queue": queue, "task": task, "role": role, "work_item": work_item, "states": state or None}
-    chosen = {name: value for name, value in given.items() if value is not None}
+    filters = {name: value for name, value in given.items() if value is not None}
     if not UNFINISHED.issuperset(state or []):
-        words = ", ".join(each for each in State if each in UNFINISHED)
-        raise InvalidInput(f"what has ended cannot be cancelled; use {words}", field="state")
-    filtered = bool(chosen)
-    if ids and (filtered or all):
-        raise InvalidInput("give ids or filters, not both", field="ids")
-    if not (ids or filtered or all):
+        choices = ", ".join(each for each in State if each in UNFINISHED)
+        raise InvalidInput(f"must be one of {choices}: jobs that have ended cannot be cancelled", field="state")
+    if ids and (filters or all):
+        raise InvalidInput("pass ids or filters, not both", field="ids")
+    if not (ids or filters or all):
         raise InvalidInput(
-            "give ids, or say which jobs: --queue, --task, --role, --work-item, --state, --all", field="ids"
+            "pass ids, or choose jobs with --queue, --task, --role, --work-item, --state or --all", field="ids"
         )
     if ids:
-        move_each(database, ids, _cancel, json=json)
+        for_each_job(database, ids, _cancel, json=json)
     else:
-        _cancel_where(database, chosen, yes=yes, json=json)
+        _cancel_where(database, filters, yes=yes, json=json)
 
 
 async def _cancel(app: App, job_id: str) -> State:
     return await app.cancel(job_id)
 
 
-def _cancel_where(database: str | None, chosen: dict[str, Any], *, yes: bool, json: bool) -> None:
+def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, json: bool) -> None:
     from hanbeon.cli.confirm import confirm
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import print_json
 
     if not yes:
-        count = run(_count(database, chosen))
+        count = run(_count(database, filters))
         if count:
             confirm(f"Cancel {count} job{'s' * (count != 1)}?", yes=yes)
-    ids = run(_cancel_all(database, chosen))
+    ids = run(_cancel_all(database, filters))
     if json:
         print_json({"cancelled": ids})
     else:
         typer.echo(f"cancelled {len(ids)} job{'s' * (len(ids) != 1)}" if ids else "no unfinished job matches")
 
 
-async def _count(database: str | None, chosen: dict[str, Any]) -> int:
+async def _count(database: str | None, filters: dict[str, Any]) -> int:
     from hanbeon.cli.open_app import open_app
     from hanbeon.store.operations.cancel import CancelFilter
 
     async with open_app(database) as app:
-        return await app.store.count_unfinished(CancelFilter(**chosen))
+        return await app.store.count_unfinished(CancelFilter(**filters))
 
 
-async def _cancel_all(database: str | None, chosen: dict[str, Any]) -> list[str]:
+async def _cancel_all(database: str | None, filters: dict[str, Any]) -> list[str]:
     from hanbeon.cli.open_app import open_app
 
     async with open_app(database) as app:
-        return await app.cancel_where(**chosen)
+        return await app.cancel_where(**filters)

@@ -1,7 +1,7 @@
-"""The commands there are, and the front page that lists them: known without importing any of them, nor typer.
+"""The list of commands and the front page, available without importing any command, or typer.
 
-Each lives in the module of its name, as a function or a group of that name. What is said of it here is the first
-sentence of its help.
+Each command lives in the module of its name, as a function or a group of that name. Its text here is how its own help
+begins.
 """
 
 from __future__ import annotations
@@ -9,48 +9,48 @@ from __future__ import annotations
 TITLE = "A durable job scheduler on SQLite or PostgreSQL."
 
 COMMANDS: dict[str, dict[str, str]] = {
-    "To begin with": {
-        "init": "Write a starter App, or a starter hanbeon.toml, and say what to do next.",
-        "demo": "Watch a worker run a graph of jobs: limits, retries, a timeout.",
-        "tasks": "List the tasks of an App or of hanbeon.toml: where each runs, its queue and its options.",
+    "Getting started": {
+        "init": "Write a starter App or a starter hanbeon.toml, and print the next steps.",
+        "demo": "Watch a worker run a graph of jobs with limits, retries and a timeout.",
+        "tasks": "List the tasks of an App or of hanbeon.toml with their executor, queue and options.",
     },
     "Jobs": {
-        "enqueue": "Make a job of a task and print its id.",
-        "jobs": "List jobs, the newest first.",
-        "job": "Show everything about a job: its record, its attempts, what it waits for.",
-        "explain": "Say why a job is not running, or why it failed: dependencies, time, queue, slots, workers, error.",
-        "cancel": "Cancel jobs by id, or all unfinished ones that a filter matches.",
-        "retry": "Try failed or cancelled jobs again, with all their retries.",
-        "priority": "Move unfinished jobs within their queue, by priority or by urgency.",
+        "enqueue": "Enqueue a job and print its id.",
+        "jobs": "List jobs, newest first.",
+        "job": "Show a job: its record, its attempts and its dependencies.",
+        "explain": "Explain why a job is not running, or why it failed.",
+        "cancel": "Cancel jobs by id, or all unfinished jobs that match a filter.",
+        "retry": "Retry failed or cancelled jobs, with their full number of retries.",
+        "priority": "Change the priority or urgency of unfinished jobs.",
     },
     "Schedules": {
-        "schedule": "Run tasks by themselves: make schedules, change, pause and preview them, see their fires.",
-        "run": "Run a task by hand, now, and print the execution's id.",
-        "executions": "List what schedules and people have run, the newest first.",
+        "schedule": "Create, change, pause, preview and inspect schedules.",
+        "run": "Run a task once, now, and print the execution's id.",
+        "executions": "List executions of schedules and manual runs, newest first.",
     },
     "Queues": {
-        "queues": "Show every queue: its jobs by state, its limits, and how long jobs wait and run.",
-        "pause": "Start nothing more of a queue, on any worker.",
-        "resume": "Let a paused queue go on.",
-        "limit": "Change how much of a queue runs at once, on all workers together.",
+        "queues": "Show every queue: its jobs by state, its limits, and wait and run times.",
+        "pause": "Pause queues on every worker.",
+        "resume": "Resume paused queues.",
+        "limit": "Change the concurrency limits of a queue, which hold across all workers.",
     },
     "Offices": {
-        "office": "Make offices and look after them: their jobs, config, statistics and events.",
+        "office": "Manage offices: their jobs, config, statistics and events.",
     },
     "Servers and workers": {
-        "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C; a second one hurries.",
-        "token": "Make, list and revoke the tokens that a server asks for.",
-        "worker": "Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.",
-        "tick": "Do once what a worker does all the time, within a time budget, and say what was done.",
-        "instances": "Show who works, or worked lately, on the database: host, process, load, tasks.",
-        "top": "Watch a database: queues, slots, running jobs with their progress and age, throughput.",
-        "events": "Print what happened, in the order of commits.",
+        "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
+        "token": "Create, list and revoke API tokens.",
+        "worker": "Run the jobs of an App until SIGTERM or Ctrl-C.",
+        "tick": "Do one round of a worker's work within a time budget, and report what was done.",
+        "instances": "Show the instances that work, or lately worked, on the database: host, process, load, tasks.",
+        "top": "Watch a database: queues, slots, running jobs with progress and age, throughput.",
+        "events": "Print events in commit order.",
     },
-    "The database": {
+    "Database": {
         "migrate": "Bring the database's schema up to date.",
-        "config": "Show the settings, and whether they work.",
-        "prune": "Delete what is old: ended jobs, attempts, logs, events, fires, instances and queues that are gone.",
-        "verify": "Audit a database: every move legal, no claim doubled, no event missing.",
+        "config": "Show and check the settings.",
+        "prune": "Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.",
+        "verify": "Audit a database: every transition legal, no job claimed twice, no event missing.",
     },
 }
 OPTIONS = {
@@ -63,11 +63,11 @@ NAMES = tuple(name for section in COMMANDS.values() for name in section)
 
 
 def front_page() -> str:
-    """What `hanbeon --help` prints."""
+    """Return the output of `hanbeon --help`."""
     width = max(len(name) for name in NAMES)
     lines = ["Usage: hanbeon [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}"]
     for section, commands in COMMANDS.items():
-        lines += ["", f"{section}:", *(f"  {name:<{width}}  {what}" for name, what in commands.items())]
+        lines += ["", f"{section}:", *(f"  {name:<{width}}  {text}" for name, text in commands.items())]
     wide = max(len(name) for name in OPTIONS)
-    lines += ["", "Options:", *(f"  {name:<{wide}}  {what}" for name, what in OPTIONS.items())]
+    lines += ["", "Options:", *(f"  {name:<{wide}}  {text}" for name, text in OPTIONS.items())]
     return "\n".join([*lines, "", "hanbeon COMMAND --help explains a command."])

@@ -1,7 +1,7 @@
-"""Names that a shell completes, from the database that the command would work on and the file that it goes by.
+"""Shell completion of names, from the database and the file that the command would use.
 
-Whoever presses the key waits: what is not found within a second is not offered, and neither is an error shown. Nothing
-is made or changed, and no code of an App is imported.
+The user is waiting at the prompt: names that are not found within a second are not offered, and no error is shown.
+Nothing is created or changed, and no code of an App is imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 1.0
 _MOST = 1_000
-# What any shell takes as it stands. Others wrote these names, and some shells evaluate what they complete.
+# Names that every shell takes literally. The names come from others, and some shells evaluate what they complete.
 _SAFE = re.compile(r"\w[\w.@%+,/-]*")
 
 
@@ -37,7 +37,7 @@ def queue_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def task_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Those that a worker of the database has registered, and those of the file."""
+    """Complete the tasks that workers of the database have registered, and those of the file."""
 
     async def read(tx: Tx) -> list[str]:
         from hanbeon.domain.job import RESERVED
@@ -45,7 +45,7 @@ def task_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
         return [task.name for task in await tasks(tx, limit=_MOST) if not task.name.startswith(RESERVED)]
 
-    return _offered([*_tasks_of_the_file(), *_found(ctx, read)], incomplete)
+    return _offered([*_tasks_of_file(), *_found(ctx, read)], incomplete)
 
 
 def schedule_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -67,16 +67,16 @@ def office_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _names_or_ids(things: list[tuple[str | None, str]], incomplete: str) -> list[str]:
-    """Of each its name, if that means it alone and can be typed; otherwise, or if somebody has begun one, its id."""
+    """Return each thing's name if it is unique and safe to type; its id otherwise, or if an id has been begun."""
     names = [name for name, _ in things]
     return [
-        its_id
+        thing_id
         if name is None
         or names.count(name) > 1
         or not _SAFE.fullmatch(name)
-        or (incomplete and its_id.startswith(incomplete))
+        or (incomplete and thing_id.startswith(incomplete))
         else name
-        for name, its_id in things
+        for name, thing_id in things
     ]
 
 
@@ -84,22 +84,22 @@ def _offered(names: Iterable[str], incomplete: str) -> list[str]:
     return sorted({name for name in names if name.startswith(incomplete) and _SAFE.fullmatch(name)})
 
 
-def _tasks_of_the_file() -> list[str]:
-    def look() -> list[str]:
+def _tasks_of_file() -> list[str]:
+    def read_names() -> list[str]:
         from hanbeon.cli.config_option import named_file
         from hanbeon.config.document import Document
         from hanbeon.config.file import find
 
         path = find(named_file())
-        return [] if path is None else list(Document.read(path).said["tasks"])
+        return [] if path is None else list(Document.read(path).content["tasks"])
 
-    return _quietly(look)
+    return _quietly(read_names)
 
 
 def _found(ctx: typer.Context, read: Read) -> list[str]:
-    """What there is in the database, if it can be asked."""
+    """Return the names that `read` finds in the database, or none if it cannot be read."""
 
-    def look() -> list[str]:
+    def read_names() -> list[str]:
         from hanbeon.cli.config_option import settings_here
         from hanbeon.cli.event_loop import run
         from hanbeon.clock import SystemClock
@@ -109,7 +109,7 @@ def _found(ctx: typer.Context, read: Read) -> list[str]:
         url = settings_here(database_url=ctx.params.get("database")).database_url
         database = open_store(url, SystemClock(), pool_size=2).database
 
-        async def ask() -> list[str]:
+        async def read_database() -> list[str]:
             await (database.open_to_read() if isinstance(database, SqliteDatabase) else database.open())
             try:
                 return await database.read(read)
@@ -117,32 +117,32 @@ def _found(ctx: typer.Context, read: Read) -> list[str]:
                 await database.close()
 
         with at_most(_SECONDS):
-            return run(ask())
+            return run(read_database())
 
-    return _quietly(look)
+    return _quietly(read_names)
 
 
-def _quietly(look: Callable[[], list[str]]) -> list[str]:
-    """What it finds, or nothing if anything goes wrong. What is printed goes nowhere: the shell reads what we print."""
-    unread = io.StringIO()
-    with contextlib.redirect_stdout(unread), contextlib.redirect_stderr(unread):
+def _quietly(read_names: Callable[[], list[str]]) -> list[str]:
+    """Return the names, or none on any error. Output is discarded: the shell would read it as completions."""
+    discarded = io.StringIO()
+    with contextlib.redirect_stdout(discarded), contextlib.redirect_stderr(discarded):
         try:
-            return look()
+            return read_names()
         except Exception:
             return []
 
 
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Ends the process, silently, when the block takes longer.
+    """End the process silently if the block takes longer.
 
-    Only so it is certain: a thread that waits for a lock cannot be stopped, and would be waited for at the end. Nothing
-    is lost by it, since whoever completes has said nothing yet.
+    Nothing less is certain: a thread that waits for a lock cannot be stopped, and Python would wait for it at exit.
+    Nothing is lost, since nothing has been printed yet.
     """
-    hurry = threading.Timer(seconds, os._exit, (0,))
-    hurry.daemon = True
-    hurry.start()
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
     try:
         yield
     finally:
-        hurry.cancel()
+        timer.cancel()

@@ -12,17 +12,17 @@ from hanbeon.cli.options import AppName, Database, Json
 if TYPE_CHECKING:
     from hanbeon.errors import HanbeonError
 
-config = group("Show the settings, and whether they work.")
+config = group("Show and check the settings.")
 
 
 @config.command()
 def show(
-    origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False,
+    origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False,
     app: AppName = None,
     database: Database = None,
     json: Json = False,
 ) -> None:
-    """Show every setting as it is in force here, or for an App. Passwords are masked."""
+    """Show every setting in effect here or for an App. Passwords are masked."""
     from hanbeon.cli.config_check import settings_in_force
     from hanbeon.cli.output import print_json, print_table
 
@@ -39,14 +39,14 @@ def show(
 def check(app: AppName = None, database: Database = None, json: Json = False) -> None:
     """Check the environment, hanbeon.toml and the database.
 
-    That is values and misspelt names, tasks, queues, schedules, programs, folders and functions, the connection, the
-    schema. All problems of the environment and the file are told at once, those of the file with field and line.
+    Checks values and misspelt names, tasks, queues, schedules, programs, folders, functions, the connection and the
+    schema. All problems of the environment and the file are reported together, those of the file with field and line.
     """
     from hanbeon.cli import exits
     from hanbeon.cli.config_check import file_here, problems
     from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.open_app import will_be_made
+    from hanbeon.cli.open_app import will_be_created
     from hanbeon.cli.output import print_json
     from hanbeon.settings import masked
 
@@ -60,11 +60,11 @@ def check(app: AppName = None, database: Database = None, json: Json = False) ->
         raise typer.Exit(exits.EXIT_CODES[found[0].kind])
     if not json:
         url = masked(settings_here(database_url=database).database_url)
-        made = ", which the first worker or job makes" if database is None and will_be_made(url) else ""
-        typer.echo(f"all is well with {file_here()} and {url}{made}")
+        created = ", which the first worker or job creates" if database is None and will_be_created(url) else ""
+        typer.echo(f"ok: {file_here()} and {url}{created}")
 
 
 def _shape(problem: HanbeonError) -> dict[str, Any]:
-    """`line` is that of hanbeon.toml, if the problem is there."""
+    """Return a problem as JSON; `line` is the line of hanbeon.toml, if the problem is there."""
     field, line = getattr(problem, "field", None), getattr(problem, "line", None)
     return {"code": problem.code, "message": str(problem), "field": field, "line": line}

@@ -1,4 +1,4 @@
-"""Where each setting comes from, and what is wrong with any, or with the rest of a file."""
+"""The origin of each setting, and the problems of the settings, the file and the database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 from hanbeon.app import App
 from hanbeon.cli.app_loader import combined
 from hanbeon.cli.config_option import named_file, settings_here
-from hanbeon.cli.open_app import open_app, will_be_made
+from hanbeon.cli.open_app import open_app, will_be_created
 from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile, examine, find, load
@@ -25,7 +25,7 @@ from hanbeon.tasks.options import did_you_mean
 
 
 class SettingOrigin(msgspec.Struct, frozen=True):
-    """A setting in force. `origin` is an option, the App, a variable of the environment, a file, or the default."""
+    """A setting in effect. `origin` is an option, the App, an environment variable, a file, or the default."""
 
     name: str
     value: Any
@@ -39,19 +39,19 @@ class SettingOrigin(msgspec.Struct, frozen=True):
 
 
 def settings_in_force(target: str | None, database: str | None) -> list[SettingOrigin]:
-    """Every setting of an App, or of whatever runs in this environment."""
+    """Return every setting of an App, or of this environment without one."""
     path = find(named_file())
     app = combined(target, None if path is None else load(path), database)
-    said = {} if app.file is None else app.file.settings
-    here = load_settings(said, **app.given)
-    return [_setting(name, app, here, database) for name in Settings.model_fields]
+    from_file = {} if app.file is None else app.file.settings
+    expected = load_settings(from_file, **app.given)
+    return [_setting(name, app, expected, database) for name in Settings.model_fields]
 
 
-def _setting(name: str, app: App, here: Settings, database: str | None) -> SettingOrigin:
+def _setting(name: str, app: App, expected: Settings, database: str | None) -> SettingOrigin:
     value = getattr(app.settings, name)
     if name == "database_url" and database is not None:
         origin = "--database"
-    elif name in app.given or value != getattr(here, name):
+    elif name in app.given or value != getattr(expected, name):
         origin = "the App"
     elif variable := variable_of(name):
         origin = variable
@@ -63,11 +63,10 @@ def _setting(name: str, app: App, here: Settings, database: str | None) -> Setti
 
 
 async def problems(target: str | None, database: str | None) -> list[HanbeonError]:
-    """All that is wrong with the environment and the file; if nothing is, what is wrong with the database."""
+    """Return all problems of the environment and the file; if there are none, those of the database."""
     found: list[HanbeonError] = [*settings_refused()]
     found += [
-        InvalidInput(f"there is no such setting; did you mean {near}?", field=name)
-        for name, near in misspelt_names().items()
+        InvalidInput(f"unknown setting; did you mean {near}?", field=name) for name, near in misspelt_names().items()
     ]
     path = find(named_file())
     try:
@@ -77,56 +76,56 @@ async def problems(target: str | None, database: str | None) -> list[HanbeonErro
             app = combined(target, None if path is None else load(path))
             issuer_of(app.settings)
             app.declared.resolved(app.tasks, app.settings)
-            found += await _strangers(list(app.declared), app.tasks.by_name, database, app.file)
+            found += await _unknown_tasks(list(app.declared), app.tasks.by_name, database, app.file)
     except HanbeonError as error:
         found.append(error)
     return found
 
 
 async def _problems_of(path: Path, database: str | None, *, alone: bool) -> list[HanbeonError]:
-    """`alone`: nothing but the file can have tasks, so that those of its schedules can be looked for already."""
+    """Return the problems of a file. `alone`: only the file has tasks, so that its schedules' tasks can be checked."""
     file, refused = examine(path)
     found: list[HanbeonError] = [*refused, *missing(file)]
     of_settings = any((each.field or "").startswith(("settings", "outbound")) for each in refused)
     if found and alone and file.app is None and not of_settings:
-        tasks = Document.read(path).said.get("tasks")
+        tasks = Document.read(path).content.get("tasks")
         if isinstance(tasks, Mapping) and any(each.task not in tasks for each in file.schedules):
-            with contextlib.suppress(HanbeonError):  # What is wrong with the database is told when the file is right.
-                found += await _strangers(file.schedules, tasks, database, file)
+            with contextlib.suppress(HanbeonError):  # Problems of the database are reported once the file is correct.
+                found += await _unknown_tasks(file.schedules, tasks, database, file)
     return found
 
 
-async def _strangers(
+async def _unknown_tasks(
     schedules: Sequence[DeclaredSchedule], tasks: Collection[str], database: str | None, file: ConfigFile | None
 ) -> list[HanbeonError]:
-    """Of these schedules, those whose task neither is among these nor was registered by a worker of the database."""
-    strangers = [each for each in schedules if each.task not in tasks]
+    """Return a problem for each schedule whose task is not in `tasks` and that no worker of the database registered."""
+    unknown = [each for each in schedules if each.task not in tasks]
     known: list[str] = []
-    if database is not None or not will_be_made(settings_here().database_url):
-        async with open_app(database) as there:
-            known = await _known_tasks(there, [each.task for each in strangers])
-    return [_unknown_task(each, tasks, file) for each in strangers if each.task not in known]
+    if database is not None or not will_be_created(settings_here().database_url):
+        async with open_app(database) as app:
+            known = await _registered_tasks(app, [each.task for each in unknown])
+    return [_unknown_task(each, tasks, file) for each in unknown if each.task not in known]
 
 
-async def _known_tasks(app: App, names: list[str]) -> list[str]:
-    """Those of these that a worker of the database has registered."""
+async def _registered_tasks(app: App, names: list[str]) -> list[str]:
+    """Return those of these tasks that a worker of the database has registered."""
     return [task.name for task in await app.store.read(lambda tx: find_tasks(tx, names))]
 
 
 def _unknown_task(schedule: DeclaredSchedule, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
-    hint = did_you_mean(schedule.task, tasks) or "; say --app if an App has it"
-    why = f"there is no task {schedule.task!r}{hint}"
+    hint = did_you_mean(schedule.task, tasks) or "; pass --app if an App has it"
+    message = f"there is no task {schedule.task!r}{hint}"
     if file is not None and schedule in file.schedules:
-        return problem_in(file, ("schedules", schedule.name, "task"), why)
-    return InvalidInput(why, field=f"schedules.{schedule.name}.task")
+        return problem_in(file, ("schedules", schedule.name, "task"), message)
+    return InvalidInput(message, field=f"schedules.{schedule.name}.task")
 
 
 def file_here() -> str:
-    """The file in force and how much it says, in words."""
+    """Return the path of the file in effect and a count of its tasks, queues and schedules."""
     path = find(named_file())
     if path is None:
         return "the environment (there is no hanbeon.toml here)"
     file = load(path)
     counts = {"task": len(file.tasks), "queue": len(file.queues), "schedule": len(file.schedules)}
-    words = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items()]
-    return f"{path} ({', '.join(words)})"
+    parts = [f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items()]
+    return f"{path} ({', '.join(parts)})"

@@ -1,4 +1,4 @@
-"""`--config FILE`, which every command has that works on a database: which `hanbeon.toml` it goes by."""
+"""`--config FILE`, an option of every command that uses a database: the `hanbeon.toml` to use."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typer.main import get_command
 if TYPE_CHECKING:
     from hanbeon.settings import Settings
 
-_OF_THOSE_WITH = {"database", "app"}
-_ON_THEIR_OWN = {"demo"}
+_DATABASE_OPTIONS = {"database", "app"}
+_WITHOUT_FILE = {"demo"}
 _named: ContextVar[Path | None] = ContextVar("config", default=None)
 
 
 def with_config(command: Any) -> Any:
-    """The command, with the option if it works on a database; a group with all of its commands.
+    """Add the option to a command that uses a database, or to all such commands of a group.
 
-    Not a parameter of each command: it is the same for all, and none does anything with it but open its database.
+    It is not a parameter of each function: no command uses it except to open its database.
     """
     for inner in getattr(command, "commands", {}).values():
         with_config(inner)
     names = [parameter.name for parameter in command.params]
-    if _OF_THOSE_WITH & set(names) and command.name not in _ON_THEIR_OWN:
-        behind = max(names.index(name) for name in _OF_THOSE_WITH & set(names)) + 1
-        command.params.insert(behind, _option())
+    if _DATABASE_OPTIONS & set(names) and command.name not in _WITHOUT_FILE:
+        place = max(names.index(name) for name in _DATABASE_OPTIONS & set(names)) + 1
+        command.params.insert(place, _option())
     return command
 
 
@@ -48,23 +48,23 @@ def _carry(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The hanbeon.toml to go by; by default what HANBEON_CONFIG names, or the one in the current folder.",
+            help="The hanbeon.toml to use; by default $HANBEON_CONFIG, or the one in the current folder.",
             callback=_remember,
             expose_value=False,
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Carries the option, for typer to make it."""
+    """A command whose only purpose is to let typer build the option."""
 
 
 def named_file() -> Path | None:
-    """The file that `--config` names."""
+    """Return the file that `--config` names, if it was given."""
     return _named.get()
 
 
 def settings_here(**given: Any) -> Settings:
-    """The settings of a command: its options, the environment, the file."""
+    """Return a command's settings from its options, the environment and the file, in this order of precedence."""
     from hanbeon.config.file import find, load_settings_of
     from hanbeon.settings import load_settings
 

@@ -1,4 +1,4 @@
-"""Asks before something is done that cannot be undone."""
+"""Confirmation of actions that cannot be undone."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hanbeon.errors import InvalidInput
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Go on if somebody agrees, now or by `--yes`; end the command otherwise."""
+    """Return if the user agrees, now or with `--yes`; end the command otherwise."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise InvalidInput(f"{question} There is nobody here to ask; say --yes", field="yes")
+        raise InvalidInput(f"{question} stdin is not a terminal; pass --yes to confirm", field="yes")
     try:
         agreed = typer.confirm(question, err=True)
-    except typer.Abort:  # Ctrl-C, or the end of the input.
+    except typer.Abort:  # Ctrl-C or end of input.
         typer.echo(err=True)
         raise typer.Exit(exits.INTERRUPTED) from None
     if not agreed:

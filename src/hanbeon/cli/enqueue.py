@@ -27,56 +27,66 @@ def enqueue(
     wait: Wait = False,
     log: Log = False,
     queue: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Its queue.", autocompletion=queue_names, show_default=False)
+        str | None,
+        typer.Option(metavar="NAME", help="The job's queue.", autocompletion=queue_names, show_default=False),
     ] = None,
     retries: Annotated[
-        int | None, typer.Option(metavar="N", help="How many attempts may follow a failed one.", show_default=False)
+        int | None, typer.Option(metavar="N", help="Retry a failed attempt this many times.", show_default=False)
     ] = None,
     timeout: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="How long an attempt may take.", show_default=False)
+        str | None,
+        typer.Option(metavar="SPAN", help="Stop an attempt that takes longer than this.", show_default=False),
     ] = None,
-    delay: Annotated[str | None, typer.Option(metavar="SPAN", help="Not before so long.", show_default=False)] = None,
+    delay: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Wait this long before running.", show_default=False)
+    ] = None,
     run_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Not before this time, in ISO-8601.", show_default=False)
+        str | None, typer.Option(metavar="TIME", help="Do not run before this time, in ISO-8601.", show_default=False)
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Not before this job has succeeded; may be repeated.", show_default=False),
+        typer.Option(metavar="ID", help="Run only after this job has succeeded; may be repeated.", show_default=False),
     ] = None,
     on_dependency_failure: Annotated[
-        OnDependencyFailure | None, typer.Option(metavar="WORD", help="If one of those fails.", show_default=False)
+        OnDependencyFailure | None,
+        typer.Option(metavar="CHOICE", help="When a dependency fails: block or fail.", show_default=False),
     ] = None,
     priority: Annotated[
-        int | None, typer.Option(metavar="N", help="Its priority; lower runs first.", show_default=False)
+        int | None, typer.Option(metavar="N", help="The job's priority; lower runs first.", show_default=False)
     ] = None,
-    urgent: Annotated[bool, typer.Option("--urgent", help="Before all that are not urgent.")] = False,
-    role: Annotated[str | None, typer.Option(metavar="NAME", help="Its role.", show_default=False)] = None,
+    urgent: Annotated[bool, typer.Option("--urgent", help="Run before all jobs that are not urgent.")] = False,
+    role: Annotated[str | None, typer.Option(metavar="NAME", help="The job's role.", show_default=False)] = None,
     concurrency_key: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Its concurrency key.", show_default=False)
+        str | None, typer.Option(metavar="TEXT", help="The job's concurrency key.", show_default=False)
     ] = None,
     idempotency_key: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="One job for all that have this key.", show_default=False)
+        str | None, typer.Option(metavar="TEXT", help="Create at most one job with this key.", show_default=False)
     ] = None,
     unique_key: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="One unfinished job for this key.", show_default=False)
+        str | None,
+        typer.Option(metavar="TEXT", help="Allow at most one unfinished job with this key.", show_default=False),
     ] = None,
     on_conflict: Annotated[
-        OnConflict | None, typer.Option(metavar="WORD", help="If there is one already.", show_default=False)
+        OnConflict | None,
+        typer.Option(
+            metavar="CHOICE",
+            help="When another job holds the unique key: refuse, skip or replace_pending.",
+            show_default=False,
+        ),
     ] = None,
     work_item: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What it is a part of.", show_default=False)
+        str | None, typer.Option(metavar="TEXT", help="The work item that the job is part of.", show_default=False)
     ] = None,
     id: Annotated[
-        str | None, typer.Option(metavar="UUID", help="Its id; by default a new one.", show_default=False)
+        str | None, typer.Option(metavar="UUID", help="The job's id; by default a new one.", show_default=False)
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make a job of a task and print its id.
+    """Enqueue a job and print its id.
 
-    With --app or hanbeon.toml the arguments are checked against the task's signature, and its options are the task's
-    where none is given. Without, the task must be one that a worker of the database has registered; of its options
-    nothing is known then, so --queue and --retries must be given. With --wait it exits with 1 if the job does not
-    succeed.
+    With --app or hanbeon.toml, the arguments are checked against the task's signature, and the task's options apply
+    where none is given. Without, the task must be one that a worker of the database has registered; its options are
+    unknown then, so --queue and --retries are required. With --wait, the exit code is 1 if the job does not succeed.
     """
     from hanbeon.cli.arguments import parse_arguments
     from hanbeon.cli.event_loop import run
@@ -86,7 +96,7 @@ def enqueue(
         "retries": retries,
         "timeout": _seconds(timeout, "timeout"),
         "delay": _seconds(delay, "delay"),
-        "run_at": _moment(run_at),
+        "run_at": _instant(run_at),
         "after": after or None,
         "on_dependency_failure": on_dependency_failure,
         "priority": priority,
@@ -109,7 +119,7 @@ def _seconds(text: str | None, field: str) -> float | None:
     return None if text is None else seconds_of(text, field)
 
 
-def _moment(text: str | None) -> dt.datetime | None:
+def _instant(text: str | None) -> dt.datetime | None:
     import datetime as dt
 
     from hanbeon.errors import InvalidInput
@@ -118,7 +128,7 @@ def _moment(text: str | None) -> dt.datetime | None:
         return None if text is None else dt.datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"{text!r} is not a time; write 2030-01-31T09:00 or 2030-01-31T09:00+09:00", field="run_at"
+            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {text!r}", field="run_at"
         ) from None
 
 
@@ -134,24 +144,24 @@ async def _enqueue(
     json: bool,
 ) -> None:
     from hanbeon.cli.app_loader import maybe_app
-    from hanbeon.cli.job_wait import goes_on, wait_for
+    from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
     from hanbeon.cli.json_output import job_shape
     from hanbeon.cli.new_job import enqueue_checked, enqueue_unchecked, warn_without_worker
     from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import print_json
 
     async with contextlib.AsyncExitStack() as stack:
-        known = maybe_app(app_name, database)
-        if known is None:
+        loaded = maybe_app(app_name, database)
+        if loaded is None:
             app = await stack.enter_async_context(open_app(database))
             job = await enqueue_unchecked(app, task, args, options)
         else:
-            app = await stack.enter_async_context(known)
+            app = await stack.enter_async_context(loaded)
             job = await enqueue_checked(app, task, args, options)
         if not job.created:
-            typer.echo("this job was there already; no other was made", err=True)
-        with goes_on(job.id):
-            if known is None:
+            typer.echo("the job exists already; no other was created", err=True)
+        with hint_on_interrupt(job.id):
+            if loaded is None:
                 await warn_without_worker(app, task)
             if wait:
                 await wait_for(app, job.id, _shape_in(app.settings.zone), log=log, json=json)

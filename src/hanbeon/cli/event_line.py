@@ -1,4 +1,4 @@
-"""An event as a line of text."""
+"""Formats an event as a line of text."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from hanbeon.domain.lifecycle import Reason, State
 
 _STYLES = {Reason.RETRIED.value: "bold red", Reason.OVERDUE.value: "bold red"}
 _WIDEST = max(len(reason) for reason in Reason)
-_NOBODY = "-" * 36
+_NO_JOB = "-" * 36
 
 
 def event_line(event: Event, zone: dt.tzinfo) -> Text:
-    """Its number, when, why the job moved, which job, of which queue and task, and what else is known."""
+    """Return the event's id, time, type, job, queue, task and details."""
     style = _STYLES.get(event.type) or STATE_STYLES[event.state or State.PENDING]
     line = Text.assemble(
         (f"{event.id:>7} ", "dim"),
         (iso(event.at, zone, "milliseconds") or "", "dim"),
         "  ",
         (f"{event.type:<{_WIDEST}}", style),
-        f"  {event.job_id or _NOBODY}  ",
+        f"  {event.job_id or _NO_JOB}  ",
         (plain(event.queue), "bold"),
         f" {plain(event.task)}" if event.task else "",
         (_details(event), "dim"),

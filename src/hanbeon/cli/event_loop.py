@@ -1,4 +1,4 @@
-"""Runs a command's coroutine: on uvloop where it exists."""
+"""Runs a command's coroutine, on uvloop where it is available."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The coroutine's result, from an event loop of its own."""
+    """Run a coroutine in an event loop of its own and return its result."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(work)
 
@@ -18,6 +18,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         import uvloop
-    except ImportError:  # There is none for this system.
+    except ImportError:  # There is no uvloop for this platform.
         return None
     return uvloop.new_event_loop

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hanbeon.cli.completion import queue_names
-from hanbeon.cli.options import Database, JsonLines
+from hanbeon.cli.options import Database, Follow, JsonLines
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 def events(
     database: Database = None,
     after: Annotated[
-        int | None, typer.Option(metavar="ID", help="Everything behind the event with this id.", show_default=False)
+        int | None, typer.Option(metavar="ID", help="Only events after the one with this id.", show_default=False)
     ] = None,
-    last: Annotated[
-        int, typer.Option(metavar="N", help="Without --after: begin this many before the end.", min=0)
-    ] = 20,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what happens, until Ctrl-C.")] = False,
+    last: Annotated[int, typer.Option(metavar="N", help="Without --after: start with the last N events.", min=0)] = 20,
+    follow: Follow = False,
     queue: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Only events of this queue.", autocompletion=queue_names, show_default=False),
@@ -31,7 +29,7 @@ def events(
     job: Annotated[str | None, typer.Option(metavar="ID", help="Only events of this job.", show_default=False)] = None,
     json: JsonLines = False,
 ) -> None:
-    """Print what happened, in the order of commits."""
+    """Print events in commit order."""
     from hanbeon.cli.event_loop import run
 
     run(_print(database, after, last, follow=follow, queue=queue, job=job, json=json))
@@ -40,10 +38,9 @@ def events(
 async def _print(
     database: str | None, after: int | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
 ) -> None:
+    from hanbeon.cli.checks import check_ids, check_queue
     from hanbeon.cli.event_line import event_line
-    from hanbeon.cli.ids import check_ids
     from hanbeon.cli.json_output import event_shape
-    from hanbeon.cli.names import check_queue
     from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console, print_json_line
 
@@ -53,7 +50,7 @@ async def _print(
         if queue is not None and not follow:
             check_queue(queue, [each.name for each in await app.queues()])
         if after is None:
-            after = await _before_the_last(app, last)
+            after = await _start_of_last(app, last)
         async for event in app.events(after) if follow else _until_now(app, after):
             if queue not in (None, event.queue) or job not in (None, event.job_id):
                 continue
@@ -63,7 +60,7 @@ async def _print(
                 out.print(event_line(event, app.settings.zone))
 
 
-async def _before_the_last(app: App, count: int) -> int:
+async def _start_of_last(app: App, count: int) -> int:
     while await app.store.number_events():
         pass
     return max(0, await app.store.last_event_id() - count)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hanbeon.cli.completion import schedule_names, task_names
-from hanbeon.cli.options import Database, Json
-from hanbeon.cli.schedule.options import Cursor, Limit
+from hanbeon.cli.options import Cursor, Database, Json, Limit
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.schedules import schemas
@@ -30,13 +29,15 @@ def executions(
     database: Database = None,
     task: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Only of this task.", autocompletion=task_names, show_default=False),
+        typer.Option(
+            metavar="NAME", help="Only executions of this task.", autocompletion=task_names, show_default=False
+        ),
     ] = None,
     status: Annotated[
         list[str] | None,
         typer.Option(
             metavar="STATUS",
-            help="Only PENDING, RUNNING, SUCCESS or FAILED ones; may be repeated.",
+            help="Only executions with this status: PENDING, RUNNING, SUCCESS or FAILED; may be repeated.",
             autocompletion=_statuses,
             show_default=False,
         ),
@@ -45,7 +46,7 @@ def executions(
         str | None,
         typer.Option(
             metavar="TYPE",
-            help="Only those of a SCHEDULE, or MANUAL ones.",
+            help="Only executions of this type: SCHEDULE or MANUAL.",
             autocompletion=_types,
             show_default=False,
         ),
@@ -54,7 +55,7 @@ def executions(
         str | None,
         typer.Option(
             metavar="SCHEDULE",
-            help="Only of this one, by name or id.",
+            help="Only executions of this schedule, by name or id.",
             autocompletion=schedule_names,
             show_default=False,
         ),
@@ -63,15 +64,15 @@ def executions(
     limit: Limit = 50,
     json: Json = False,
 ) -> None:
-    """List what schedules and people have run, the newest first.
+    """List executions of schedules and manual runs, newest first.
 
     An execution is a job: `hanbeon job`, `hanbeon explain`, `hanbeon cancel` and `hanbeon retry` take its id.
     """
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.open_app import open_app
-    from hanbeon.cli.output import print_json, print_table
-    from hanbeon.cli.schedule.opening import find
-    from hanbeon.cli.schedule.showing import EXECUTION_HEADINGS, execution_row
+    from hanbeon.cli.output import print_json, print_next_page, print_table
+    from hanbeon.cli.schedule.lookup import find
+    from hanbeon.cli.schedule.render import EXECUTION_HEADINGS, execution_row
 
     async def work() -> schemas.ExecutionPage:
         async with open_app(database) as app:
@@ -89,6 +90,5 @@ def executions(
         print_json(page)
         return
     rows = [execution_row(each) for each in page.items]
-    print_table(EXECUTION_HEADINGS, rows, right=("retries",), empty="there is no such execution")
-    if page.next_cursor is not None:
-        typer.echo(f"there are more: add --cursor {page.next_cursor}", err=True)
+    print_table(EXECUTION_HEADINGS, rows, right=("retries",), empty="no matching executions")
+    print_next_page("--cursor", page.next_cursor)

@@ -1,4 +1,4 @@
-"""What the process answers: one exit code per kind of error, and nowhere else."""
+"""Exit codes: one per kind of error, defined here and nowhere else."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EXIT_CODES: dict[Kind, int] = {
 }
 
 MEANINGS: dict[int, str] = {
-    SOUND: "Done. For `verify`: the database is sound.",
+    SOUND: "Success. For `verify`: the database is sound.",
     FAILED: "The work did not succeed. For `verify`: the database is not sound.",
-    EXIT_CODES[Kind.INVALID]: "The command line or a setting does not fit; nothing was changed.",
-    EXIT_CODES[Kind.NOT_FOUND]: "There is no such thing.",
-    EXIT_CODES[Kind.CONFLICT]: "The state of the thing forbids it.",
-    EXIT_CODES[Kind.UNAVAILABLE]: "Something it needs cannot be used now: the database, its schema, a server.",
-    DEFECT: "A defect in Hanbeon or in the App that was loaded; the traceback is on stderr.",
-    INTERRUPTED: "Stopped with Ctrl-C before it was done.",
-    UNREAD: "Whoever read the output stopped reading, as `| head` does.",
+    EXIT_CODES[Kind.INVALID]: "The command line or a setting is invalid; nothing was changed.",
+    EXIT_CODES[Kind.NOT_FOUND]: "The job, queue, file or other object does not exist.",
+    EXIT_CODES[Kind.CONFLICT]: "The object's state does not allow the action.",
+    EXIT_CODES[Kind.UNAVAILABLE]: "A dependency is unavailable: the database, its schema, or a server.",
+    DEFECT: "A defect in Hanbeon or in the loaded App; the traceback is on stderr.",
+    INTERRUPTED: "Interrupted with Ctrl-C before it was done.",
+    UNREAD: "The reader of the output closed the pipe, as `| head` does.",
 }

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 
 def explain(id: JobId, database: Database = None, json: Json = False) -> None:
-    """Say why a job is not running, or why it failed: dependencies, time, queue, slots, workers, error.
+    """Explain why a job is not running, or why it failed.
 
-    Of a job that failed or was cancelled: what its last attempt said, how many retries it had, when, and what to do.
+    For a waiting job: its dependencies, time, queue, slots and workers. For a job that failed or was cancelled: the
+    error of its last attempt, the retries it used, when, and what to do.
     """
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import explanation_shape
@@ -32,7 +33,7 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
 
 
 async def _explain(database: str | None, job_id: str) -> tuple[Explanation, dt.tzinfo]:
-    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.checks import check_ids
     from hanbeon.cli.open_app import open_app
 
     check_ids([job_id])

@@ -1,4 +1,4 @@
-"""Commands that have commands of their own."""
+"""Groups of commands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ import typer
 STYLE: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 
-def group(what: str) -> typer.Typer:
-    """`what` is said of it in the help."""
-    return typer.Typer(help=what, no_args_is_help=True, add_completion=False, **STYLE)
+def group(help_text: str) -> typer.Typer:
+    """Return a group without commands."""
+    return typer.Typer(help=help_text, no_args_is_help=True, add_completion=False, **STYLE)

@@ -14,9 +14,9 @@ Next, in two terminals{where}:
   hanbeon enqueue --app {target} --wait greet name=Ada
 
 and then:
-  hanbeon jobs      # what there is
-  hanbeon top       # what happens; q ends it
-  hanbeon --help    # the rest"""
+  hanbeon jobs      # list jobs
+  hanbeon top       # watch them run; q quits
+  hanbeon --help    # all commands"""
 
 _TOML = """wrote {path}: settings, one task and one queue
 
@@ -25,18 +25,18 @@ Next, in two terminals{where}:
   hanbeon enqueue{option} --wait greet name=Ada
 
 and then:
-  hanbeon config check{option}    # after you have changed the file
-  hanbeon jobs{option}            # what there is
-  hanbeon top{option}             # what happens; q ends it
-  hanbeon --help{pad}          # the rest"""
+  hanbeon config check{option}    # after every change of the file
+  hanbeon jobs{option}            # list jobs
+  hanbeon top{option}             # watch them run; q quits
+  hanbeon --help{pad}          # all commands"""
 
 
 def init(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The file to write: a Python module, or a .toml without Python.")
+        Path, typer.Argument(metavar="FILE", help="The file to write: a Python module, or a .toml file.")
     ] = Path("jobs.py"),
 ) -> None:
-    """Write a starter App, or a starter hanbeon.toml, and say what to do next. No file is ever overwritten."""
+    """Write a starter App or a starter hanbeon.toml, and print the next steps. Existing files are never overwritten."""
     from hanbeon.errors import Conflict, InvalidInput, NotFound
 
     is_toml = path.suffix == ".toml"
@@ -47,28 +47,28 @@ def init(
         with path.open("x") as file:
             file.write(text)
     except FileExistsError as error:
-        raise Conflict(f"{path} is there already; name another file: hanbeon init other{path.suffix}") from error
+        raise Conflict(f"{path} exists already; choose another name: hanbeon init other{path.suffix}") from error
     except FileNotFoundError as error:
-        raise NotFound(f"there is no folder {path.parent}; make it first") from error
+        raise NotFound(f"there is no folder {path.parent}; create it first") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}", field="file") from error
     where = "" if path.parent == Path() else f", in {path.parent}"
     option = "" if path.name == "hanbeon.toml" else f" --config {path.name}"
-    words = (_TOML if is_toml else _PYTHON).format(
+    text = (_TOML if is_toml else _PYTHON).format(
         path=path, target=f"{path.stem}:app", where=where, option=option, pad=" " * len(option)
     )
-    typer.echo(words)
+    typer.echo(text)
 
 
 def _check_name(path: Path) -> None:
-    """It must be a module that can be imported, and that hides no other."""
+    """Reject a name that cannot be imported, or that would shadow another module."""
     import importlib.util
 
     from hanbeon.errors import InvalidInput
 
     if path.suffix != ".py" or not path.stem.isidentifier():
         raise InvalidInput(
-            f"{path.name!r} is not the name of a Python module; use one like jobs.py, or hanbeon.toml", field="file"
+            f"must be the name of a Python module like jobs.py, or hanbeon.toml, got {path.name!r}", field="file"
         )
     if not path.exists() and importlib.util.find_spec(path.stem) is not None:
-        raise InvalidInput(f"Python has a module {path.stem!r} already; use another name", field="file")
+        raise InvalidInput(f"a Python module {path.stem!r} exists already; choose another name", field="file")

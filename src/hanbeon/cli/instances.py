@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def instances(
     database: Database = None,
     alive: Annotated[
-        bool, typer.Option("--alive", help="Only those that have shown themselves within a lease.")
+        bool, typer.Option("--alive", help="Only instances whose last heartbeat is within a lease.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Show who works, or worked lately, on the database: host, process, load, tasks."""
+    """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.formatting import clock_time
     from hanbeon.cli.json_output import instance_shape
@@ -50,7 +50,7 @@ def instances(
             for each in found
         ],
         right=("id", "pid", "slots"),
-        empty="there is no such instance; `hanbeon worker` starts one",
+        empty="no matching instances; `hanbeon worker` starts one",
     )
 
 

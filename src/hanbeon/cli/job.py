@@ -24,25 +24,24 @@ def job(
             "--follow", "-f", help="Show its log and progress until it ends; exits with 1 unless it succeeds."
         ),
     ] = False,
-    log: Annotated[
-        bool, typer.Option("--log", help="Print what it printed and nothing else; with --follow also what comes.")
-    ] = False,
+    log: Annotated[bool, typer.Option("--log", help="Print only its log; with --follow, new lines too.")] = False,
     attempt: Annotated[
-        int | None, typer.Option(metavar="N", help="With --log: only that of this attempt.", min=1, show_default=False)
+        int | None,
+        typer.Option(metavar="N", help="With --log: only the log of this attempt.", min=1, show_default=False),
     ] = None,
     json: Annotated[
         bool,
-        typer.Option("--json", help="Print one JSON document; with --log or --follow one on each line, as they come."),
+        typer.Option("--json", help="Print one JSON document; with --log or --follow, one per line as they arrive."),
     ] = False,
 ) -> None:
-    """Show everything about a job: its record, its attempts, what it waits for."""
+    """Show a job: its record, its attempts and its dependencies."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import attempt_shape, job_shape
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
 
     if attempt is not None and (follow or not log):
-        raise InvalidInput("it chooses a part of a log; say --log, without --follow", field="attempt")
+        raise InvalidInput("requires --log, without --follow", field="attempt")
     if follow:
         run(_follow(database, id, log=log, json=json))
         return
@@ -63,8 +62,8 @@ def job(
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
-    from hanbeon.cli.ids import check_ids
-    from hanbeon.cli.job_follower import Screen, bar, follow, json_printer, lines, refuse_unless_succeeded
+    from hanbeon.cli.checks import check_ids
+    from hanbeon.cli.job_follower import Screen, bar, follow, json_printer, lines, raise_unless_succeeded
     from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console
 
@@ -77,13 +76,13 @@ async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -
         else:
             with bar(console()) as screen:
                 record = await follow(app, job_id, screen)
-    refuse_unless_succeeded(record)
+    raise_unless_succeeded(record)
     if not json and not log:
         typer.echo(record.result)
 
 
 async def _print_log(database: str | None, job_id: str, attempt: int | None, *, json: bool) -> None:
-    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.checks import check_ids
     from hanbeon.cli.job_follower import json_printer
     from hanbeon.cli.log_output import print_log, printer_on
     from hanbeon.cli.open_app import open_app
@@ -98,7 +97,7 @@ async def _print_log(database: str | None, job_id: str, attempt: int | None, *, 
 async def _read(
     database: str | None, job_id: str
 ) -> tuple[JobRecord, list[AttemptRecord], list[Dependency], dt.tzinfo]:
-    from hanbeon.cli.ids import check_ids
+    from hanbeon.cli.checks import check_ids
     from hanbeon.cli.open_app import open_app
 
     check_ids([job_id])

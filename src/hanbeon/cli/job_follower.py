@@ -1,4 +1,4 @@
-"""Follows a job and its log until it ends: with a bar on a terminal, as lines or JSON elsewhere."""
+"""Follows a job and its log until it ends: with a progress bar on a terminal, as lines or JSON elsewhere."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ from rich.table import Table
 from rich.text import Text
 
 from hanbeon.app import App
-from hanbeon.cli.formatting import brief, iso
+from hanbeon.cli.formatting import brief, iso, percent
 from hanbeon.cli.json_output import job_shape, log_shape
-from hanbeon.cli.log_output import Printer, entry_text, print_as_it_is, print_log, printer_on
+from hanbeon.cli.log_output import Printer, entry_text, print_log, print_verbatim, printer_on
 from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line
-from hanbeon.cli.progress import percent
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.errors import JobCancelled, JobFailed
 
-_LOOK_SECONDS = 0.2
+_POLL_SECONDS = 0.2
 _BAR_WIDTH = 30
 Show = Callable[[JobRecord], None]
 
 
 class Screen(NamedTuple):
-    """Where a job is shown, and what it prints."""
+    """How to show a job, and how to print its log."""
 
     show: Show
     print_log: Printer | None
 
 
 async def follow(app: App, job_id: str, screen: Screen) -> JobRecord:
-    """Until the job has ended; it is shown at every look. Progress and log are no events, so they are looked for."""
+    """Show a job until it has ended. Progress and log are not events, so they are polled."""
     arrived = asyncio.Event()
     after: str | None = None
     with app.hub.calling(arrived.set, "event"):
@@ -48,18 +47,18 @@ async def follow(app: App, job_id: str, screen: Screen) -> JobRecord:
             arrived.clear()
             record = await app.job(job_id).record()
             if screen.print_log is not None:
-                # After the record: all that a job printed is there when it has ended.
+                # After the record: when a job has ended, its log is complete.
                 after = await print_log(app, job_id, screen.print_log, after)
             screen.show(record)
             if record.state in TERMINAL:
                 return record
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
+                async with asyncio.timeout(_POLL_SECONDS):
                     await arrived.wait()
 
 
-def refuse_unless_succeeded(record: JobRecord) -> None:
-    """The error that somebody who waited for the job should get."""
+def raise_unless_succeeded(record: JobRecord) -> None:
+    """Raise the error that a waiter gets for a job that failed or was cancelled."""
     if record.state is State.FAILED:
         raise JobFailed(record.id, record.failure_type or "error", plain(record.error_message or ""))
     if record.state is State.CANCELLED:
@@ -68,13 +67,13 @@ def refuse_unless_succeeded(record: JobRecord) -> None:
 
 @contextlib.contextmanager
 def bar(out: Console | None) -> Iterator[Screen]:
-    """Shows a job as a bar on stderr, if that is a terminal; it is gone afterwards. Its log goes to `out`, if any."""
+    """Show a job as a transient bar on stderr, if that is a terminal. Its log goes to `out`, if given."""
     err = console(stderr=True)
     if not err.is_terminal or err.is_dumb_terminal:
         yield Screen(lambda record: None, None if out is None else printer_on(out))
         return
     with Live(console=err, auto_refresh=False, transient=True) as live:
-        # On the same screen it has to go above the bar, which only the bar's own console knows how to do.
+        # On the same screen the log must go above the bar, which only the bar's own console can do.
         above = live.console if out is not None and out.is_terminal else out
         yield Screen(
             lambda record: live.update(Bar(record), refresh=True), None if above is None else printer_on(above)
@@ -82,7 +81,7 @@ def bar(out: Console | None) -> Iterator[Screen]:
 
 
 def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
-    """Prints a job whenever its state, attempt or progress has changed, and its log."""
+    """Print a job whenever its state, attempt or progress changes, and its log."""
     out = console()
     before: list[Any] = [()]
 
@@ -106,7 +105,7 @@ def lines(zone: dt.tzinfo, *, json: bool) -> Screen:
 
     def print_lines(entries: Sequence[LogEntry]) -> None:
         for entry in entries:
-            print_as_it_is(out, _log_line(entry, zone))
+            print_verbatim(out, _log_line(entry, zone))
 
     return Screen(show, json_printer(zone) if json else print_lines)
 
@@ -120,7 +119,7 @@ def json_printer(zone: dt.tzinfo) -> Printer:
 
 
 def _log_line(entry: LogEntry, zone: dt.tzinfo) -> Text:
-    """In the columns of the lines about the job itself."""
+    """Format a log entry in the columns of the lines about the job itself."""
     if isinstance(entry, LogCut):
         return entry_text(entry)
     at = iso(entry.at, zone, "milliseconds") or ""
@@ -128,7 +127,7 @@ def _log_line(entry: LogEntry, zone: dt.tzinfo) -> Text:
 
 
 class Bar:
-    """One line: the state, a bar if the progress is a number up to 100, the progress otherwise, and the age."""
+    """One line: the state, a bar if the progress is a percentage and its JSON otherwise, and the age."""
 
     def __init__(self, job: JobRecord) -> None:
         self._job = job
@@ -149,7 +148,7 @@ class Bar:
 
 
 def progress_cells(job: JobRecord, width: int = _BAR_WIDTH) -> tuple[Any, Text]:
-    """A bar and a word."""
+    """Return a bar and its label."""
     value = percent(job)
     if job.state is State.SUCCEEDED:
         value = 100.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hanbeon.cli.options import Database, Json, QueueFilter, RoleFilter, StateFilter, TaskFilter, WorkItemFilter
+from hanbeon.cli.options import Database, Json, Limit, QueueFilter, RoleFilter, StateFilter, TaskFilter, WorkItemFilter
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -22,50 +22,48 @@ def jobs(
     role: RoleFilter = None,
     work_item: WorkItemFilter = None,
     oldest: Annotated[
-        bool, typer.Option("--oldest", help="The oldest first, in the order in which they were made.")
+        bool, typer.Option("--oldest", help="List the oldest first, in the order of their creation.")
     ] = False,
     after: Annotated[
-        int, typer.Option(metavar="SEQ", help="Go on behind the job with this seq, the last one of the page before.")
+        int, typer.Option(metavar="SEQ", help="Resume after the job with this seq, the last one of the previous page.")
     ] = 0,
-    limit: Annotated[int, typer.Option(metavar="N", help="How many at the most.")] = 50,
+    limit: Limit = 50,
     json: Json = False,
 ) -> None:
-    """List jobs, the newest first. Its last line says how to see the next page, if there is one."""
+    """List jobs, newest first. If there is a next page, a line on stderr shows how to get it."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import job_shape
-    from hanbeon.cli.output import print_json, print_table
+    from hanbeon.cli.output import print_json, print_next_page, print_table
 
-    chosen = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
-    found, more, zone = run(_page(database, {"newest": not oldest, "after": after, "limit": limit, **chosen}))
+    filters = {"states": state, "queue": queue, "task": task, "role": role, "work_item": work_item}
+    found, more, zone = run(_page(database, {"newest": not oldest, "after": after, "limit": limit, **filters}))
     if json:
         print_json({"jobs": [job_shape(job, zone) for job in found], "after": found[-1].seq if more else None})
         return
     rows = [_row(job, zone) for job in found]
     headings = ("seq", "id", "state", "queue", "task", "role", "try", "created", "note")
-    print_table(headings, rows, right=("seq", "try"), empty="there is no such job")
-    if more:
-        typer.echo(f"there are more: add --after {found[-1].seq}", err=True)
+    print_table(headings, rows, right=("seq", "try"), empty="no matching jobs")
+    print_next_page("--after", str(found[-1].seq) if more else None)
 
 
-async def _page(database: str | None, chosen: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
-    """A page, whether another follows, and the zone to show it in."""
-    from hanbeon.cli.names import check_queue
+async def _page(database: str | None, query: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
+    """Return a page, whether there is a next one, and the zone to show it in."""
+    from hanbeon.cli.checks import check_queue
     from hanbeon.cli.open_app import open_app
 
     async with open_app(database) as app:
-        found = await app.jobs(**chosen)
-        if not found and chosen["queue"] is not None:
-            check_queue(chosen["queue"], [queue.name for queue in await app.queues()])
-        more = len(found) == chosen["limit"] and bool(
-            await app.jobs(**chosen | {"after": found[-1].seq, "limit": 1}),
+        found = await app.jobs(**query)
+        if not found and query["queue"] is not None:
+            check_queue(query["queue"], [queue.name for queue in await app.queues()])
+        more = len(found) == query["limit"] and bool(
+            await app.jobs(**query | {"after": found[-1].seq, "limit": 1}),
         )
         return found, more, app.settings.zone
 
 
 def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
-    from hanbeon.cli.formatting import clock_time
+    from hanbeon.cli.formatting import clock_time, progress_text
     from hanbeon.cli.output import state_cell
-    from hanbeon.cli.progress import progress_text
     from hanbeon.domain.lifecycle import State
 
     note = "" if job.state is State.SUCCEEDED else progress_text(job)

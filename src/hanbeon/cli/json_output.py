@@ -1,4 +1,4 @@
-"""What `--json` prints of each thing: named as in the records, instants in ISO-8601, JSON as JSON, spans in seconds."""
+"""The JSON of `--json`: fields named as in the records, instants in ISO-8601, durations in seconds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def job_shape(job: JobRecord, zone: dt.tzinfo) -> dict[str, Any]:
 
 
 def policy_shape(policy: RetryPolicy) -> dict[str, Any]:
-    """In the words of the options."""
+    """Return a retry policy under the names of the task options."""
     return {
         "retries": policy.max_retries,
         "retry_delay": policy.base_us / MICROS,
@@ -60,7 +60,7 @@ def explanation_shape(explanation: Explanation, zone: dt.tzinfo) -> dict[str, An
 
 
 def log_shape(entry: LogEntry, zone: dt.tzinfo) -> dict[str, Any]:
-    """A line, or what was cut, which has a `cut` instead of a text."""
+    """Return a line, or a cut, which has `cut` instead of a text."""
     if isinstance(entry, LogCut):
         return {"attempt": entry.attempt, "line": entry.line, "cut": entry.lines}
     return {**msgspec.structs.asdict(entry), "at": iso(entry.at, zone)}
@@ -89,7 +89,7 @@ def token_shape(token: TokenRecord, zone: dt.tzinfo) -> dict[str, Any]:
 
 
 def event_shape(event: Event, zone: dt.tzinfo) -> dict[str, Any]:
-    """Every field, whether it says something or not."""
+    """Return every field, empty ones too."""
     shape = msgspec.structs.asdict(event)
     took = shape.pop("took")
     return {**shape, "at": iso(event.at, zone), "took": None if took is None else took / MICROS}

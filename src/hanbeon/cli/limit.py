@@ -22,29 +22,29 @@ def limit(
     ],
     database: Database = None,
     max_concurrent: Annotated[
-        int | None, typer.Option(metavar="N", help="How many of its jobs run at once.", show_default=False)
+        int | None, typer.Option(metavar="N", help="The most jobs of the queue that run at once.", show_default=False)
     ] = None,
     max_per_key: Annotated[
-        int | None, typer.Option(metavar="N", help="How many of each concurrency key.", show_default=False)
+        int | None, typer.Option(metavar="N", help="The most jobs of each concurrency key.", show_default=False)
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="How many of a role; may be repeated.", show_default=False),
+        typer.Option(metavar="NAME=N", help="The most jobs of this role; may be repeated.", show_default=False),
     ] = None,
     key: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="How many of one key; may be repeated.", show_default=False),
+        typer.Option(metavar="NAME=N", help="The most jobs of this key; may be repeated.", show_default=False),
     ] = None,
     create: Create = False,
     json: Json = False,
 ) -> None:
-    """Change how much of a queue runs at once, on all workers together. 0 lifts a limit; others stay as they are."""
+    """Change the concurrency limits of a queue, which hold across all workers. 0 removes a limit; others stay."""
     from hanbeon.cli.bulk_queues import change_each
     from hanbeon.errors import InvalidInput
 
     roles, keys = _numbers(role or [], "role"), _numbers(key or [], "key")
     if max_concurrent is None and max_per_key is None and not roles and not keys:
-        raise InvalidInput("say what to limit: --max-concurrent, --max-per-key, --role or --key", field="limit")
+        raise InvalidInput("nothing to change; pass --max-concurrent, --max-per-key, --role or --key", field="limit")
 
     async def change(app: App, name: str, now: QueueLimits) -> QueueRecord:
         return await app.configure_queue(
@@ -65,11 +65,11 @@ def _numbers(pairs: list[str], field: str) -> dict[str, int]:
     for pair in pairs:
         name, _, number = pair.rpartition("=")
         if not name or not (number.isascii() and number.isdigit()):
-            raise InvalidInput(f"{pair!r} is not a name with a number; write {field}=2", field=field)
+            raise InvalidInput(f"must be a name and a number like name=2, got {pair!r}", field=field)
         numbers[name] = int(number)
     return numbers
 
 
 def _merged(now: Mapping[str, int], changes: Mapping[str, int]) -> dict[str, int] | None:
-    """None leaves them alone. Zeros are kept: of a key, it lifts what holds for all keys."""
+    """Return the limits with the changes, or None to keep them. Zeros are kept: for a key, 0 overrides max_per_key."""
     return {**now, **changes} if changes else None

@@ -1,4 +1,4 @@
-"""The log of a job: as text, and page by page."""
+"""Prints the log of a job page by page."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Printer = Callable[[Sequence[LogEntry]], None]
 async def print_log(
     app: App, job_id: str, printer: Printer, after: str | None = None, attempt: int | None = None
 ) -> str:
-    """Print what there is of a log behind a place; the place to go on from."""
-    begun: list[LogEntry] = []
+    """Print a log after a position, and return the position to resume from."""
+    unprinted: list[LogEntry] = []
     while True:
         page = await app.log(job_id, attempt=attempt, after=after)
-        entries, after = [*begun, *page.entries], page.after
-        # A line that came in pieces is shown as one, also where the next piece is on the next page.
-        begun = entries[-1:] if page.more and entries and _is_piece(entries[-1]) else []
-        if len(entries) > len(begun):
-            printer(entries[: len(entries) - len(begun)])
+        entries, after = [*unprinted, *page.entries], page.after
+        # A line that was stored in pieces is printed as one, also across pages.
+        unprinted = entries[-1:] if page.more and entries and _is_piece(entries[-1]) else []
+        if len(entries) > len(unprinted):
+            printer(entries[: len(entries) - len(unprinted)])
         if not page.more:
             return after
 
 
 def printer_on(out: Console) -> Printer:
-    """Prints the text alone."""
-    return lambda entries: print_as_it_is(out, log_text(entries))
+    """Return a printer of the text alone."""
+    return lambda entries: print_verbatim(out, log_text(entries))
 
 
-def print_as_it_is(out: Console, text: Text) -> None:
-    """In colour where that can be seen; elsewhere tabs and trailing spaces, too, are what the job printed."""
+def print_verbatim(out: Console, text: Text) -> None:
+    """Print in colour on a terminal; elsewhere exactly what the job printed, tabs and trailing spaces included."""
     if out.is_terminal:
         out.print(text)
     else:
@@ -45,18 +45,18 @@ def print_as_it_is(out: Console, text: Text) -> None:
 
 
 def log_text(entries: Sequence[LogEntry]) -> Text:
-    """The text alone; pieces of a line follow each other, and a mark stands for what was cut."""
+    """Return the text alone, with pieces of a line joined and a mark in place of cut lines."""
     text = Text()
     for place, entry in enumerate(entries, start=1):
         text.append_text(entry_text(entry))
         following = entries[place] if place < len(entries) else None
-        if following is not None and not _goes_on(entry, following):
+        if following is not None and not _is_continued(entry, following):
             text.append("\n")
     return text
 
 
 def entry_text(entry: LogEntry) -> Text:
-    """One line. What a job printed is only shown: it cannot move the cursor or colour the screen."""
+    """Return one line. Control characters are escaped, so that a job cannot move the cursor or colour the screen."""
     if isinstance(entry, LogCut):
         return Text(f"[… {entry.lines:,} line{'s' * (entry.lines != 1)} cut …]", "dim")
     return Text("\t".join(map(plain, entry.text.split("\t"))), _STYLES[entry.stream])
@@ -66,7 +66,7 @@ def _is_piece(entry: LogEntry) -> bool:
     return isinstance(entry, LogLine) and entry.unended
 
 
-def _goes_on(entry: LogEntry, following: LogEntry) -> bool:
+def _is_continued(entry: LogEntry, following: LogEntry) -> bool:
     return (
         isinstance(entry, LogLine)
         and isinstance(following, LogLine)

@@ -1,4 +1,4 @@
-"""Logs go to stderr: for a person on a terminal, as JSON lines everywhere else."""
+"""Logging to stderr: human-readable on a terminal, JSON lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import structlog
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """From here on everything that logs, foreign libraries included, comes out in one form."""
+    """Configure logging for the process, so that all loggers, third-party ones included, use one format."""
     terminal = sys.stderr.isatty()
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,

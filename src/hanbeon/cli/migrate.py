@@ -8,7 +8,7 @@ from hanbeon.cli.options import Database
 
 
 def migrate(database: Database = None) -> None:
-    """Bring the database's schema up to date. Harmless when it is; safe to run from many places at once."""
+    """Bring the database's schema up to date. It is idempotent, and safe to run concurrently."""
     from hanbeon.cli.config_option import settings_here
     from hanbeon.cli.event_loop import run
     from hanbeon.store import backends, schema

@@ -1,4 +1,4 @@
-"""Makes a job from a command line: checked by the App, or of a task that some worker has registered."""
+"""Creates a job from the command line: checked by the App, or of a task that a worker has registered."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hanbeon.tasks.task import Task, TaskOptions
 
 
 async def enqueue_checked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:
-    """A job of a task of this App: its arguments fit its signature, its options are the task's where none is given."""
+    """Enqueue a job of a task of this App: arguments are checked, and the task's options apply where none is given."""
     try:
         return await app.enqueue(task, args, **options)
     except ArgumentsDoNotFit as error:
@@ -26,30 +26,30 @@ async def enqueue_checked(app: App, task: str, args: Mapping[str, Any], options:
 
 
 async def warn_without_worker(app: App, task: str) -> None:
-    """Whoever makes a job should not wait for it in vain."""
+    """Warn if no live worker has registered the task."""
     if not any(each.alive and task in each.tasks for each in await app.instances()):
-        typer.echo(f"no live worker has registered {task!r}; the job waits for one: hanbeon worker", err=True)
+        typer.echo(f"no live worker has registered {task!r}; start one to run the job: hanbeon worker", err=True)
 
 
 async def enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:
-    """A job of a task that only a worker knows: by name, with the options that are given and no others.
+    """Enqueue a job of a task that only a worker knows, by name and with only the given options.
 
-    What its own options are cannot be known here. Where a default could do harm (too many tries, a queue that nobody
-    looks after), the caller must say it.
+    The task's own options are unknown here. Where a default could do harm (too many retries, a queue that no worker
+    serves), the caller must choose.
     """
     missing = [f"--{name}" for name in ("queue", "retries") if options.get(name) is None]
     if missing:
         raise InvalidInput(
-            f"without --app nothing is known of the task's own options; say {' and '.join(missing)}, or --app",
+            f"without --app the task's own options are unknown; pass {' and '.join(missing)}, or --app",
             field="task",
         )
     instances = await app.instances()
     known = {name for each in instances for name in each.tasks}
     if task not in known:
-        hint = did_you_mean(task, known) or "; start a worker that has it, or say --app"
+        hint = did_you_mean(task, known) or "; start a worker that has it, or pass --app"
         raise UnknownTask(f"no worker of this database has registered a task {task!r}{hint}", field="task")
-    stranger: Task[[], None] = Task(task, _elsewhere, TaskOptions())
-    request = JobRequest(task=stranger, args=to_json_text(args, "an argument", "args")).set(**options)
+    placeholder: Task[[], None] = Task(task, _elsewhere, TaskOptions())
+    request = JobRequest(task=placeholder, args=to_json_text(args, "an argument", "args")).set(**options)
     new = request.to_new_job(app.settings.zone)
     new.validate(app.settings.max_payload_bytes)
     (made,) = await app.store.enqueue([new])
@@ -57,4 +57,4 @@ async def enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], option
 
 
 def _elsewhere() -> None:
-    """Stands for a function that only workers have."""
+    """Placeholder for a function that only workers have."""

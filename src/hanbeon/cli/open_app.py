@@ -1,4 +1,4 @@
-"""Opens the database that a command works on."""
+"""Opens the database that a command uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FEW_CONNECTIONS = 2
 
 @contextlib.asynccontextmanager
 async def open_app(database: str | None) -> AsyncIterator[App]:
-    """An open App without tasks, on a database that exists already."""
+    """Open an App without tasks on a database that exists."""
     settings = settings_here(database_url=database, pool_size=_FEW_CONNECTIONS)
     refuse_missing_file(settings.database_url)
     async with opened(settings) as app:
@@ -28,7 +28,7 @@ async def open_app(database: str | None) -> AsyncIterator[App]:
 
 @contextlib.asynccontextmanager
 async def opened(settings: Settings) -> AsyncIterator[App]:
-    """An open App without tasks; a file of SQLite's that is not there is made."""
+    """Open an App without tasks; a missing SQLite file is created."""
     app = App()
     app.settings = settings
     async with app:
@@ -36,13 +36,13 @@ async def opened(settings: Settings) -> AsyncIterator[App]:
 
 
 def refuse_missing_file(url: str) -> None:
-    """Opened by a mistyped name, SQLite's file would be a new one, empty and sound."""
+    """Raise if a SQLite file is missing: opening a mistyped name would create a new, empty database."""
     if (path := _missing_file(url)) is not None:
         raise NotFound(f"there is no file {path}; check --database, HANBEON_DATABASE_URL or hanbeon.toml")
 
 
-def will_be_made(url: str) -> bool:
-    """Whether it is a file of SQLite's that is not there yet and that the first worker can make."""
+def will_be_created(url: str) -> bool:
+    """Return whether the URL names a missing SQLite file that the first worker can create."""
     path = _missing_file(url)
     return path is not None and path.parent.is_dir()
 

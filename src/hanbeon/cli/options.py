@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Database = Annotated[
     typer.Option(
         "--database",
         metavar="URL",
-        help="sqlite:///file or postgresql://…; by default what HANBEON_DATABASE_URL or hanbeon.toml says.",
+        help="sqlite:///file or postgresql://…; by default $HANBEON_DATABASE_URL, or the one in hanbeon.toml.",
         show_default=False,
     ),
 ]
@@ -24,13 +24,13 @@ AppName = Annotated[
         "--app",
         metavar="MODULE:NAME",
         envvar="HANBEON_APP",
-        help="Where the App is, for example shop.jobs:app; by default what HANBEON_APP or hanbeon.toml says.",
+        help="The App, for example shop.jobs:app; by default $HANBEON_APP, or the one in hanbeon.toml.",
         show_default=False,
         show_envvar=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON documents, one on each line, and nothing else.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON document per line and nothing else.")]
 
 TaskName = Annotated[
     str, typer.Argument(metavar="TASK", help="The task's name.", autocompletion=task_names, show_default=False)
@@ -43,8 +43,15 @@ Arguments = Annotated[
         show_default=False,
     ),
 ]
-Wait = Annotated[bool, typer.Option("--wait", help="Wait for its end, show its progress, print its result.")]
-Log = Annotated[bool, typer.Option("--log", help="With --wait: print what it prints, on stderr.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it ends, show its progress, and print its result.")]
+Log = Annotated[bool, typer.Option("--log", help="With --wait: print its log to stderr.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Keep printing new events until Ctrl-C.")]
+
+Cursor = Annotated[
+    str | None,
+    typer.Option("--cursor", metavar="TEXT", help="Resume where the previous page ended.", show_default=False),
+]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", help="The most entries to show.")]
 
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id.", show_default=False)]
 JobIds = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of jobs.", show_default=False)]
@@ -52,8 +59,8 @@ MaybeJobIds = Annotated[list[str] | None, typer.Argument(metavar="ID", help="Ids
 Queues = Annotated[
     list[str], typer.Argument(metavar="QUEUE", help="Names of queues.", autocompletion=queue_names, show_default=False)
 ]
-Create = Annotated[bool, typer.Option("--create", help="Make the queue if it is not there yet.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Create = Annotated[bool, typer.Option("--create", help="Create the queue if it does not exist.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 QueueFilter = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""What commands print: aligned lines for people, JSON for programs."""
+"""Output of commands: aligned tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STATE_STYLES = {
     State.FAILED: "bold red",
     State.CANCELLED: "magenta",
 }
-_SHORTEST = 8
+_MIN_LAST_COLUMN = 8
 
 
 class _Pipe(Console):
-    """A console that leaves it to the program what happens when nobody reads."""
+    """A console that leaves a broken pipe to the program to handle."""
 
     def on_broken_pipe(self) -> None:
         raise  # noqa: PLE0704 - called where the error is being handled
@@ -37,21 +37,21 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document: in lines for a person, in one line otherwise."""
+    """Print one JSON document: indented on a terminal, on one line elsewhere."""
     text = msgspec.json.encode(value)
     print((msgspec.json.format(text) if sys.stdout.isatty() else text).decode())
 
 
 def print_json_line(value: Any) -> None:
-    """A document of a stream, at once."""
+    """Print one document of a stream and flush."""
     print(msgspec.json.encode(value).decode(), flush=True)
 
 
 def plain(text: str) -> str:
-    """Text that cannot move the cursor, colour the screen or break a line: what others wrote is only shown."""
+    """Escape control characters: text written by others must not move the cursor, colour the screen or break a line."""
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def state_cell(state: State) -> Text:
@@ -61,9 +61,9 @@ def state_cell(state: State) -> Text:
 def print_table(
     headings: Sequence[str], rows: Sequence[Sequence[Cell]], right: Collection[str] = (), *, empty: str = ""
 ) -> None:
-    """Columns that line up, wide characters too. Nothing is cut but the last column, to a terminal's width.
+    """Print aligned columns, wide characters included. Only the last column is cut, to a terminal's width.
 
-    Where there are no rows, `empty` is said instead, beside the output.
+    If there are no rows, `empty` is printed to stderr instead.
     """
     if empty and not rows:
         print(empty, file=sys.stderr)
@@ -71,6 +71,12 @@ def print_table(
     out = console()
     for line in table_lines(headings, rows, right, out.width if out.is_terminal else None):
         out.print(line)
+
+
+def print_next_page(option: str, position: str | None) -> None:
+    """Print, to stderr, the option that shows the next page, if there is one."""
+    if position is not None:
+        print(f"more results: add {option} {position}", file=sys.stderr)
 
 
 def table_lines(
@@ -81,7 +87,7 @@ def table_lines(
     widths = [max(cell_len(row[column].plain) for row in table) for column in range(len(headings))]
     if width is not None:
         room = width - sum(widths[:-1]) - 2 * (len(widths) - 1)
-        widths[-1] = min(widths[-1], max(room, _SHORTEST))
+        widths[-1] = min(widths[-1], max(room, _MIN_LAST_COLUMN))
     return [_line(row, widths, [heading in right for heading in headings]) for row in table]
 
 
@@ -107,7 +113,7 @@ def _line(row: Sequence[Text], widths: Sequence[int], right: Sequence[bool]) -> 
 
 
 def print_facts(facts: Sequence[tuple[str, Cell | None]]) -> None:
-    """Names and values, one on each line; what is None or empty is left out."""
+    """Print names and values, one per line, without those that are None or empty."""
     shown = [(name, _text(value)) for name, value in facts if value is not None and len(value)]
     out = console()
     width = max((cell_len(name) for name, _ in shown), default=0)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def pause(queues: Queues, database: Database = None, create: Create = False, json: Json = False) -> None:
-    """Start nothing more of a queue, on any worker. What runs finishes."""
+    """Pause queues on every worker. Running jobs finish; no more are started."""
     from hanbeon.cli.bulk_queues import change_each
 
     change_each(database, queues, _pause, create=create, json=json)

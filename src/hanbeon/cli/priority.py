@@ -20,19 +20,20 @@ def priority(
         int | None, typer.Option("--to", metavar="N", help="The new priority; lower runs first.", show_default=False)
     ] = None,
     urgent: Annotated[
-        bool | None, typer.Option("--urgent/--not-urgent", help="Before all that are not urgent.", show_default=False)
+        bool | None,
+        typer.Option("--urgent/--not-urgent", help="Run before all jobs that are not urgent.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Move unfinished jobs within their queue, by priority or by urgency."""
-    from hanbeon.cli.bulk_jobs import move_each
+    """Change the priority or urgency of unfinished jobs."""
+    from hanbeon.cli.bulk_jobs import for_each_job
     from hanbeon.errors import InvalidInput
 
     if to is None and urgent is None:
-        raise InvalidInput("give --to, --urgent or --not-urgent", field="priority")
+        raise InvalidInput("nothing to change; pass --to, --urgent or --not-urgent", field="priority")
 
     async def reprioritise(app: App, job_id: str) -> State:
         await app.reprioritise(job_id, priority=to, urgent=urgent)
         return await app.job(job_id).state()
 
-    move_each(database, ids, reprioritise, json=json)
+    for_each_job(database, ids, reprioritise, json=json)

@@ -1,4 +1,4 @@
-"""The program: its commands, and what an error looks like at the end of it."""
+"""The program: loads commands on demand and turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PACKAGES = ("demo", "office", "schedule", "top")
 
 
 class _Commands(MutableMapping[str, Any]):
-    """The commands by name. One is imported when it is asked for."""
+    """The commands by name, each imported when it is first accessed."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
@@ -49,15 +49,15 @@ class _Commands(MutableMapping[str, Any]):
 
 
 def _load(name: str) -> Any:
-    home = f"{name}.command" if name in _PACKAGES else name
-    found = getattr(import_module(f"hanbeon.cli.{home}"), name)
+    module = f"{name}.commands" if name in _PACKAGES else name
+    found = getattr(import_module(f"hanbeon.cli.{module}"), name)
     if isinstance(found, typer.Typer):
         group = get_command(found)
         group.name = name
         return with_config(group)
-    alone = typer.Typer(add_completion=False, **STYLE)
-    alone.command(name)(found)
-    return with_config(get_command(alone))
+    single = typer.Typer(add_completion=False, **STYLE)
+    single.command(name)(found)
+    return with_config(get_command(single))
 
 
 class Front(TyperGroup):
@@ -75,13 +75,13 @@ class Front(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            answer = super().invoke(ctx)
+            result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has seen enough. What is still buffered goes nowhere, or Python would complain at its exit.
+            # The reader closed the pipe. Buffered output is discarded, or Python would complain at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(exits.UNREAD) from None
-        return answer
+        return result
 
 
 program = typer.Typer(
@@ -94,8 +94,8 @@ program = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"hanbeon {version('hanbeon')}")
@@ -112,7 +112,10 @@ def options(
 
 
 def run_program(arguments: Sequence[str] | None = None) -> int:
-    """Run these arguments, or this process's; the exit code. Our own errors are one line, a defect is a traceback."""
+    """Run these arguments, or the process's, and return the exit code.
+
+    A Hanbeon error is printed as one line, a defect as a traceback.
+    """
     try:
         program(arguments, prog_name="hanbeon")
     except SystemExit as end:

@@ -19,18 +19,18 @@ def prune(
     older_than: Annotated[
         str | None,
         typer.Option(
-            metavar="SPAN", help="What ended longer ago; by default what HANBEON_RETENTION says.", show_default=False
+            metavar="SPAN", help="Delete what ended longer ago; by default $HANBEON_RETENTION.", show_default=False
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Delete what is old: ended jobs, attempts, logs, events, fires, instances and queues that are gone.
+    """Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.
 
-    Workers do so by themselves; this is for a database that is too large now. A job that an unfinished one depends on
-    stays, and so does the last fire of a schedule. Queues go if they were of deleted offices or removed webhooks and no
-    job is left in them. With a job its idempotency key is forgotten.
+    Workers prune by themselves; this is for a database that is too large now. A job that an unfinished one depends on
+    is kept, and so is the last fire of a schedule. Queues of deleted offices and removed webhooks are deleted once no
+    job is left in them. A job's idempotency key is forgotten with it.
     """
     from msgspec.structs import asdict, astuple
 
@@ -42,15 +42,15 @@ def prune(
     age = None if older_than is None else seconds_of(older_than, "older_than")
     found = run(_count(database, age))
     if not dry_run and any(astuple(found)):
-        confirm(f"Delete {_words(found)}?", yes=yes)
+        confirm(f"Delete {_counts_text(found)}?", yes=yes)
         run(_prune(database, age))
     if json:
         print_json({"dry_run": dry_run, **asdict(found)})
     else:
-        typer.echo(f"{'would delete' if dry_run else 'deleted'} {_words(found)}")
+        typer.echo(f"{'would delete' if dry_run else 'deleted'} {_counts_text(found)}")
 
 
-def _words(found: Prunable) -> str:
+def _counts_text(found: Prunable) -> str:
     return (
         f"{found.jobs:,} jobs, {found.events:,} events, {found.fires:,} fires, {found.instances:,} instances "
         f"and {found.queues:,} queues"
@@ -70,11 +70,11 @@ async def _prune(database: str | None, age: float | None) -> None:
     async with open_app(database) as app:
         store = app.store
         older_than_us = _age_us(age, app.settings.retention, app.settings.lease)
-        # Events go only when they have been counted.
+        # Events are only deleted once they have been counted.
         while await store.number_events() or await store.fold():
             pass
         while await store.prune(older_than_us, _BATCH):
-            # A queue goes only when it has been counted that its last jobs went.
+            # A queue is only deleted once the deletion of its last jobs has been counted.
             await store.number_events()
             await store.fold()
 
@@ -87,5 +87,7 @@ def _age_us(age: float | None, retention: float, lease: float) -> int:
     if age is None:
         return micros(retention)
     if age < lease:
-        raise InvalidInput(f"instances that live would go too; use at least a lease, {lease:g}s", field="older_than")
+        raise InvalidInput(
+            f"must be at least a lease, {lease:g}s, got {age:g}s; live instances would be deleted", field="older_than"
+        )
     return duration_us(age, "older_than")

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def queues(
     database: Database = None,
-    window: Annotated[str, typer.Option(metavar="SPAN", help="Over how long waits and runs are counted.")] = "1h",
+    window: Annotated[str, typer.Option(metavar="SPAN", help="The time window of the wait and run times.")] = "1h",
     json: Json = False,
 ) -> None:
-    """Show every queue: its jobs by state, its limits, and how long jobs wait and run."""
+    """Show every queue: its jobs by state, its limits, and wait and run times."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import queue_shape
     from hanbeon.cli.output import print_json, print_table
@@ -36,7 +36,7 @@ def queues(
         ("queue", *states, "oldest", *spans, "limits"),
         [_row(queue, numbers) for queue, numbers in found],
         right=(*states, "oldest", *spans),
-        empty="there is no queue yet; one is made with its first job",
+        empty="no queues; the first job of a queue creates it",
     )
 
 
@@ -45,7 +45,7 @@ async def _read(database: str | None, window: float) -> list[tuple[QueueRecord, 
 
     async with open_app(database) as app:
         numbers = await app.statistics(window=window)
-        # A queue may have come between the two looks.
+        # A queue may have been created between the two reads.
         return [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers]
 
 
@@ -70,7 +70,7 @@ def _percentiles(spans: Spans | None) -> tuple[str, str]:
 
 
 def _declared(queue: QueueRecord) -> str:
-    """What the file says, where somebody has said otherwise since."""
+    """Return the declared limits of a queue where an operator has overridden them since."""
     if not queue.differs:
         return ""
     import msgspec
@@ -82,12 +82,12 @@ def _declared(queue: QueueRecord) -> str:
 
 
 def limits_text(limits: QueueLimits, *, paused: bool) -> str:
-    """What holds a queue back, in words; nothing if nothing does."""
-    words = ["paused"] if paused else []
+    """Return a queue's limits as text; empty if it has none."""
+    parts = ["paused"] if paused else []
     if limits.max_concurrent:
-        words.append(f"{limits.max_concurrent} at once")
+        parts.append(f"{limits.max_concurrent} at once")
     if limits.max_per_key:
-        words.append(f"{limits.max_per_key} per key")
-    words += [f"role {name}={number}" for name, number in sorted(limits.roles.items())]
-    words += [f"key {name}={number}" for name, number in sorted(limits.keys.items())]
-    return ", ".join(words)
+        parts.append(f"{limits.max_per_key} per key")
+    parts += [f"role {name}={number}" for name, number in sorted(limits.roles.items())]
+    parts += [f"key {name}={number}" for name, number in sorted(limits.keys.items())]
+    return ", ".join(parts)

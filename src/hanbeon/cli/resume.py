@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def resume(queues: Queues, database: Database = None, json: Json = False) -> None:
-    """Let a paused queue go on."""
+    """Resume paused queues."""
     from hanbeon.cli.bulk_queues import change_each
 
     change_each(database, queues, _resume, create=False, json=json)

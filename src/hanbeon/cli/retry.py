@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def retry(ids: JobIds, database: Database = None, json: Json = False) -> None:
-    """Try failed or cancelled jobs again, with all their retries."""
-    from hanbeon.cli.bulk_jobs import move_each
+    """Retry failed or cancelled jobs, with their full number of retries."""
+    from hanbeon.cli.bulk_jobs import for_each_job
 
-    move_each(database, ids, _retry, json=json)
+    for_each_job(database, ids, _retry, json=json)
 
 
 async def _retry(app: App, job_id: str) -> State:

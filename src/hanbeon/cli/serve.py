@@ -22,33 +22,33 @@ def serve(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Where to listen; by default this machine alone. Anything else needs a token first.",
+            help="The address to listen on; by default localhost. Any other address needs a token first.",
             show_default=False,
         ),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(metavar="N", help="The port; 8000 by default.", min=0, max=65_535, show_default=False),
+        typer.Option(
+            metavar="N", help="The port to listen on; by default 8000.", min=0, max=65_535, show_default=False
+        ),
     ] = None,
-    worker: Annotated[
-        bool, typer.Option("--worker/--no-worker", help="Whether to run jobs too, or the API alone.")
-    ] = True,
+    worker: Annotated[bool, typer.Option("--worker/--no-worker", help="Run jobs too, or only serve the API.")] = True,
 ) -> None:
-    """Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C; a second one hurries.
+    """Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C. A second signal cuts the shutdown short.
 
-    Its tasks are those of --app, of hanbeon.toml, or of both; there may be none. SIGHUP reads hanbeon.toml again.
+    Its tasks are those of --app, of hanbeon.toml, or of both; there may be none. SIGHUP reloads hanbeon.toml.
     """
     import signal
 
-    from hanbeon.cli.app_loader import app_or_none_of_tasks
+    from hanbeon.cli.app_loader import app_or_empty
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
-    from hanbeon.cli.worker import leave_threads_behind
+    from hanbeon.cli.worker import exit_despite_threads
     from hanbeon.server import server
 
-    # Until the server listens: to die of it, or not to hear it, would both be wrong.
+    # Blocked until the server handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
-    found: App = app_or_none_of_tasks(app, database, host=host, port=port)
+    found: App = app_or_empty(app, database, host=host, port=port)
     run(server.serve(found, work=worker))
-    leave_threads_behind()
+    exit_despite_threads()

@@ -1,10 +1,10 @@
-"""What jobs do. `hanbeon init` wrote this file; it is yours now."""
+"""The tasks of this project. `hanbeon init` wrote this file; it is yours to change."""
 
 import asyncio
 
 from hanbeon import App, Context
 
-app = App()  # On the database that HANBEON_DATABASE_URL names, or on the file hanbeon.db.
+app = App()  # Uses the database in HANBEON_DATABASE_URL, or the file hanbeon.db.
 
 
 @app.task(retries=2, retry_delay=5)

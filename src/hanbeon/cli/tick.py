@@ -13,48 +13,46 @@ if TYPE_CHECKING:
     from hanbeon.app import App
     from hanbeon.engine.tick import Ticked
 
-_LEAST_SECONDS = 0.1
+_MIN_BUDGET_SECONDS = 0.1
 
 
 def tick(
     app: AppName = None,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="Work on this database instead of the App's or the file's.", show_default=False
-        ),
+        typer.Option(metavar="URL", help="Use this database instead of the App's or the file's.", show_default=False),
     ] = None,
-    budget: Annotated[str, typer.Option(metavar="SPAN", help="How long it may take.")] = "50s",
+    budget: Annotated[str, typer.Option(metavar="SPAN", help="The time budget.")] = "50s",
     concurrency: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How many jobs to run at once; by default the App's setting.", min=1),
+        typer.Option(metavar="N", help="The most jobs to run at once; by default the App's setting.", min=1),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Do once what a worker does all the time, within a time budget, and say what was done.
+    """Do one round of a worker's work within a time budget, and report what was done.
 
-    For a cron or a serverless platform: schedules and jobs that are due have their turn, jobs of workers that vanished
-    are recovered, what is ready runs, what is old goes. It ends when nothing more can run now, or with the budget; a
-    job that still runs then is handed back, at no cost of a retry. Many at once do no harm.
+    For cron and serverless platforms: fires due schedules, promotes due jobs, recovers the jobs of lost workers, runs
+    ready jobs and prunes old data. It ends when nothing more can run now or the budget is used up; a job that still
+    runs then is released, which costs no retry. Several ticks may run at the same time.
     """
     from hanbeon.cli.app_loader import load_app
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.cli.output import print_json
-    from hanbeon.cli.worker import leave_threads_behind
+    from hanbeon.cli.worker import exit_despite_threads
     from hanbeon.clock import seconds_of
     from hanbeon.errors import InvalidInput
 
     seconds = seconds_of(budget, "budget")
-    if seconds < _LEAST_SECONDS:
-        raise InvalidInput(f"{budget!r} is too short; use at least {_LEAST_SECONDS:g}s", field="budget")
+    if seconds < _MIN_BUDGET_SECONDS:
+        raise InvalidInput(f"must be at least {_MIN_BUDGET_SECONDS:g}s, got {budget!r}", field="budget")
     log_to_stderr()
     ticked = run(_tick(load_app(app, database), seconds, concurrency))
     if json:
         print_json(_shape(ticked))
     else:
-        typer.echo(_words(ticked))
-    leave_threads_behind()
+        typer.echo(_summary(ticked))
+    exit_despite_threads()
 
 
 async def _tick(app: App, budget: float, concurrency: int | None) -> Ticked:
@@ -83,7 +81,7 @@ def _shape(ticked: Ticked) -> dict[str, object]:
     }
 
 
-def _words(ticked: Ticked) -> str:
+def _summary(ticked: Ticked) -> str:
     done = ticked.done
     fires, ends = _numbers(ticked.fired), _numbers(done.ended)
     rest = "nothing is left to run now" if ticked.idle else "there may be more"
@@ -94,4 +92,4 @@ def _words(ticked: Ticked) -> str:
 
 
 def _numbers(counted: Mapping[Any, int]) -> str:
-    return ", ".join(f"{count} {what.value}" for what, count in sorted(counted.items())) or "none"
+    return ", ".join(f"{count} {kind.value}" for kind, count in sorted(counted.items())) or "none"

@@ -16,36 +16,38 @@ if TYPE_CHECKING:
     from hanbeon.service.tokens import NewToken
     from hanbeon.store.operations.tokens import TokenRecord
 
-token = group("Make, list and revoke the tokens that a server asks for.")
+token = group("Create, list and revoke API tokens.")
 
 
 @token.command()
 def create(
-    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Whose it is.", show_default=False)],
+    user: Annotated[
+        str, typer.Option("--user", metavar="NAME", help="The user that the token belongs to.", show_default=False)
+    ],
     scope: Annotated[
         Scope, typer.Option("--scope", metavar="SCOPE", help="admin, user, cron or read.", show_default=False)
     ],
     database: Database = None,
     json: Json = False,
 ) -> None:
-    """Make a token and print it: this once, for only its hash is kept.
+    """Create a token and print it, this once: only its hash is stored.
 
-    The first one turns authentication on, also for servers that run, within seconds.
+    The first token turns authentication on, within seconds also on running servers.
     """
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
 
-    made, zone = run(_create(database, user, scope))
+    created, zone = run(_create(database, user, scope))
     if json:
-        print_json({"token": made.text, **token_shape(made.record, zone)})
+        print_json({"token": created.text, **token_shape(created.record, zone)})
     else:
-        typer.echo(made.text)
+        typer.echo(created.text)
 
 
 @token.command("list")
 def list_(database: Database = None, json: Json = False) -> None:
-    """List all tokens there ever were, without the tokens themselves."""
+    """List all tokens, revoked ones included, without their secrets."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.formatting import clock_time
     from hanbeon.cli.json_output import token_shape
@@ -69,7 +71,7 @@ def list_(database: Database = None, json: Json = False) -> None:
             for each in found
         ],
         right=("id",),
-        empty="there are no tokens; servers of this database serve this machine alone",
+        empty="no tokens; servers of this database only serve localhost",
     )
 
 
@@ -79,16 +81,16 @@ def revoke(
     database: Database = None,
     json: Json = False,
 ) -> None:
-    """Make a token invalid for ever, on every server within seconds."""
+    """Revoke a token permanently; every server rejects it within seconds."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json
 
-    gone, zone = run(_revoke(database, id))
+    revoked, zone = run(_revoke(database, id))
     if json:
-        print_json(token_shape(gone, zone))
+        print_json(token_shape(revoked, zone))
     else:
-        typer.echo(f"token {gone.id} of {gone.user_name} is revoked")
+        typer.echo(f"token {revoked.id} of {revoked.user_name} is revoked")
 
 
 async def _create(database: str | None, user: str, scope: Scope) -> tuple[NewToken, dt.tzinfo]:
@@ -96,7 +98,7 @@ async def _create(database: str | None, user: str, scope: Scope) -> tuple[NewTok
     from hanbeon.cli.open_app import opened
     from hanbeon.service.tokens import create_token
 
-    # A database that is not there yet is made: its first server may be meant for others.
+    # A missing database is created: its first server may be meant to be reached by others, which needs a token.
     async with opened(settings_here(database_url=database)) as app:
         return await create_token(app.store, user, scope), app.settings.zone
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 def verify(
     database: Database = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the whole report as one JSON object.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the full report as one JSON document.")] = False,
 ) -> None:
-    """Audit a database: every move legal, no claim doubled, no event missing. Exits with 1 if it is not sound."""
+    """Audit a database: every transition legal, no job claimed twice, no event missing. Exits with 1 if unsound."""
     import msgspec
 
     from hanbeon.cli.config_option import settings_here
@@ -35,7 +35,7 @@ def verify(
 
 
 async def audit(url: str) -> VerifyReport:
-    """The report on a database that exists already."""
+    """Return the report on a database that exists."""
     from hanbeon.cli.open_app import refuse_missing_file
     from hanbeon.clock import SystemClock
     from hanbeon.service import verify as service

@@ -22,18 +22,16 @@ def worker(
     app: AppName = None,
     database: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="Work on this database instead of the App's or the file's.", show_default=False
-        ),
+        typer.Option(metavar="URL", help="Use this database instead of the App's or the file's.", show_default=False),
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(metavar="N", help="How many jobs to run at once; by default the App's setting.", min=1),
+        typer.Option(metavar="N", help="The most jobs to run at once; by default the App's setting.", min=1),
     ] = None,
 ) -> None:
-    """Run the jobs of an App until SIGTERM or Ctrl-C; a second one hands back what still runs.
+    """Run the jobs of an App until SIGTERM or Ctrl-C. A second signal releases the jobs that still run.
 
-    Its tasks are those of --app, of hanbeon.toml, or of both. SIGHUP reads hanbeon.toml again.
+    Its tasks are those of --app, of hanbeon.toml, or of both. SIGHUP reloads hanbeon.toml.
     """
     import signal
 
@@ -41,17 +39,18 @@ def worker(
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
 
-    # Until the worker listens: to die of it, or not to hear it, would both be wrong.
+    # Blocked until the worker handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
     run(_work(load_app(app, database), concurrency))
-    leave_threads_behind()
+    exit_despite_threads()
 
 
-def leave_threads_behind() -> None:
-    """End the process although bodies of thread tasks still run: Python would wait for them for ever.
+def exit_despite_threads() -> None:
+    """End the process even if thread tasks still run: Python would wait for their threads indefinitely.
 
-    Their leases are renewed no longer, so their jobs are recovered elsewhere, and now nothing of them runs here.
+    Their leases are no longer renewed, so their jobs are recovered elsewhere; ending the process ensures that nothing
+    of them still runs here.
     """
     if any(thread.name.startswith(THREAD_NAMES) for thread in threading.enumerate()):
         logging.shutdown()

@@ -1,1 +1,1 @@
-"""`hanbeon.toml`: tasks, queues and settings for those who write no Python. Read whole or refused, place by place."""
+"""`hanbeon.toml`: tasks, queues, schedules and settings without Python. A file is accepted whole or refused."""

@@ -1,4 +1,4 @@
-"""What cannot be seen in a file alone: whether what its commands need is on this machine."""
+"""Checks that the programs and folders of a file's commands exist on this machine."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hanbeon.tasks.command import Command
 
 
 def missing(file: ConfigFile) -> Iterator[ConfigInvalid]:
-    """Folders and programs that are not there, or not for this user."""
+    """Yield a problem for each folder and program that is missing, or that this user may not use."""
     for task in file.tasks:
         if not isinstance(task.spec, Command):
             continue
         command, folder = task.spec, Path(task.spec.cwd or ".")
         if not folder.is_dir():
-            why = f"there is no folder {folder}; make it, or name another"
-            yield problem_in(file, ("tasks", task.name, "cwd"), why)
+            message = f"there is no folder {folder}; create it, or choose another"
+            yield problem_in(file, ("tasks", task.name, "cwd"), message)
         elif _program(command, folder) is None:
             program = command.argv[0].fill({})
-            where = "is not there, or may not be run" if os.sep in program else "is not on the PATH"
-            why = f"{program!r} {where}; install it, or write its whole path"
-            yield problem_in(file, ("tasks", task.name, "command"), why)
+            reason = "does not exist or is not executable" if os.sep in program else "is not on the PATH"
+            message = f"{program!r} {reason}; install it, or write its full path"
+            yield problem_in(file, ("tasks", task.name, "command"), message)
 
 
 def problem_in(file: ConfigFile, place: Sequence[str], message: str) -> ConfigInvalid:
-    """A problem that shows when the file has been read already, with its line."""
+    """Return a problem with its line, for a file that has been read already."""
     return ConfigInvalid(str(file.path), shown(place), message, Document.read(file.path, file.folder).line_of(place))
 
 

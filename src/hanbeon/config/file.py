@@ -1,4 +1,4 @@
-"""The sections of `hanbeon.toml`, and the file as a whole. A new section is a reader and a field, both here."""
+"""`hanbeon.toml` as a whole. A new section needs a reader in `SECTIONS` and a field of `ConfigFile`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hanbeon.config.imports import split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
 from hanbeon.config.schedules import check_arguments, read_schedules
-from hanbeon.config.settings import beside, read_settings
+from hanbeon.config.settings import read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.settings import Settings
@@ -25,29 +25,29 @@ NAME = "hanbeon.toml"
 VARIABLE = "HANBEON_CONFIG"
 
 
-def _read_app(told: Any, reading: Reader) -> str | None:
-    with reading.at():
-        split_target(told, "app", "shop.jobs:app")
-        return str(told)
+def _read_app(value: Any, reader: Reader) -> str | None:
+    with reader.at():
+        split_target(value, "app", "shop.jobs:app")
+        return str(value)
     return None
 
 
-def _read_chains(told: Any, reading: Reader) -> tuple[str, ...]:
+def _read_chains(value: Any, reader: Reader) -> tuple[str, ...]:
     def libraries(table: Mapping[str, Any]) -> tuple[str, ...]:
         check_names(table, ["libraries"], "[chains]")
         return texts(table.get("libraries", []), "libraries")
 
-    return reading.every(("chains",), reading.table(told, "chains"), libraries) or ()
+    return reader.every(("chains",), reader.table(value, "chains"), libraries) or ()
 
 
-def _read_outbound(told: Any, reading: Reader) -> dict[str, Any]:
-    """Settings by another name, the one that people look for."""
+def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
+    """Read [outbound], an alias of the `outbound_…` settings under the name that users look for."""
 
     def settings(table: Mapping[str, Any]) -> dict[str, Any]:
         check_names(table, ["allow_private"], "[outbound]")
         return {f"outbound_{name}": switch(value, name) for name, value in table.items()}
 
-    return reading.every(("outbound",), reading.table(told, "outbound"), settings) or {}
+    return reader.every(("outbound",), reader.table(value, "outbound"), settings) or {}
 
 
 SECTIONS: Mapping[str, Callable[[Any, Reader], Any]] = {
@@ -62,7 +62,7 @@ SECTIONS: Mapping[str, Callable[[Any, Reader], Any]] = {
 
 
 class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file says: a field for each section. `chains` are the modules that chains may import; none uses it yet."""
+    """The content of a file, a field per section. `chains` lists the modules that chains may import; unused so far."""
 
     path: Path
     folder: Path
@@ -76,7 +76,7 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def origin(self) -> str:
-        """What its tasks are known by."""
+        """The name under which the file's tasks are registered."""
         return str(self.folder / self.path.name)
 
     @property
@@ -85,7 +85,7 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def load(path: Path, folder: Path | None = None) -> ConfigFile:
-    """What a file says; the first problem of a file that does not fit is raised."""
+    """Read a file; raise its first problem if it is invalid."""
     file, problems = examine(path, folder)
     if problems:
         raise problems[0]
@@ -93,46 +93,48 @@ def load(path: Path, folder: Path | None = None) -> ConfigFile:
 
 
 def load_settings_of(path: Path) -> dict[str, Any]:
-    """Its settings alone: who only looks at a database need not import what its tasks run."""
-    reading = Reader(Document.read(path))
-    said = reading.document.said
-    values = read_settings(said.get("settings", {}), reading)
-    values = _all_settings(values, _read_outbound(said.get("outbound", {}), reading), reading)
-    if reading.problems:
-        raise reading.problems[0]
+    """Read only the settings: a command that only reads a database need not import the modules of tasks."""
+    reader = Reader(Document.read(path))
+    content = reader.document.content
+    values = read_settings(content.get("settings", {}), reader)
+    values = _all_settings(values, _read_outbound(content.get("outbound", {}), reader), reader)
+    if reader.problems:
+        raise reader.problems[0]
     return values
 
 
-def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reading: Reader) -> dict[str, Any]:
-    """With those of [outbound], and the default database where all who read the file look for it."""
+def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
+    """Add the settings of [outbound], and resolve the default database relative to the file's folder."""
     for name, value in outbound.items():
         if values.get(name, value) != value:
-            reading.refuse(InvalidInput(f"[outbound] says {value}; say it once", field=name), "settings")
+            message = f"must agree with [outbound], which says {value}; remove one of the two"
+            reader.refuse(InvalidInput(message, field=name), "settings")
     found = {**values, **outbound}
-    if "database_url" not in found and reading.folder.resolve() != Path.cwd():
-        found["database_url"] = beside(Settings.model_fields["database_url"].default, reading.folder.resolve())
+    if "database_url" not in found and reader.folder.resolve() != Path.cwd():
+        found["database_url"] = relative_to(Settings.model_fields["database_url"].default, reader.folder.resolve())
     return found
 
 
 def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[ConfigInvalid]]:
-    """What of a file can be read, and every problem of the rest, in the order of its lines."""
+    """Read the valid parts of a file, and return every problem of the rest in the order of its lines."""
     document = Document.read(path, folder)
-    reading = Reader(document)
+    reader = Reader(document)
     found: dict[str, Any] = {}
-    for name, told in document.said.items():
+    for name, value in document.content.items():
         if name in SECTIONS:
-            found[name] = SECTIONS[name](told, reading)
+            found[name] = SECTIONS[name](value, reader)
             continue
-        hint = did_you_mean(name, SECTIONS) or f". There are {', '.join(SECTIONS)}"
-        what = "section" if isinstance(told, Mapping) else "key"
-        reading.refuse(InvalidInput(f"there is no such {what}{hint}", field=name))
-    check_arguments(document.said.get("schedules"), found.get("tasks", ()), reading)
-    found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reading)
-    return ConfigFile(path=path, folder=document.folder, **found), sorted(reading.problems, key=lambda it: it.line or 0)
+        hint = did_you_mean(name, SECTIONS) or f"; use one of {', '.join(SECTIONS)}"
+        kind = "section" if isinstance(value, Mapping) else "key"
+        reader.refuse(InvalidInput(f"unknown {kind}{hint}", field=name))
+    check_arguments(document.content.get("schedules"), found.get("tasks", ()), reader)
+    found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reader)
+    problems = sorted(reader.problems, key=lambda problem: problem.line or 0)
+    return ConfigFile(path=path, folder=document.folder, **found), problems
 
 
 def find(path: str | Path | None = None) -> Path | None:
-    """The file to read: this one, or the one that HANBEON_CONFIG names, or `hanbeon.toml` in the current folder."""
+    """Return the file to read: the given one, else $HANBEON_CONFIG, else `hanbeon.toml` in the current folder."""
     if path is not None:
         return Path(path)
     named = os.environ.get(VARIABLE)

@@ -1,4 +1,4 @@
-"""Finds what `module:name` means, in Python's path or beside the file that names it."""
+"""Resolves `module:name`, on Python's path or next to the file that names it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ T = TypeVar("T")
 
 
 def split_target(target: Any, field: str, example: str) -> tuple[str, str]:
-    """The module and the name in it."""
+    """Return the module and the name in it."""
     module, colon, name = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not (module and colon and name):
-        raise InvalidInput(f"{target!r} is incomplete; write module:name, for example {example}", field=field)
+        raise InvalidInput(f"must be module:name, for example {example}, got {target!r}", field=field)
     return module, name
 
 
 def import_module(name: str, folder: Path, field: str) -> ModuleType:
-    """The module. What it raises while it is imported is left as it is."""
+    """Import a module. Exceptions from importing it pass through."""
     if not all(part.isidentifier() for part in name.split(".")):
-        raise InvalidInput(f"{name!r} is no module; write its name in full, like shop.jobs", field=field)
-    # A console script does not search the folder it is started in, as `python -m` does.
+        raise InvalidInput(f"must name a module in full, like shop.jobs, got {name!r}", field=field)
+    # Unlike `python -m`, a console script does not search the folder in which it is started.
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
@@ -34,26 +34,26 @@ def import_module(name: str, folder: Path, field: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # The module is there; something that it imports is not.
+            raise  # The module exists; something that it imports does not.
         raise InvalidInput(
             f"there is no module {error.name!r}; start in the folder that holds it, or set PYTHONPATH", field=field
         ) from error
 
 
 def find_app(target: str, kind: type[T], folder: Path, field: str = "app") -> T:
-    """The App that `module:name` means."""
+    """Return the App that `module:name` refers to."""
     module_name, name = split_target(target, field, "shop.jobs:app")
     module = import_module(module_name, folder, field)
     app = getattr(module, name, None)
     if not isinstance(app, kind):
         apps = sorted(key for key, value in vars(module).items() if isinstance(value, kind))
-        hint = f"it has {', '.join(apps)}" if apps else "it has no App at all"
-        raise InvalidInput(f"{name!r} in {module_name} is not an App; {hint}", field=field)
+        hint = f"the module has {', '.join(apps)}" if apps else "the module has no App"
+        raise InvalidInput(f"must name an App, got {name!r} in {module_name}; {hint}", field=field)
     return app
 
 
 def find_function(target: Any, folder: Path, field: str) -> Any:
-    """What a module has under that name; a module that cannot be imported is refused with where it failed."""
+    """Return the object that `module:name` refers to; an import error is reported with its location."""
     module_name, name = split_target(target, field, "shop.tasks:report")
     try:
         module = import_module(module_name, folder, field)
@@ -71,7 +71,7 @@ def find_function(target: Any, folder: Path, field: str) -> Any:
 
 
 def _where(error: BaseException) -> str:
-    """The last line of Python that it came from."""
+    """Return the innermost file and line that the error came from."""
     trace, place = error.__traceback__, ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename

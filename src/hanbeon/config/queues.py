@@ -1,4 +1,4 @@
-"""`[queues.NAME]`: how much of a queue may run at once."""
+"""`[queues.NAME]`: the concurrency limits of a queue."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from hanbeon.tasks.options import check_names
 Declared = dict[str, dict[str, Any]]
 
 
-def read_queues(told: Any, reading: Reader) -> Declared:
-    """The limits that each table names, and no others."""
+def read_queues(value: Any, reader: Reader) -> Declared:
+    """Return the limits that each table names, and no others."""
     queues: Declared = {}
-    for name, table in reading.table(told, "queues").items():
-        limits = reading.table(table, "queues", name)
-        with reading.at("queues", name):
+    for name, table in reader.table(value, "queues").items():
+        limits = reader.table(table, "queues", name)
+        with reader.at("queues", name):
             check_name("name", name, required=True)
-            found = reading.every(("queues", name), limits, _limits)
+            found = reader.every(("queues", name), limits, _limits)
             if found is not None:
                 queues[name] = found
     return queues

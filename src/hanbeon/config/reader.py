@@ -1,4 +1,4 @@
-"""Reads a document part by part: what does not fit is noted with its place, and the rest is read on."""
+"""Reads a document part by part: problems are collected with their place, and reading continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIELD = re.compile(r"[.\[]")
 
 
 class Reader:
-    """The problems of a document, in the order in which they are met."""
+    """Collects the problems of a document in the order in which they are found."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -28,38 +28,38 @@ class Reader:
         return self.document.folder
 
     def at(self, *place: str) -> _Place:
-        """What the block refuses is a problem of this place. It ends there; what follows it goes on."""
+        """Record an InvalidInput of the block as a problem of this place, and continue after the block."""
         return _Place(self, place)
 
     def every(
-        self, place: Sequence[str], told: Mapping[str, Any], make: Callable[[Mapping[str, Any]], T], *needs: Choices
+        self, place: Sequence[str], table: Mapping[str, Any], make: Callable[[Mapping[str, Any]], T], *needs: Choices
     ) -> T | None:
-        """What is made of a table; or nothing, and every field of it that does not fit is a problem.
+        """Return `make(table)`; or None, with a problem for every invalid field of the table.
 
-        `needs` are fields that it cannot do without, with values that fit, to see what else is wrong.
+        `needs` are its required fields with valid values, which stand in for invalid ones to find further problems.
         """
-        mending, sound = Recovery(told, *needs), True
+        recovery, valid = Recovery(table, *needs), True
         while True:
             try:
-                made = make(mending.table)
+                made = make(recovery.table)
             except InvalidInput as error:
-                sound, where = False, parts(field_and_message(error)[0])
-                if not mending.is_news(where):
+                valid, where = False, parts(field_and_message(error)[0])
+                if not recovery.is_new(where):
                     return None
                 self.refuse(error, *place)
-                if not mending.mend(where):
+                if not recovery.repair(where):
                     return None
             else:
-                return made if sound else None
+                return made if valid else None
 
     def refuse(self, error: InvalidInput, *place: str) -> None:
         self.problems.append(self._problem(place, error))
 
-    def table(self, told: Any, *place: str) -> Mapping[str, Any]:
-        """A table, or else a problem and an empty one."""
-        if isinstance(told, Mapping):
-            return told
-        self.refuse(InvalidInput(f"it is no table; write [{shown(place)}] and what belongs to it below"), *place)
+    def table(self, value: Any, *place: str) -> Mapping[str, Any]:
+        """Return a table; if the value is none, record a problem and return an empty one."""
+        if isinstance(value, Mapping):
+            return value
+        self.refuse(InvalidInput(f"must be a table; write [{shown(place)}] and its keys below it"), *place)
         return {}
 
     def _problem(self, place: Sequence[str], error: InvalidInput) -> ConfigInvalid:
@@ -70,7 +70,7 @@ class Reader:
 
 
 def field_and_message(error: InvalidInput) -> tuple[str, str]:
-    """What is refused, without the name of the task: the place says already which it is."""
+    """Return an error's field and message without the name of the task, which the place already contains."""
     if isinstance(error, TaskDefinitionError) and isinstance(error.__cause__, InvalidInput):
         error = error.__cause__
     field = error.field or ""
@@ -78,13 +78,13 @@ def field_and_message(error: InvalidInput) -> tuple[str, str]:
 
 
 def parts(field: str) -> list[str]:
-    """The names in a field like `params.x` or `command[0]`."""
+    """Split a field like `params.x` or `command[0]` into its names."""
     return [part.rstrip("]") for part in _FIELD.split(field) if part]
 
 
 class _Place:
-    def __init__(self, reading: Reader, place: Sequence[str]) -> None:
-        self._reading, self._place = reading, place
+    def __init__(self, reader: Reader, place: Sequence[str]) -> None:
+        self._reader, self._place = reader, place
 
     def __enter__(self) -> None:
         return
@@ -92,10 +92,10 @@ class _Place:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
         if not isinstance(error, InvalidInput):
             return False
-        self._reading.refuse(error, *self._place)
+        self._reader.refuse(error, *self._place)
         return True
 
 
 def shown(place: Sequence[str]) -> str:
-    """As one would write it in the file."""
+    """Return a place as it is written in the file."""
     return ".".join(name if _BARE.fullmatch(name) else f'"{name}"' for name in place)

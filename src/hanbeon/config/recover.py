@@ -1,6 +1,6 @@
-"""How to read on in a table of which a field does not fit: without that field, or with one that surely does.
+"""Recovery from an invalid field of a table: reading continues without it, or with a value that is surely valid.
 
-What is left out or put in must never be the cause of a problem itself: rather one too few is told than one too many.
+A removed or inserted value must never cause a problem itself: one problem too few is better than a false one.
 """
 
 from __future__ import annotations
@@ -10,56 +10,56 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Choices = Mapping[str, Any]
-"""Fields of which a table needs one, each with a value that fits; a table's is `Within`."""
-_FITTING_ELEMENT = "true"
+"""Fields of which a table needs one, each with a valid value; for a table, that is a `PartialTable`."""
+_VALID_ELEMENT = "true"
 
 
 class PartialTable:
-    """Stands for a table: what it needs in turn, and a value that fits `each` of its fields, where they are alike."""
+    """A valid value for a table: its own needs, and a valid value for `each` of its fields where they are alike."""
 
     def __init__(self, *needs: Choices, each: Any = None) -> None:
         self.needs, self.each = needs, each
 
     def whole(self) -> dict[str, Any]:
-        """A table that fits."""
+        """Return a valid table."""
         return {name: value for choices in self.needs for name, value in list(choices.items())[:1]}
 
 
 class Recovery:
-    """A table that is read again and again, with less and less of what does not fit."""
+    """A table that is read repeatedly, with one invalid field fewer each time."""
 
     def __init__(self, table: Mapping[str, Any], *needs: Choices) -> None:
         self.table = dict(table)
         self._needs = needs
         self._seen: set[tuple[str, ...]] = set()
 
-    def is_news(self, place: Sequence[str]) -> bool:
-        """Whether nothing has been done there yet. If something has, what is said of it now is not the author's."""
+    def is_new(self, place: Sequence[str]) -> bool:
+        """Return whether the place is still as the author wrote it; a problem of a repaired place is not theirs."""
         return not any(tuple(place[:end]) in self._seen for end in range(1, len(place) + 1)) and (
             bool(place) or () not in self._seen
         )
 
-    def mend(self, place: Sequence[str]) -> bool:
-        """Take away what does not fit there, or a wrong name if it is nowhere; whether there was anything to do."""
+    def repair(self, place: Sequence[str]) -> bool:
+        """Replace or remove the invalid value, or rename a misspelt field; return whether anything changed."""
         self._seen.add(tuple(place))
-        return _mend(self.table, list(place), PartialTable(*self._needs))
+        return _repair(self.table, list(place), PartialTable(*self._needs))
 
 
-def _mend(table: dict[str, Any], place: list[str], within: PartialTable) -> bool:
+def _repair(table: dict[str, Any], place: list[str], within: PartialTable) -> bool:
     if not place:
         return any(_rename(table, name, within) for name in list(table))
     name, *inner = place
-    told, fitting = table.get(name), _fitting(name, within)
-    if inner and isinstance(told, Mapping):
-        table[name] = inside = dict(told)
-        return _mend(inside, inner, fitting if isinstance(fitting, PartialTable) else PartialTable())
-    if inner and isinstance(told, list) and inner[0].isdecimal() and int(inner[0]) < len(told):
-        table[name] = [*told[: int(inner[0])], _FITTING_ELEMENT, *told[int(inner[0]) + 1 :]]
+    value, valid = table.get(name), _valid_value(name, within)
+    if inner and isinstance(value, Mapping):
+        table[name] = copy = dict(value)
+        return _repair(copy, inner, valid if isinstance(valid, PartialTable) else PartialTable())
+    if inner and isinstance(value, list) and inner[0].isdecimal() and int(inner[0]) < len(value):
+        table[name] = [*value[: int(inner[0])], _VALID_ELEMENT, *value[int(inner[0]) + 1 :]]
         return True
-    if isinstance(fitting, PartialTable):
-        fitting = fitting.whole() or None
-    if fitting is not None:
-        table[name] = fitting
+    if isinstance(valid, PartialTable):
+        valid = valid.whole() or None
+    if valid is not None:
+        table[name] = valid
         return True
     if name not in table:
         return False
@@ -68,12 +68,12 @@ def _mend(table: dict[str, Any], place: list[str], within: PartialTable) -> bool
     return True
 
 
-def _fitting(name: str, within: PartialTable) -> Any:
+def _valid_value(name: str, within: PartialTable) -> Any:
     return next((choices[name] for choices in within.needs if name in choices), within.each)
 
 
 def _rename(table: dict[str, Any], name: str, within: PartialTable) -> bool:
-    """What is needed and not there may have been meant by a name that nobody knows."""
+    """Rename a field to the missing required field that it is probably a misspelling of."""
     for choices in within.needs:
         if not choices.keys() & table.keys() and (near := difflib.get_close_matches(name, choices, n=1)):
             table[near[0]] = table.pop(name)

@@ -1,4 +1,4 @@
-"""`[settings]`: the settings of an instance, where neither the App nor the environment says otherwise."""
+"""`[settings]`: settings that apply where neither the App nor the environment sets them."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from hanbeon.settings import FILE, SECRET, Settings, misfits
 from hanbeon.tasks.options import check_names
 
 _SQLITE = "sqlite:///"
-_WORDS = {bool: "true or false", int: "a whole number", float: 'a number of seconds, or text like "30s"', str: "text"}
+_EXPECTED = {bool: "true or false", int: "an integer", float: 'a number of seconds, or text like "30s"', str: "text"}
 _KINDS: dict[str, type] = {
     name: (typing.get_args(field.annotation) or (field.annotation,))[0] for name, field in Settings.model_fields.items()
 }
 
 
-def read_settings(told: Any, reading: Reader) -> dict[str, Any]:
-    """Values that fit, each by itself and all together."""
+def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
+    """Return the settings that are valid, each by itself and all together."""
     values: dict[str, Any] = {}
-    for name, value in reading.table(told, "settings").items():
-        with reading.at("settings"):
+    for name, setting in reader.table(value, "settings").items():
+        with reader.at("settings"):
             check_names([name], Settings.model_fields, "[settings]")
-            values[name] = _value(name, value)
+            values[name] = _checked(name, setting)
     try:
         Settings(**values)
     except ValidationError as error:
-        for name, why in misfits(error):
-            if name in values:  # Any other is one of the environment, and none of the file's business.
+        for name, message in misfits(error):
+            if name in values:  # Any other comes from the environment, not from this file.
                 del values[name]
-                reading.refuse(InvalidInput(why, field=name), "settings")
+                reader.refuse(InvalidInput(message, field=name), "settings")
     if "database_url" in values:
-        values["database_url"] = beside(values["database_url"], reading.folder)
+        values["database_url"] = relative_to(values["database_url"], reader.folder)
     for name in [name for name in values if name.endswith(FILE)]:
-        values[name] = os.path.normpath(reading.folder / values[name])
+        values[name] = os.path.normpath(reader.folder / values[name])
     return values
 
 
-def _value(name: str, value: Any) -> Any:
+def _checked(name: str, value: Any) -> Any:
     kind = _KINDS[name]
     if kind is float and isinstance(value, str):
         return seconds_of(value, name)
-    # To Python, true is a whole number too.
-    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
-    if not fits or isinstance(value, bool) != (kind is bool):
-        told = "it" if name.endswith(SECRET) else reprlib.repr(value)
-        raise InvalidInput(f"{told} does not fit; use {_WORDS[kind]}", field=name)
+    # In Python, a bool is an int too.
+    valid = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    if not valid or isinstance(value, bool) != (kind is bool):
+        got = type(value).__name__ if name.endswith(SECRET) else reprlib.repr(value)
+        raise InvalidInput(f"must be {_EXPECTED[kind]}, got {got}", field=name)
     return value
 
 
-def beside(url: str, folder: Path) -> str:
-    """A relative path of SQLite's is one of the file's folder, so that all who read the file mean the same database."""
+def relative_to(url: str, folder: Path) -> str:
+    """Resolve a relative SQLite path in the file's folder, so that all readers of the file use the same database."""
     path = url.removeprefix(_SQLITE)
     if path == url or not path or path.startswith(("/", ":")):
         return url

@@ -1,4 +1,4 @@
-"""A file that a worker can read again."""
+"""A configuration file that a worker can reload."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hanbeon.tasks.registry import Registry
 
 
 class FileSource:
-    """The file of an App, whose tasks are in its registry. `given` are the settings that win over the file's."""
+    """The file of an App, whose tasks are in its registry. `given` are the settings that override the file's."""
 
     def __init__(
         self, file: ConfigFile, registry: Registry, schedules: DeclaredSchedules, given: Mapping[str, Any]
@@ -30,25 +30,25 @@ class FileSource:
         return self._file.queues
 
     def read(self) -> SourceChange:
-        before, file = self._file, load(self._file.path, self._file.folder)
+        previous, file = self._file, load(self._file.path, self._file.folder)
         tasks = self._registry.check(file.origin, file.tasks)
-        old, new = load_settings(before.settings, **self._given), load_settings(file.settings, **self._given)
+        old, new = load_settings(previous.settings, **self._given), load_settings(file.settings, **self._given)
         settings = {
             name: getattr(new, name) for name in Settings.model_fields if getattr(new, name) != getattr(old, name)
         }
         self._schedules.check(file.origin, file.schedules, tasks, new)
 
-        def put_in_force() -> None:
+        def apply() -> None:
             self._registry.replace(file.origin, file.tasks)
             self._schedules.replace(file.origin, file.schedules)
             self._file = file
 
-        also = ("app",) if file.app != before.app else ()
-        return SourceChange(file.queues, settings, _changed(before, file), also, put_in_force)
+        also = ("app",) if file.app != previous.app else ()
+        return SourceChange(file.queues, settings, _changed(previous, file), also, apply)
 
 
-def _changed(before: ConfigFile, after: ConfigFile) -> dict[str, list[str]]:
-    old, new = ({task.name: task for task in file.tasks} for file in (before, after))
+def _changed(previous: ConfigFile, current: ConfigFile) -> dict[str, list[str]]:
+    old, new = ({task.name: task for task in file.tasks} for file in (previous, current))
     same = [
         name for name in new if name in old and old[name].is_same(new[name]) and old[name].options == new[name].options
     ]

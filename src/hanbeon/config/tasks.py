@@ -1,4 +1,4 @@
-"""`[tasks.NAME]`: what a task runs is one of `KINDS`; the rest of its table are options."""
+"""`[tasks.NAME]`: exactly one of `KINDS`, which says what the task runs; the rest of the table are options."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ AnyTask = Task[..., Any]
 Factory = Callable[[str, Any, Mapping[str, Any], Path], AnyTask]
 
 
-def read_tasks(told: Any, reading: Reader) -> tuple[AnyTask, ...]:
-    """Every task that can be made; of each of the others, all that is wrong with it."""
+def read_tasks(value: Any, reader: Reader) -> tuple[AnyTask, ...]:
+    """Return every valid task; record all problems of the others."""
     tasks = []
-    for name, table in reading.table(told, "tasks").items():
-        with reading.at("tasks", name):
+    for name, table in reader.table(value, "tasks").items():
+        with reader.at("tasks", name):
             if not isinstance(table, Mapping):
-                raise InvalidInput(f'it is no table; write [tasks.{name}] and, below it, command = ["program"]')
-            make = partial(_task, name, reading.folder)
-            made = reading.every(("tasks", name), table, make, _FITTING, {"params": PartialTable(each="any")})
+                raise InvalidInput(f'must be a table; write [tasks.{name}] and, below it, command = ["program"]')
+            make = partial(_task, name, reader.folder)
+            made = reader.every(("tasks", name), table, make, _VALID, {"params": PartialTable(each="any")})
             if made is not None:
                 tasks.append(made)
     return tuple(tasks)
@@ -49,20 +49,20 @@ def _task(name: str, folder: Path, table: Mapping[str, Any]) -> AnyTask:
 
 def _choose(kinds: list[str], table: Mapping[str, Any]) -> str:
     if kinds:
-        return f"it has {' and '.join(kinds)}; a task is one of them"
+        return f"must have only one of {' and '.join(kinds)}"
     near = next((hint for field in table if (hint := did_you_mean(field, KINDS))), "")
     *most, last = KINDS
-    return f"it does not say what to run; give it {', '.join(most)} or {last}{near}"
+    return f"must have {', '.join(most)} or {last}{near}"
 
 
-def _command(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
-    """A program. It runs in the file's folder, and a relative `cwd` is one of that: not where a worker was started."""
-    if isinstance(told, str):
-        raise InvalidInput(f"no shell reads it; write a list: {_as_list(told)}", field="command")
+def _command(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """Build a command. It runs in the file's folder, and a relative `cwd` is resolved there, not in the worker's."""
+    if isinstance(value, str):
+        raise InvalidInput(f"must be a list, since no shell reads it; write {_as_list(value)}", field="command")
     cwd = options.get("cwd", ".")
     if isinstance(cwd, str) and cwd:
         options = {**options, "cwd": str(folder / cwd)}
-    return command_task(name, told, options)
+    return command_task(name, value, options)
 
 
 def _as_list(line: str) -> str:
@@ -73,51 +73,53 @@ def _as_list(line: str) -> str:
     return msgspec.json.encode(words).decode().replace('","', '", "')
 
 
-def _http(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
-    """A call. What does not fit in it is in its own table."""
-    _check_places(told, options)
+def _http(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """Build an HTTP call. Problems of the call are reported in its inner table."""
+    _check_places(value, options)
     try:
-        return http_task(name, told, options)
+        return http_task(name, value, options)
     except InvalidInput as error:
         field, message = field_and_message(error)
-        of_the_task = {"http", *options, *TaskOptions.__struct_fields__}
-        if not field or parts(field)[0] in of_the_task:
+        task_fields = {"http", *options, *TaskOptions.__struct_fields__}
+        if not field or parts(field)[0] in task_fields:
             raise
         raise InvalidInput(message, field=f"http.{field}") from error
 
 
-def _check_places(told: Any, options: Mapping[str, Any]) -> None:
-    """What is said of the call stands in its table, what is said of its jobs beside it; both are easily confused."""
-    of_the_task = {"params", *TaskOptions.__struct_fields__}
+def _check_places(value: Any, options: Mapping[str, Any]) -> None:
+    """Check that options of the call are inside its table and those of the task beside it; they are easily confused."""
+    task_fields = {"params", *TaskOptions.__struct_fields__}
     for field in options:
-        if field not in of_the_task and (field in CALL or did_you_mean(field, CALL)):
-            raise InvalidInput(f"it is said of the call: http = {{ …, {field} = … }}", field=field)
-    for field in told if isinstance(told, Mapping) else ():
-        if field in of_the_task and field not in CALL:
-            raise InvalidInput(f"it is said of the task; write it beside http, as {field} = …", field=f"http.{field}")
+        if field not in task_fields and (field in CALL or did_you_mean(field, CALL)):
+            raise InvalidInput(f"is an option of the call; write http = {{ …, {field} = … }}", field=field)
+    for field in value if isinstance(value, Mapping) else ():
+        if field in task_fields and field not in CALL:
+            raise InvalidInput(f"is an option of the task; write {field} = … next to http", field=f"http.{field}")
 
 
-def _python(name: str, told: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
-    """A function. One that is a task of some App already keeps the options that it has there and not here."""
-    if told is _ANY_FUNCTION:
+def _python(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """Build a task from a function. A task of an App keeps its options there that are not given here."""
+    if value is _ANY_FUNCTION:
         TaskOptions.of(name, options)
-        # Where it would run is not known, and so not whether it can.
-        return Task(name, _nothing, TaskOptions.of(name, {k: v for k, v in options.items() if k not in _WHERE_IT_RUNS}))
-    found = find_function(told, folder, "python")
+        # The function is unknown, and so is whether it can run in the given executor.
+        return Task(
+            name, _nothing, TaskOptions.of(name, {k: v for k, v in options.items() if k not in _EXECUTOR_OPTIONS})
+        )
+    found = find_function(value, folder, "python")
     if isinstance(found, Task) and found.spec is None:
         options = {**found.options.chosen, **options}
         found = found.function
     if not inspect.isfunction(found):
-        raise InvalidInput(f"{told} is {type(found).__name__}; name a function or a task", field="python")
+        raise InvalidInput(f"must name a function or a task, got {value} ({type(found).__name__})", field="python")
     return Task(name, found, TaskOptions.of(name, options))
 
 
 KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _python}
 
 _ANY_FUNCTION = object()
-_WHERE_IT_RUNS = ("executor", "memory")
-_FITTING = {"command": ["true"], "http": PartialTable({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
+_EXECUTOR_OPTIONS = ("executor", "memory")
+_VALID = {"command": ["true"], "http": PartialTable({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
 
 
 async def _nothing() -> None:
-    """Stands for a function that is not there."""
+    """Placeholder for a function that could not be found."""

@@ -1,1 +1,1 @@
-"""The demo: a small office of agents that releases something over and over, to be looked at."""
+"""`hanbeon demo`: a small office of agents that ships one release after another."""

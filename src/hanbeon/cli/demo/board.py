@@ -1,4 +1,4 @@
-"""What the demo shows of a release: read from the database like any other client would."""
+"""The state of a release, read from the database like any other client would."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ RATE_SECONDS = 40
 
 
 class BoardLine(NamedTuple):
-    """An event with the words that name its job."""
+    """An event, and the agent and title of its job."""
 
     event: Event
-    who: str
-    what: str
+    agent: str
+    title: str
 
 
 class Board:
-    """The jobs of the release under way, what happened lately, and what happened in all."""
+    """The jobs of the current release, the latest events, and totals."""
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
@@ -41,7 +41,7 @@ class Board:
         self.timeouts = 0
 
     async def open(self) -> None:
-        """Begin with what happens from here on."""
+        """Skip the events that exist already."""
         await self._pipeline.app.store.number_events()
         self._after = await self._pipeline.app.store.last_event_id()
 
@@ -51,8 +51,8 @@ class Board:
         await self._read_jobs()
         self._titles = {job.id: _title(job) for job in self.jobs}
 
-    async def look(self) -> list[BoardLine]:
-        """Read what is new: the events of our jobs since the last look, and how each job stands."""
+    async def refresh(self) -> list[BoardLine]:
+        """Read the current state of the jobs, and return their new events."""
         new: list[BoardLine] = []
         while events := await self._pipeline.app.events_after(self._after):
             self._after = events[-1].id
@@ -94,7 +94,7 @@ class Board:
         return time.monotonic() - self._started
 
     def rates(self) -> list[int]:
-        """How many jobs succeeded in each of the last seconds, the latest at the end."""
+        """Jobs succeeded in each of the last seconds, the latest last."""
         now = time.monotonic()
         ages = Counter(int(now - at) for at in self._done_at)
         return [ages[age] for age in reversed(range(RATE_SECONDS))]
@@ -104,6 +104,6 @@ class Board:
 
 
 def _title(job: JobRecord) -> tuple[str, str]:
-    """Who does it, and what it is."""
+    """Return the agent that runs a job, and the job's title."""
     args: dict[str, Any] = msgspec.json.decode(job.args)
     return (job.role, args["title"]) if job.queue == OFFICE else (job.concurrency_key, f"check the {args['page']} page")

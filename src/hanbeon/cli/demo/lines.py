@@ -14,7 +14,7 @@ _REASON_STYLES = {Reason.RETRIED: "bold red", Reason.OVERDUE: "bold red"}
 
 
 def event_line(line: BoardLine, zone: dt.tzinfo) -> Text:
-    """When, its number, why the job moved, whose it is, what it is, and what else is known."""
+    """Return the event's time, id, type, agent, job title and details."""
     event = line.event
     at = dt.datetime.fromtimestamp(event.at / 1_000_000, zone).strftime("%H:%M:%S.%f")[:-3]
     reason = Reason(event.type)
@@ -23,8 +23,8 @@ def event_line(line: BoardLine, zone: dt.tzinfo) -> Text:
         (at, "dim"),
         (f" {event.id:>5} ", "dim"),
         (f"{event.type:<10} ", style),
-        (f"{line.who:<10}", "bold"),
-        line.what,
+        (f"{line.agent:<10}", "bold"),
+        line.title,
         (_details(line), "dim"),
     )
 
@@ -38,13 +38,13 @@ def _details(line: BoardLine) -> str:
 
 
 def closing_line(board: Board) -> Text:
-    """What became of it all."""
+    """Return the totals of all releases."""
     counted = board.counted
-    made = counted[Reason.ENQUEUED] + counted[Reason.SCHEDULED]
+    created = counted[Reason.ENQUEUED] + counted[Reason.SCHEDULED]
     failed = counted[Reason.FAILED] + counted[Reason.DEPENDENCY_FAILED]
     releases = f"{board.release} release{'s' * (board.release != 1)}"
     return Text(
-        f"{releases}, {made} jobs: {counted[Reason.SUCCEEDED]} succeeded, {failed} failed, "
+        f"{releases}, {created} jobs: {counted[Reason.SUCCEEDED]} succeeded, {failed} failed, "
         f"{counted[Reason.CANCELLED] + counted[Reason.STOPPED]} cancelled\n"
         f"{counted[Reason.CLAIMED]} attempts, {counted[Reason.RETRIED]} of them retried ({board.timeouts} after a "
         f"timeout), in {board.seconds:.1f} s"

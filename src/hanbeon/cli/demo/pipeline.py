@@ -1,4 +1,4 @@
-"""What the demo runs: an office whose agents release something, and checks that run beside them."""
+"""The demo's App: an office whose agents ship a release, and checks that run beside them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Pipeline:
         self._run = secrets.token_hex(3)
         self._session = self.app.task(name="demo.session", retries=0)(session)
         self._flaky = self.app.task(name="demo.flaky_session", retries=2, retry_delay=pace)(flaky_session)
-        # Ample for the second try on a machine that is busy with other things.
+        # Long enough for the second attempt on a busy machine.
         timeout = 1 + 3 * pace
         self._deploy = self.app.task(name="demo.deploy", retries=3, retry_delay=pace, timeout=timeout)(deploy)
         self._check = self.app.task(name="demo.check", queue=CHECKS)(check)
 
     async def limit(self) -> None:
-        """Three agents at once, one of each role; five checks at once, two of each browser."""
+        """Set the limits: three agents at once, one per role; five checks at once, two per browser."""
         await self.app.configure_queue(OFFICE, max_concurrent=OFFICE_SLOTS, roles=dict.fromkeys(ROLES, 1))
         await self.app.configure_queue(CHECKS, max_concurrent=CHECK_SLOTS, max_per_key=BROWSER_SLOTS)
 
@@ -43,14 +43,14 @@ class Pipeline:
         return f"demo {self._run} release {release}"
 
     async def start(self, release: int) -> list[Job[Any]]:
-        """Enqueue everything that one release needs, in one batch."""
+        """Enqueue the jobs of one release in one batch."""
         requests = [*self._office(), *self._checks()]
         return await self.app.enqueue_many(request.set(work_item=self.work_item(release)) for request in requests)
 
     def _office(self) -> list[JobRequest[str]]:
         def of(role: str, title: str, seconds: float, *after: JobRequest[str], task: Any = self._session) -> Any:
             request = task.call(title=title, seconds=seconds * self._pace)
-            # Should one fail after all, the release ends; blocked jobs would wait for somebody to retry it.
+            # If a job fails after all, the release ends; blocked jobs would wait for a manual retry.
             return request.set(queue=OFFICE, role=role, after=after, on_dependency_failure="fail")
 
         stories = of("PO", "Write the stories", 1.5)
@@ -76,13 +76,13 @@ class Pipeline:
 
 
 async def session(ctx: Context, title: str, seconds: float) -> str:
-    """An agent at work."""
+    """An agent's session."""
     await _work(ctx, seconds)
     return f"{title}: done"
 
 
 async def flaky_session(ctx: Context, title: str, seconds: float) -> str:
-    """An agent whose first session breaks off in the middle."""
+    """A session whose first attempt fails halfway."""
     if ctx.retry_count == 0:
         await _work(ctx, seconds / 2, until=50)
         raise TaskError("The session broke off", failure_type="session_error")
@@ -91,7 +91,7 @@ async def flaky_session(ctx: Context, title: str, seconds: float) -> str:
 
 
 async def deploy(ctx: Context, title: str, seconds: float) -> str:
-    """Hangs the first time, until its deadline stops it."""
+    """A deployment whose first attempt hangs until its timeout."""
     if ctx.retry_count == 0:
         await _work(ctx, seconds, until=30)
         await asyncio.Event().wait()
@@ -100,7 +100,7 @@ async def deploy(ctx: Context, title: str, seconds: float) -> str:
 
 
 async def check(ctx: Context, page: str, seconds: float) -> str:
-    """A page in a browser."""
+    """A check of a page in a browser."""
     await _work(ctx, seconds)
     return f"{page}: looks right"
 

@@ -27,7 +27,7 @@ _JOBS_HEIGHT, _SLOTS_HEIGHT = 13, 6
 
 
 class View:
-    """Draws a board anew whenever it is rendered, in whatever space there is."""
+    """Draws the board whenever it is rendered, in the available space."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -53,7 +53,7 @@ class View:
         grid.add_column(justify="right")
         grid.add_row(
             Text.assemble((" hanbeon ", "bold reverse"), f" release {self._board.release}"),
-            Text("Ctrl-C ends it ", "dim"),
+            Text("Ctrl-C quits ", "dim"),
         )
         return grid
 
@@ -126,7 +126,7 @@ class View:
 
 
 class _Sparkline:
-    """Bars side by side, the latest at the right; the oldest go when there is no room."""
+    """Bars side by side, the latest on the right; the oldest are dropped when there is no room."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values

@@ -1,1 +1,1 @@
-"""`hanbeon office`: offices from the command line, on the database itself; no server needs to run."""
+"""`hanbeon office`: manages offices directly in the database; no server is needed."""

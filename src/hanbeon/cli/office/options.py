@@ -1,4 +1,4 @@
-"""Arguments and options that several of these commands share."""
+"""Arguments and options shared by the office commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Office = Annotated[
     str,
     typer.Argument(
         metavar="OFFICE",
-        help="Its id, or its name if no other has it.",
+        help="The office's id, or its name if it is unique.",
         autocompletion=office_names,
         show_default=False,
     ),
@@ -27,7 +27,3 @@ Statuses = Annotated[
     list[JobStatus] | None,
     typer.Option("--status", metavar="STATUS", help="Only jobs with this status; may be repeated.", show_default=False),
 ]
-Cursor = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Go on where the page before ended.", show_default=False)
-]
-Limit = Annotated[int, typer.Option(metavar="N", help="How many at the most.")]

@@ -1,1 +1,1 @@
-"""`hanbeon schedule`: its commands, and what they share."""
+"""`hanbeon schedule`: manages schedules directly in the database; no server is needed."""

@@ -1,4 +1,4 @@
-"""Arguments and options that several of these commands share. Words are completed from where they are declared."""
+"""Arguments and options shared by the schedule commands. Choices are completed from the enums that declare them."""
 
 from __future__ import annotations
 
@@ -39,35 +39,48 @@ def _outcomes() -> list[str]:
     return list(FireOutcome)
 
 
+def field_names() -> list[str]:
+    from hanbeon.surfaces.schedules.body import FIELDS
+
+    return [field for field in FIELDS if field != "task_id"]
+
+
 Schedule = Annotated[
     str,
-    typer.Argument(metavar="SCHEDULE", help="Its name or its id.", autocompletion=schedule_names, show_default=False),
+    typer.Argument(
+        metavar="SCHEDULE", help="The schedule's name or id.", autocompletion=schedule_names, show_default=False
+    ),
 ]
 Schedules = Annotated[
     list[str],
-    typer.Argument(metavar="SCHEDULE", help="Names or ids.", autocompletion=schedule_names, show_default=False),
+    typer.Argument(
+        metavar="SCHEDULE", help="Names or ids of schedules.", autocompletion=schedule_names, show_default=False
+    ),
 ]
 Cron = Annotated[
     str | None,
-    typer.Option("--cron", metavar="TEXT", help='When: "0 9 * * MON-FRI", or @daily and the like.', show_default=False),
+    typer.Option("--cron", metavar="TEXT", help='A cron expression: "0 9 * * MON-FRI", @daily, ….', show_default=False),
 ]
 RunAt = Annotated[
     str | None,
-    typer.Option("--run-at", metavar="TIME", help="When: once, at this moment, in ISO-8601.", show_default=False),
+    typer.Option("--run-at", metavar="TIME", help="Run once, at this time, in ISO-8601.", show_default=False),
 ]
-Name = Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Its name, a unique one.", show_default=False)]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", metavar="TEXT", help="The schedule's name, which must be unique.", show_default=False),
+]
 Timezone = Annotated[
     str | None,
     typer.Option(
-        "--timezone", metavar="ZONE", help="Its zone; by default that of the installation.", show_default=False
+        "--timezone", metavar="ZONE", help="The time zone; by default the configured one.", show_default=False
     ),
 ]
 Overlap = Annotated[
     str | None,
     typer.Option(
         "--overlap",
-        metavar="WORD",
-        help="If an execution of the task is unfinished: skip, allow or queue_one.",
+        metavar="CHOICE",
+        help="When an execution of the task is unfinished: skip, allow or queue_one.",
         autocompletion=_overlaps,
         show_default=False,
     ),
@@ -76,31 +89,33 @@ Misfire = Annotated[
     str | None,
     typer.Option(
         "--misfire",
-        metavar="WORD",
-        help="If fires were missed: coalesce, skip or all.",
+        metavar="CHOICE",
+        help="When fires were missed: coalesce, skip or all.",
         autocompletion=_misfires,
         show_default=False,
     ),
 ]
 MisfireLimit = Annotated[
     int | None,
-    typer.Option("--misfire-limit", metavar="N", help="How many are caught up with by all.", show_default=False),
+    typer.Option(
+        "--misfire-limit", metavar="N", help="The most missed fires that --misfire all catches up.", show_default=False
+    ),
 ]
 Jitter = Annotated[
-    str | None, typer.Option("--jitter", metavar="SPAN", help="Up to so much later each time.", show_default=False)
+    str | None, typer.Option("--jitter", metavar="SPAN", help="Delay each fire by up to this long.", show_default=False)
 ]
 StartsAt = Annotated[
-    str | None, typer.Option("--starts-at", metavar="TIME", help="Not before this moment.", show_default=False)
+    str | None, typer.Option("--starts-at", metavar="TIME", help="Do not fire before this time.", show_default=False)
 ]
 EndsAt = Annotated[
-    str | None, typer.Option("--ends-at", metavar="TIME", help="Not after this moment.", show_default=False)
+    str | None, typer.Option("--ends-at", metavar="TIME", help="Do not fire after this time.", show_default=False)
 ]
 DstGap = Annotated[
     str | None,
     typer.Option(
         "--dst-gap",
-        metavar="WORD",
-        help="What a time does that the clocks skip: fire or skip.",
+        metavar="CHOICE",
+        help="For a local time that the clocks skip: fire or skip.",
         autocompletion=_gaps,
         show_default=False,
     ),
@@ -109,8 +124,8 @@ DstFold = Annotated[
     str | None,
     typer.Option(
         "--dst-fold",
-        metavar="WORD",
-        help="What a time does that comes twice: first, second or both.",
+        metavar="CHOICE",
+        help="For a local time that occurs twice: first, second or both.",
         autocompletion=_folds,
         show_default=False,
     ),
@@ -119,13 +134,9 @@ Outcome = Annotated[
     str | None,
     typer.Option(
         "--outcome",
-        metavar="WORD",
-        help="Only created, skipped, missed or coalesced ones.",
+        metavar="CHOICE",
+        help="Only fires with this outcome: created, skipped, missed or coalesced.",
         autocompletion=_outcomes,
         show_default=False,
     ),
 ]
-Cursor = Annotated[
-    str | None, typer.Option("--cursor", metavar="TEXT", help="Go on where the page before ended.", show_default=False)
-]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", help="How many at the most.")]

@@ -1,1 +1,1 @@
-"""A live view of a database: its queues, its slots, what runs."""
+"""`hanbeon top`: a live view of a database's queues, slots and running jobs."""

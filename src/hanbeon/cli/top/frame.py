@@ -1,4 +1,4 @@
-"""One frame of the view, as lines of text."""
+"""Renders a snapshot as lines of text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from hanbeon.cli.formatting import brief, clock_time
+from hanbeon.cli.formatting import brief, clock_time, percent
 from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
-from hanbeon.cli.progress import percent
 from hanbeon.cli.queues import limits_text
-from hanbeon.cli.top.look import Look
+from hanbeon.cli.top.snapshot import Snapshot
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
@@ -20,29 +19,37 @@ _BAR = 16
 _STATES = tuple(State)
 
 
-def frame(seen: Look, rates: Sequence[float], width: int | None = None, height: int | None = None) -> list[Text]:
-    """The head, the queues, and as many of the running jobs as there is room for, the oldest first."""
-    lines = [*_head(seen, rates), Text(), *_queues(seen, width), Text(), *_running(seen, width)]
+def frame(
+    snapshot: Snapshot, rates: Sequence[float], width: int | None = None, height: int | None = None
+) -> list[Text]:
+    """Return the header, the queues, and as many of the running jobs as fit, oldest first."""
+    lines = [*_head(snapshot, rates), Text(), *_queues(snapshot, width), Text(), *_running(snapshot, width)]
     if height is not None and len(lines) > height:
         hidden = len(lines) - height + 1
         lines = [*lines[: height - 1], Text(f"… {hidden} more lines", "dim")]
     return lines
 
 
-def _head(seen: Look, rates: Sequence[float]) -> list[Text]:
-    alive = seen.alive
-    # What an instance says of itself is as old as its last heartbeat; the count is exact.
-    used, slots = seen.count(State.RUNNING), sum(each.capacity for each in alive)
-    lately = sum(numbers.throughput for _, numbers in seen.queues)
+def _head(snapshot: Snapshot, rates: Sequence[float]) -> list[Text]:
+    alive = snapshot.alive
+    # An instance's own numbers are as old as its last heartbeat; the count of running jobs is exact.
+    used, slots = snapshot.count(State.RUNNING), sum(each.capacity for each in alive)
+    lately = sum(numbers.throughput for _, numbers in snapshot.queues)
     return [
         Text.assemble(
-            (" hanbeon ", "bold reverse"), f" {plain(seen.database)}  ", (clock_time(seen.now, seen.zone), "dim")
+            (" hanbeon ", "bold reverse"),
+            f" {plain(snapshot.database)}  ",
+            (clock_time(snapshot.now, snapshot.zone), "dim"),
         ),
         Text.assemble(
             f"{len(alive)} live instance{'s' * (len(alive) != 1)}, ",
             (f"{used} of {slots}", "bold"),
             " slots in use   ",
-            *[part for state in _STATES for part in ((f"{seen.count(state):,} {state}", STATE_STYLES[state]), "  ")],
+            *[
+                part
+                for state in _STATES
+                for part in ((f"{snapshot.count(state):,} {state}", STATE_STYLES[state]), "  ")
+            ],
         ),
         Text.assemble(
             ("throughput ", "dim"),
@@ -53,7 +60,7 @@ def _head(seen: Look, rates: Sequence[float]) -> list[Text]:
     ]
 
 
-def _queues(seen: Look, width: int | None) -> list[Text]:
+def _queues(snapshot: Snapshot, width: int | None) -> list[Text]:
     states = ("pending", "ready", "running", "failed")
     spans = ("oldest", "wait p95", "run p95", "jobs/s")
     rows: list[list[Cell]] = [
@@ -66,24 +73,24 @@ def _queues(seen: Look, width: int | None) -> list[Text]:
             f"{numbers.throughput:.1f}",
             limits_text(queue.limits, paused=queue.paused),
         ]
-        for queue, numbers in seen.queues
+        for queue, numbers in snapshot.queues
     ]
     return table_lines(("queue", *states, *spans, "limits"), rows, (*states, *spans), width)
 
 
-def _running(seen: Look, width: int | None) -> list[Text]:
-    names = {each.id: each.name for each in seen.instances}
+def _running(snapshot: Snapshot, width: int | None) -> list[Text]:
+    names = {each.id: each.name for each in snapshot.instances}
     rows: list[list[Cell]] = [
         [
             job.id,
             job.queue,
             Text(plain(job.task), "bold"),
             str(job.fence),
-            brief((seen.now - (job.started_at or seen.now)) / MICROS),
+            brief((snapshot.now - (job.started_at or snapshot.now)) / MICROS),
             _progress(job),
             names.get(job.locked_by or 0, "") + (" (stopping)" if job.stop_requested_at else ""),
         ]
-        for job in seen.running
+        for job in snapshot.running
     ]
     return table_lines(("running", "queue", "task", "try", "age", "progress", "instance"), rows, ("try", "age"), width)
 

@@ -1,4 +1,4 @@
-"""Opens the schedules that a command works on, with the tasks that are known here, and finds what was typed."""
+"""Opens an App with the tasks known here and finds a schedule by the name or id on the command line."""
 
 from __future__ import annotations
 
@@ -13,28 +13,37 @@ from hanbeon.errors import NotFound
 from hanbeon.surfaces.schedules.schemas import Schedule
 from hanbeon.tasks.options import did_you_mean
 
-_HINTED_AT = 1_000
+_HINT_CANDIDATES = 1_000
 
 
 @contextlib.asynccontextmanager
 async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[tuple[App, bool]]:
-    """The App of an option or of a file, so that arguments are checked; else one without tasks. And which it is."""
+    """Open the App of an option or a file, so that arguments are checked; else one without tasks.
+
+    The second value says whether the App has tasks.
+    """
     app = maybe_app(target, database)
     if app is None:
-        async with open_app(database) as there:
-            yield there, False
+        async with open_app(database) as without_tasks:
+            yield without_tasks, False
     else:
         async with app:
             yield app, True
 
 
 async def find(app: App, typed: str) -> Schedule:
-    """The schedule with this id or this name."""
+    """Return the schedule with this id or name."""
     if is_id(typed):
         return await app.schedules.get(typed)
     found = (await app.schedules.list(name=typed, limit=1)).items
     if found:
         return found[0]
-    names = [each.name for each in (await app.schedules.list(limit=_HINTED_AT)).items if each.name is not None]
+    names = [each.name for each in (await app.schedules.list(limit=_HINT_CANDIDATES)).items if each.name is not None]
     hint = did_you_mean(typed, names) or "; `hanbeon schedule list` shows them"
     raise NotFound(f"there is no schedule {typed[:80]!r}{hint}")
+
+
+async def declared_names(app: App) -> list[str] | None:
+    """Return the names of the schedules that live workers declare; None if no worker is alive."""
+    alive = [each for each in await app.instances() if each.alive]
+    return [name for each in alive for name in each.schedules] if alive else None

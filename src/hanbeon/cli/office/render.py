@@ -1,4 +1,4 @@
-"""Offices, their jobs and events as people read them."""
+"""Offices, their jobs and events as text."""
 
 from __future__ import annotations
 
@@ -16,23 +16,38 @@ from hanbeon.surfaces.offices.vocabulary import PHASE, EventType, JobStatus
 _WIDEST = max(len(each) for each in EventType)
 
 
-def words(pairs: dict[str, Any]) -> str:
+def pairs_text(pairs: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in pairs.items())
+
+
+def office_facts(office: schemas.Office, stats: schemas.JobQueueStats) -> list[tuple[str, str | None]]:
+    return [
+        ("name", office.name),
+        ("id", office.id),
+        ("version", str(office.version)),
+        ("created_at", office.created_at),
+        ("changed_at", office.changed_at),
+        ("sessions", pairs_text(office.sessions)),
+        ("notifications", f"{len(office.notifications)}" if office.notifications else None),
+        ("webhooks", ", ".join(f"{hook.url} ({hook.state})" for hook in office.webhooks)),
+        *config_facts(office.config),
+        *stats_facts(stats),
+    ]
 
 
 def config_facts(config: JobSchedulerConfig) -> list[tuple[str, str]]:
     values = msgspec.structs.asdict(config)
-    return [(name, words(it) if isinstance(it, dict) else str(it)) for name, it in values.items()]
+    return [(name, pairs_text(value) if isinstance(value, dict) else str(value)) for name, value in values.items()]
 
 
 def stats_facts(stats: schemas.JobQueueStats) -> list[tuple[str, str]]:
-    return [(name, str(it)) for name, it in msgspec.structs.asdict(stats).items() if name != "office_id"]
+    return [(name, str(value)) for name, value in msgspec.structs.asdict(stats).items() if name != "office_id"]
 
 
 def job_row(job: schemas.Job) -> list[Any]:
     note = f"{job.failure_type}: {job.error_message}" if job.failure_type else job.title or job.key or ""
-    tries = str(job.retry_count)
-    return [job.id, _styled(job.status), job.role or "", job.task_id or "", tries, job.created_at, note]
+    retries = str(job.retry_count)
+    return [job.id, _styled(job.status), job.role or "", job.task_id or "", retries, job.created_at, note]
 
 
 def event_line(event: schemas.SchedulerEvent) -> Text:

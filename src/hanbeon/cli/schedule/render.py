@@ -1,4 +1,4 @@
-"""Schedules, fires and executions as people read them."""
+"""Schedules, fires and executions as text."""
 
 from __future__ import annotations
 
@@ -19,33 +19,41 @@ _STYLES: dict[ExecutionStatus, str] = {}
 for _phase, _word in STATUS.items():  # The first phase of a status is the one that it is named after.
     _STYLES.setdefault(_word, STATE_STYLES[STATES[_phase]])
 SCHEDULE_HEADINGS = ("schedule", "task", "when", "next fire", "last fire", "notes")
+PREVIEW_HEADINGS = ("next fires", "notes")
 FIRE_HEADINGS = ("fire", "outcome", "reason", "execution", "recorded")
 EXECUTION_HEADINGS = ("execution", "task", "type", "status", "scheduled", "started", "ended", "retries", "note")
 
 
-def to_seconds(moment: str | None) -> str:
-    """A moment for a table."""
-    return "" if moment is None else _FRACTION.sub("", moment)
+def to_seconds(instant: str | None) -> str:
+    """Drop the fraction of an ISO-8601 instant, for a table; empty for None."""
+    return "" if instant is None else _FRACTION.sub("", instant)
 
 
 def title(schedule: schemas.Schedule) -> str:
     return schedule.name or schedule.id
 
 
+def next_fire_text(schedule: schemas.Schedule) -> str:
+    if schedule.paused:
+        return f"{title(schedule)}: paused"
+    when = to_seconds(schedule.next_fire_at)
+    return f"{title(schedule)}: fires next at {when}" if when else f"{title(schedule)}: does not fire any more"
+
+
 def notes(schedule: schemas.Schedule, live: Collection[str] | None) -> list[str]:
-    """What is worth knowing of it. `live` are the names that live workers declare; None if there is no such worker."""
-    said = ["paused"] if schedule.paused else []
+    """Remarks on a schedule. `live` are the names that live workers declare; None if no worker is alive."""
+    remarks = ["paused"] if schedule.paused else []
     if schedule.next_fire_at is None and not schedule.paused:
-        said.append("fires no more")
+        remarks.append("does not fire any more")
     if schedule.waiting:
-        said.append(f"{len(schedule.waiting)} waiting")
+        remarks.append(f"{len(schedule.waiting)} waiting")
     if schedule.declared:
-        said.append("declared")
+        remarks.append("declared")
         if schedule.overridden:
-            said.append(f"overridden: {', '.join(schedule.overridden)}")
+            remarks.append(f"overridden: {', '.join(schedule.overridden)}")
         if live is not None and schedule.name not in live:
-            said.append("no live worker declares it")
-    return said
+            remarks.append("no live worker declares it")
+    return remarks
 
 
 def schedule_row(schedule: schemas.Schedule, zone: str, live: Collection[str] | None) -> list[Cell]:
@@ -57,7 +65,7 @@ def schedule_row(schedule: schemas.Schedule, zone: str, live: Collection[str] | 
 
 
 def schedule_facts(schedule: schemas.Schedule, live: Collection[str] | None) -> list[tuple[str, str | None]]:
-    """Everything that it says, what says nothing left out."""
+    """Every field of a schedule that has a value."""
     shown: list[tuple[str, str | None]] = []
     for name, value in msgspec.structs.asdict(schedule).items():
         if name in ("declared", "overridden", "paused", "waiting") or value is None or value in (0.0, {}):
@@ -66,10 +74,14 @@ def schedule_facts(schedule: schemas.Schedule, live: Collection[str] | None) -> 
     return [*shown, ("waiting", ", ".join(schedule.waiting)), ("notes", "; ".join(notes(schedule, live)))]
 
 
+def preview_row(fire: schemas.PreviewedFire) -> list[Cell]:
+    return [to_seconds(fire.at), fire.note or ""]
+
+
 def fire_row(fire: schemas.Fire) -> list[Cell]:
     reason = fire.reason.value if fire.reason is not None else ""
     if fire.more:
-        reason += f" (and {fire.more} before it)"
+        reason += f" (and at least {fire.more} after it)"
     return [
         to_seconds(fire.fire_at),
         fire.outcome.value,

@@ -1,4 +1,4 @@
-"""Shows frames: one, or one after the other until somebody has seen enough."""
+"""Shows one frame, or a live view until the user quits."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from hanbeon.cli.json_output import instance_shape, job_shape, queue_shape
 from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import print_json
 from hanbeon.cli.top.frame import frame
-from hanbeon.cli.top.look import Rates, look
+from hanbeon.cli.top.snapshot import Rates, take_snapshot
 from hanbeon.errors import Unavailable
 
 
 async def print_frame(out: Console, database: str | None, *, json: bool) -> None:
-    """What there is now."""
+    """Print the current state once."""
     async with open_app(database) as app:
-        seen = await look(app)
+        snapshot = await take_snapshot(app)
     if json:
         print_json(
             {
-                "queues": [queue_shape(queue, numbers) for queue, numbers in seen.queues],
-                "instances": [instance_shape(each, seen.zone) for each in seen.instances],
-                "running": [job_shape(job, seen.zone) for job in seen.running],
+                "queues": [queue_shape(queue, numbers) for queue, numbers in snapshot.queues],
+                "instances": [instance_shape(each, snapshot.zone) for each in snapshot.instances],
+                "running": [job_shape(job, snapshot.zone) for job in snapshot.running],
             }
         )
         return
-    for line in frame(seen, (), out.width if out.is_terminal else None):
+    for line in frame(snapshot, (), out.width if out.is_terminal else None):
         line.rstrip()
         out.print(line)
 
 
 async def show_live(out: Console, database: str | None, every: float) -> None:
-    """A frame after the other, until q. While the database does not answer, the last one stays and says so."""
+    """Refresh the view until q is pressed. While the database is unavailable, the last frame stays with the error."""
     rates = Rates()
     async with open_app(database) as app:
-        with _keys() as leave, Live(console=out, screen=True, auto_refresh=False) as live:
-            lines = [Text("looking …")]
-            while not leave.is_set():
+        with _quit_key() as quit_requested, Live(console=out, screen=True, auto_refresh=False) as live:
+            lines = [Text("loading …")]
+            while not quit_requested.is_set():
                 try:
-                    seen = await look(app)
-                    rates.note(seen)
-                    lines = frame(seen, list(rates.values), out.width, out.height)
+                    snapshot = await take_snapshot(app)
+                    rates.add(snapshot)
+                    lines = frame(snapshot, list(rates.values), out.width, out.height)
                 except Unavailable as error:
                     lines = [Text(f"error: {error}", "bold red"), *lines[1:]]
                 live.update(Group(*(_cut(line, out.width) for line in lines)), refresh=True)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(every):
-                        await leave.wait()
+                        await quit_requested.wait()
 
 
 def _cut(line: Text, width: int) -> Text:
@@ -63,11 +63,11 @@ def _cut(line: Text, width: int) -> Text:
 
 
 @contextlib.contextmanager
-def _keys() -> Iterator[asyncio.Event]:
-    """An event that q sets. The terminal hands over single keys meanwhile, without showing them."""
-    leave = asyncio.Event()
+def _quit_key() -> Iterator[asyncio.Event]:
+    """Return an event that q sets. Meanwhile the terminal passes on single keys without echoing them."""
+    quit_requested = asyncio.Event()
     if not sys.stdin.isatty():
-        yield leave
+        yield quit_requested
         return
     import termios
     import tty
@@ -79,13 +79,13 @@ def _keys() -> Iterator[asyncio.Event]:
 
         pressed = os.read(keyboard, 100)
         if not pressed or b"q" in pressed.lower():
-            leave.set()
+            quit_requested.set()
 
     before = termios.tcgetattr(keyboard)
     tty.setcbreak(keyboard)
     loop.add_reader(keyboard, read)
     try:
-        yield leave
+        yield quit_requested
     finally:
         loop.remove_reader(keyboard)
         termios.tcsetattr(keyboard, termios.TCSADRAIN, before)

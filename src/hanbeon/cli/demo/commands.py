@@ -15,22 +15,22 @@ def demo(
         typer.Option(
             "--database",
             metavar="URL",
-            help="Run on this database; by default on a new SQLite file that is removed afterwards.",
+            help="Run on this database; by default on a temporary SQLite file.",
             show_default=False,
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Run one release, print what happens line by line.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Run one release and print its events line by line.")] = False,
 ) -> None:
-    """Watch a worker run a graph of jobs: limits, retries, a timeout. Ctrl-C ends it."""
+    """Watch a worker run a graph of jobs with limits, retries and a timeout. Ctrl-C quits."""
     import logging
 
     from rich.console import Console
 
-    from hanbeon.cli.demo.show import show_live, show_once
+    from hanbeon.cli.demo.runner import show_live, show_once
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
 
-    # The view tells what the engine's log would; what is left is what should not happen.
+    # The view shows what the engine would log, so only errors are logged.
     log_to_stderr(logging.ERROR)
     console = Console()
     live = console.is_terminal and not console.is_dumb_terminal and not once

@@ -1,4 +1,4 @@
-"""What the view shows: one look at the database, and how it has changed since the looks before."""
+"""Snapshots of a database, and the throughput between them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
 
 _WINDOW_SECONDS = 300.0
-_MOST_RUNNING = 200
-_LOOKS_KEPT = 60
+_MAX_RUNNING = 200
+_RATES_KEPT = 60
 
 
-class Look(NamedTuple):
-    """The database at one moment."""
+class Snapshot(NamedTuple):
+    """The state of a database at one moment."""
 
     database: str
     zone: dt.tzinfo
@@ -39,30 +39,30 @@ class Look(NamedTuple):
         return [each for each in self.instances if each.alive]
 
 
-async def look(app: App) -> Look:
+async def take_snapshot(app: App) -> Snapshot:
     numbers = await app.statistics(window=_WINDOW_SECONDS)
-    return Look(
+    return Snapshot(
         masked(app.settings.database_url),
         app.settings.zone,
         await app.store.now_us(),
-        # A queue may have come between the two looks.
+        # A queue may have been created between the two reads.
         [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers],
         await app.instances(),
-        await app.store.running(_MOST_RUNNING),
+        await app.store.running(_MAX_RUNNING),
     )
 
 
 class Rates:
-    """How many jobs succeeded per second between one look and the next, the latest at the end."""
+    """Jobs succeeded per second between one snapshot and the next, the latest last."""
 
     def __init__(self) -> None:
-        self.values: deque[float] = deque(maxlen=_LOOKS_KEPT)
-        self._before: tuple[float, int] | None = None
+        self.values: deque[float] = deque(maxlen=_RATES_KEPT)
+        self._previous: tuple[float, int] | None = None
 
-    def note(self, seen: Look) -> None:
-        now, succeeded = time.monotonic(), seen.count(State.SUCCEEDED)
-        if self._before is not None:
-            at, count = self._before
-            # Fewer than before: old ones were deleted meanwhile.
+    def add(self, snapshot: Snapshot) -> None:
+        now, succeeded = time.monotonic(), snapshot.count(State.SUCCEEDED)
+        if self._previous is not None:
+            at, count = self._previous
+            # Fewer than before: old jobs were pruned meanwhile.
             self.values.append(max(0, succeeded - count) / max(0.001, now - at))
-        self._before = now, succeeded
+        self._previous = now, succeeded

@@ -8,27 +8,27 @@ import typer
 
 from hanbeon.cli.options import Database, Json
 
-_SHORTEST = 0.1
+_MIN_SECONDS = 0.1
 
 
 def top(
     database: Database = None,
-    every: Annotated[str, typer.Option(metavar="SPAN", help="How often to look.")] = "1s",
+    every: Annotated[str, typer.Option(metavar="SPAN", help="The refresh interval.")] = "1s",
     once: Annotated[
-        bool, typer.Option("--once", help="Print one frame; so it does where there is no terminal.")
+        bool, typer.Option("--once", help="Print one frame and exit; the default without a terminal.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Watch a database: queues, slots, running jobs with their progress and age, throughput. q or Ctrl-C ends it."""
+    """Watch a database: queues, slots, running jobs with progress and age, throughput. q or Ctrl-C quits."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import console
-    from hanbeon.cli.top.show import print_frame, show_live
+    from hanbeon.cli.top.screen import print_frame, show_live
     from hanbeon.clock import seconds_of
     from hanbeon.errors import InvalidInput
 
     seconds = seconds_of(every, "every")
-    if seconds < _SHORTEST:
-        raise InvalidInput(f"{every} is too often; use at least 100ms", field="every")
+    if seconds < _MIN_SECONDS:
+        raise InvalidInput(f"must be at least 100ms, got {every!r}", field="every")
     out = console()
     if once or json or not out.is_terminal or out.is_dumb_terminal:
         run(print_frame(out, database, json=json))

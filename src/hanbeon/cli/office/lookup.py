@@ -1,4 +1,4 @@
-"""Opens the offices that a command works on, and finds one by what was typed."""
+"""Opens the offices of a database and finds one by the id or name on the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from hanbeon.app import App
-from hanbeon.cli.app_loader import app_or_none_of_tasks
+from hanbeon.cli.app_loader import app_or_empty
 from hanbeon.cli.open_app import open_app, refuse_missing_file
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
@@ -17,26 +17,26 @@ from hanbeon.tasks.options import did_you_mean
 
 @contextlib.asynccontextmanager
 async def offices_of(database: str | None) -> AsyncIterator[Offices]:
-    """The offices of a database that is there."""
+    """Open the offices of a database that exists."""
     async with open_app(database) as app:
         yield Offices(app)
 
 
 @contextlib.asynccontextmanager
-async def offices_with_tasks(target: str | None, database: str | None, *, made: bool) -> AsyncIterator[Offices]:
-    """The same, with the tasks that an App or a file has, so that sessions and arguments are checked against them.
+async def offices_with_tasks(target: str | None, database: str | None, *, create_file: bool) -> AsyncIterator[Offices]:
+    """Open the offices with the tasks of an App or a file, so that sessions and arguments are checked against them.
 
-    `made`: a file of SQLite's that is not there is made.
+    `create_file`: whether a missing SQLite file is created.
     """
-    app: App = app_or_none_of_tasks(target, database)
-    if not made:
+    app: App = app_or_empty(target, database)
+    if not create_file:
         refuse_missing_file(app.settings.database_url)
     async with app:
         yield Offices(app)
 
 
 async def find(offices: Offices, typed: str) -> Office:
-    """The office with this id or, if it is the only one, with this name."""
+    """Return the office with this id or, if the name is unique, with this name."""
     if is_id(typed):
         return await offices.get(typed)
     names, found, cursor = [], [], None
@@ -48,7 +48,7 @@ async def find(offices: Offices, typed: str) -> Office:
         if cursor is None:
             break
     if len(found) > 1:
-        raise Conflict(f"{len(found)} offices are named {typed!r}; give the id: {', '.join(each.id for each in found)}")
+        raise Conflict(f"{len(found)} offices are named {typed!r}; pass an id: {', '.join(each.id for each in found)}")
     if not found:
         raise NotFound(
             f"there is no office {typed!r}{did_you_mean(typed, names) or '; `hanbeon office list` shows them'}"
@@ -56,12 +56,18 @@ async def find(offices: Offices, typed: str) -> Office:
     return found[0]
 
 
+async def find_office(database: str | None, typed: str) -> Office:
+    """Return an office before a question is asked, so that no transaction or connection waits for the answer."""
+    async with offices_of(database) as offices:
+        return await find(offices, typed)
+
+
 def find_webhook(office: Office, typed: str) -> Webhook:
-    """The webhook of an office with this id or, if it is the only one, with this address."""
+    """Return the webhook of an office with this id or, if the URL is unique, with this URL."""
     found = [each for each in office.webhooks if typed in (each.id, each.url)]
     if len(found) > 1:
         raise Conflict(
-            f"{len(found)} webhooks have the address {typed!r}; give the id: {', '.join(each.id for each in found)}"
+            f"{len(found)} webhooks have the URL {typed!r}; pass an id: {', '.join(each.id for each in found)}"
         )
     if not found:
         known = [word for each in office.webhooks for word in (each.id, each.url)]

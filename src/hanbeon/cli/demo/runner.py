@@ -1,4 +1,4 @@
-"""Runs the demo: over and over with a live view, or one release line by line."""
+"""Runs the demo: releases with a live view until Ctrl-C, or one release line by line."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _REST_SECONDS = 3.0
 
 
 async def show_once(console: Console, database: str | None) -> bool:
-    """Run one release and print each event; whether every job succeeded and the database is sound."""
+    """Run one release and print each event; return whether every job succeeded and the database is sound."""
     async with _office(database, _ONCE_PACE) as (pipeline, board):
         await board.start(1)
         while True:
-            # Asked before the look: what it shows afterwards is the last there is.
+            # Read before the refresh: if it was finished then, the refresh returns the last events.
             finished = board.finished
-            for line in await board.look():
+            for line in await board.refresh():
                 console.print(event_line(line, board.zone), soft_wrap=True)
             if finished:
                 break
@@ -42,14 +42,14 @@ async def show_once(console: Console, database: str | None) -> bool:
 
 
 async def show_live(console: Console, database: str | None) -> bool:
-    """Run release after release under a live view, until Ctrl-C."""
+    """Run release after release under a live view until Ctrl-C."""
     with _interruption() as stop:
         async with _office(database, _LIVE_PACE) as (pipeline, board):
             with Live(View(board), console=console, screen=True, auto_refresh=False) as live:
                 while not stop.is_set():
                     await board.start(board.release + 1)
                     while not (stop.is_set() or board.finished):
-                        await board.look()
+                        await board.refresh()
                         live.refresh()
                         await _pause(stop, _FRAME_SECONDS)
                     live.refresh()
@@ -60,18 +60,18 @@ async def show_live(console: Console, database: str | None) -> bool:
 
 
 async def _clear(pipeline: Pipeline, board: Board) -> None:
-    """Leave nothing unfinished behind: the database may be somebody's own."""
+    """Cancel unfinished jobs: the database may be the user's own."""
     await pipeline.app.cancel_where(work_item=pipeline.work_item(board.release))
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_REST_SECONDS):
             while not board.finished:
-                await board.look()
+                await board.refresh()
                 await asyncio.sleep(_FRAME_SECONDS)
 
 
 @contextlib.asynccontextmanager
 async def _office(database: str | None, pace: float) -> AsyncIterator[tuple[Pipeline, Board]]:
-    """A pipeline with a worker on it: on the given database, or on one that is gone afterwards."""
+    """Open a pipeline with a worker, on the given database or a temporary one."""
     with tempfile.TemporaryDirectory(prefix="hanbeon-demo-") as folder:
         pipeline = Pipeline(database or f"sqlite:///{Path(folder) / 'demo.db'}", pace)
         async with pipeline.app as app:
@@ -84,7 +84,7 @@ async def _office(database: str | None, pace: float) -> AsyncIterator[tuple[Pipe
 
 @contextlib.contextmanager
 def _interruption() -> Iterator[asyncio.Event]:
-    """An event that SIGINT or SIGTERM sets."""
+    """Return an event that SIGINT or SIGTERM sets."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:

@@ -1,0 +1,242 @@
+"""Commands on what an office contains: stats, jobs, add, events, process, cancel-all, test-webhook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hanbeon.cli.office.options import Item, Office, Role, Statuses
+from hanbeon.cli.options import AppName, Cursor, Database, Follow, Json, JsonLines, Limit, Yes
+
+if TYPE_CHECKING:
+    from hanbeon.surfaces.offices import schemas
+
+
+def stats(office: Office, database: Database = None, json: Json = False) -> None:
+    """Show the exact number of jobs by status, and the average duration of done jobs in milliseconds."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_of
+    from hanbeon.cli.office.render import stats_facts
+    from hanbeon.cli.output import print_facts, print_json
+
+    async def work() -> schemas.JobQueueStats:
+        async with offices_of(database) as offices:
+            return await offices.stats((await find(offices, office)).id)
+
+    found = run(work())
+    if json:
+        print_json(found)
+    else:
+        print_facts(stats_facts(found))
+
+
+def jobs(
+    office: Office,
+    database: Database = None,
+    status: Statuses = None,
+    role: Role = None,
+    task_id: Item = None,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+    json: Json = False,
+) -> None:
+    """List the jobs of an office in the order of their creation."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_of
+    from hanbeon.cli.office.render import job_row
+    from hanbeon.cli.output import print_json, print_next_page, print_table
+
+    async def work() -> schemas.JobPage:
+        async with offices_of(database) as offices:
+            found = await find(offices, office)
+            return await offices.jobs(
+                found.id, status=status or None, role=role, task_id=task_id, cursor=cursor, limit=limit
+            )
+
+    page = run(work())
+    if json:
+        print_json(page)
+        return
+    headings = ("id", "status", "role", "task_id", "retries", "created", "title")
+    print_table(headings, [job_row(each) for each in page.items], right=("retries",), empty="no matching jobs")
+    print_next_page("--cursor", page.next_cursor)
+
+
+def add(
+    office: Office,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help='A JSON file with {"jobs": […]} or a list of jobs, or - for stdin.', show_default=False
+        ),
+    ],
+    app: AppName = None,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Create a batch of jobs in an office, all or none, and print their ids in the order of the file."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_with_tasks
+    from hanbeon.cli.output import print_json
+
+    batch = _read_batch(file)
+
+    async def work() -> list[schemas.Job]:
+        async with offices_with_tasks(app, database, create_file=False) as offices:
+            return await offices.create_jobs((await find(offices, office)).id, batch)
+
+    created = run(work())
+    if json:
+        print_json({"jobs": created})
+        return
+    for job in created:
+        typer.echo(job.id)
+
+
+def events(
+    office: Office,
+    database: Database = None,
+    after: Annotated[int, typer.Option(metavar="ID", help="Only events after the one with this id.", min=0)] = 0,
+    follow: Follow = False,
+    json: JsonLines = False,
+) -> None:
+    """Print the events of an office in commit order."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_of
+    from hanbeon.cli.office.render import event_line
+    from hanbeon.cli.output import console, print_json_line
+
+    out = console()
+
+    def print_event(event: schemas.SchedulerEvent) -> None:
+        if json:
+            print_json_line(event)
+        else:
+            out.print(event_line(event))
+
+    async def work() -> None:
+        async with offices_of(database) as offices:
+            found, last = await find(offices, office), after
+            if follow:
+                async for event in offices.follow(found.id, last):
+                    print_event(event)
+            while (page := await offices.events(found.id, last)).items or page.more:
+                last = page.after
+                for event in page.items:
+                    print_event(event)
+
+    run(work())
+
+
+def process(office: Office, database: Database = None, json: Json = False) -> None:
+    """Make due jobs of an office ready now, and wake all workers."""
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_of
+    from hanbeon.cli.output import print_json
+
+    async def work() -> schemas.Processed:
+        async with offices_of(database) as offices:
+            return await offices.process((await find(offices, office)).id)
+
+    done = run(work())
+    if json:
+        print_json(done)
+    else:
+        typer.echo(f"{done.activated} became ready; {done.available_slots} slots are free; workers were woken")
+
+
+def cancel_all(
+    office: Office,
+    database: Database = None,
+    status: Statuses = None,
+    role: Role = None,
+    task_id: Item = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Cancel every unfinished job of an office that matches the filters; without a filter, all of them.
+
+    Waiting jobs are cancelled at once. Running jobs are asked to stop and are cancelled when they have stopped.
+    """
+    from hanbeon.cli.confirm import confirm
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find_office, offices_of
+    from hanbeon.cli.output import print_json
+
+    given = {"statuses": status or None, "role": role, "task_id": task_id}
+    filters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+
+    async def work(office_id: str) -> schemas.CancelledAll:
+        async with offices_of(database) as offices:
+            return await offices.cancel_all(office_id, filters)
+
+    found = run(find_office(database, office))
+    which = "every unfinished job that matches" if filters else "every unfinished job"
+    confirm(f"Cancel {which} in office {found.name!r}?", yes=yes)
+    ids = run(work(found.id)).cancelled
+    if json:
+        print_json({"cancelled": ids})
+    else:
+        typer.echo(f"cancelled {len(ids)} job{'s' * (len(ids) != 1)}" if ids else "no unfinished job matches")
+
+
+def send_test(
+    office: Office,
+    webhook: Annotated[str, typer.Argument(metavar="WEBHOOK", help="The webhook's id or URL.", show_default=False)],
+    database: Database = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Wait until a worker has sent it, and report the outcome.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Send one signed test message to a webhook, even a disabled one.
+
+    A worker sends it. The outcome does not change the webhook's state.
+    """
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.job_follower import raise_unless_succeeded
+    from hanbeon.cli.office.lookup import find, find_webhook
+    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.output import print_json
+    from hanbeon.surfaces.offices.service import Offices
+
+    async def work() -> tuple[schemas.Webhook, schemas.Delivery]:
+        async with open_app(database) as app:
+            offices = Offices(app)
+            found = await find(offices, office)
+            hook = find_webhook(found, webhook)
+            sent = await offices.test_webhook(found.id, hook.id)
+            if wait:
+                if not any(each.alive for each in await app.instances()):
+                    typer.echo("no worker is alive; start one to send the message: hanbeon worker", err=True)
+                record = await app.job(sent.id).wait()
+                sent = await offices.delivery(found.id, hook.id, sent.id)
+                if json:
+                    print_json(sent)
+                raise_unless_succeeded(record)
+            return hook, sent
+
+    hook, sent = run(work())
+    if not json:
+        typer.echo(f"{hook.url} accepted the message" if wait else sent.id)
+    elif not wait:
+        print_json(sent)
+
+
+def _read_batch(file: str) -> Any:
+    import sys
+    from pathlib import Path
+
+    import msgspec
+
+    from hanbeon.errors import InvalidInput, NotFound
+
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        found = msgspec.json.decode(text)
+    except OSError as error:
+        raise NotFound(f"{file} cannot be read: {error.strerror}; pass a JSON file, or - for stdin") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInput(f'must be JSON like {{"jobs": […]}}, got {file}: {error}', field="jobs") from error
+    return {"jobs": found} if isinstance(found, list) else found
