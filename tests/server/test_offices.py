@@ -10,10 +10,7 @@ import pytest
 from hanbeon import App, Context
 from hanbeon.domain.lifecycle import UNFINISHED
 from hanbeon.domain.phases import STATES
-from hanbeon.server.offices import bodies
-from hanbeon.surfaces.offices import body
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
-from hanbeon.surfaces.offices.specs import JobSpec
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus
 from tests.server.client import Client, Response, serving
 
@@ -223,8 +220,5 @@ def test_the_description_names_what_the_surface_reads() -> None:
     def fields(of: type[msgspec.Struct]) -> set[str]:
         return set(of.__struct_fields__)
 
-    assert fields(bodies.OfficeBody) == set(body.CREATED_WITH)
-    assert fields(bodies.OfficeChange) == set(body.CHANGED_WITH)
-    assert fields(bodies.JobBody) == fields(JobSpec)
-    assert fields(bodies.ConfigChange) == fields(JobSchedulerConfig)
-    assert set(get_args(bodies.Unfinished)) == {status for status in JobStatus if STATES[PHASE[status]] in UNFINISHED}
+    assert fields(schemas.ConfigChange) == fields(schemas.JobSchedulerConfig)
+    assert set(get_args(schemas.Unfinished)) == {status for status in JobStatus if STATES[PHASE[status]] in UNFINISHED}

@@ -35,12 +35,17 @@ def _with_ids(path: str) -> str:
     return re.sub(r"\{\w+\}", _NOBODY, path)
 
 
+_BODIES: dict[tuple[str, str], Any] = {("POST", "/api/offices/{id}/jobs"): {"jobs": [{}]}}
+"""Valid bodies, where an empty object is none: a request is validated before anything is looked up."""
+
+
 async def test_every_path_returns_404_for_an_unknown_id(narrow: Client) -> None:
     for method, path, operation in await _operations(narrow):
         if "{" not in path:
             assert "404" not in operation["responses"], path
             continue
-        answer = await narrow.ask(method, _with_ids(path), {} if "requestBody" in operation else None)
+        body = _BODIES.get((method, path), {}) if "requestBody" in operation else None
+        answer = await narrow.ask(method, _with_ids(path), body)
         assert answer.status == 404, (method, path, answer)
 
 

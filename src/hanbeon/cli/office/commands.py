@@ -78,7 +78,7 @@ def create(
 
     async def work() -> schemas.Office:
         async with offices_with_tasks(app, database, create_file=True) as offices:
-            return await offices.create(body)
+            return await offices.create(**body)
 
     created = run(work())
     if json:
@@ -146,7 +146,7 @@ def change(
 
     async def work() -> schemas.Office:
         async with offices_with_tasks(app, database, create_file=False) as offices:
-            return await offices.change((await find(offices, office)).id, body)
+            return await offices.change((await find(offices, office)).id, **body)
 
     changed = run(work())
     if json:
@@ -196,7 +196,7 @@ def set_config(
 
     async def work() -> schemas.VersionedConfig:
         async with offices_of(database) as offices:
-            return await offices.change_config((await find(offices, office)).id, changes)
+            return await offices.change_config((await find(offices, office)).id, **changes)
 
     changed = run(work()).config
     if json:

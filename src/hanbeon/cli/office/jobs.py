@@ -84,7 +84,8 @@ def add(
 
     async def work() -> list[schemas.Job]:
         async with offices_with_tasks(app, database, create_file=False) as offices:
-            return await offices.create_jobs((await find(offices, office)).id, batch)
+            found = await find(offices, office)
+            return (await offices.create_jobs(found.id, jobs=batch)).jobs
 
     created = run(work())
     if json:
@@ -119,9 +120,9 @@ def events(
         async with offices_of(database) as offices:
             found, last = await find(offices, office), after
             if follow:
-                async for event in offices.follow(found.id, last):
+                async for event in offices.follow(found.id, after=last):
                     print_event(event)
-            while (page := await offices.events(found.id, last)).items or page.more:
+            while (page := await offices.events(found.id, after=last)).items or page.more:
                 last = page.after
                 for event in page.items:
                     print_event(event)
@@ -169,7 +170,7 @@ def cancel_all(
 
     async def work(office_id: str) -> schemas.CancelledAll:
         async with offices_of(database) as offices:
-            return await offices.cancel_all(office_id, filters)
+            return await offices.cancel_all(office_id, **filters)
 
     found = run(find_office(database, office))
     which = "every unfinished job that matches" if filters else "every unfinished job"
@@ -224,13 +225,15 @@ def send_test(
         print_json(sent)
 
 
-def _read_batch(file: str) -> Any:
+def _read_batch(file: str) -> list[schemas.JobSpec]:
     import sys
     from pathlib import Path
 
     import msgspec
 
     from hanbeon.errors import InvalidInput, NotFound
+    from hanbeon.surfaces.offices.schemas import JobBatch
+    from hanbeon.surfaces.validation import convert
 
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
@@ -239,4 +242,4 @@ def _read_batch(file: str) -> Any:
         raise NotFound(f"{file} cannot be read: {error.strerror}; pass a JSON file, or - for stdin") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidInput(f'must be JSON like {{"jobs": […]}}, got {file}: {error}', field="jobs") from error
-    return {"jobs": found} if isinstance(found, list) else found
+    return convert(JobBatch, {"jobs": found} if isinstance(found, list) else found).jobs

@@ -10,7 +10,7 @@ from rich.text import Text
 from hanbeon.cli.output import STATE_STYLES, plain
 from hanbeon.domain.phases import STATES
 from hanbeon.surfaces.offices import schemas
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
+from hanbeon.surfaces.offices.schemas import JobSchedulerConfig
 from hanbeon.surfaces.offices.vocabulary import PHASE, EventType, JobStatus
 
 _WIDEST = max(len(each) for each in EventType)

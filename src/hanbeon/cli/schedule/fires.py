@@ -66,9 +66,11 @@ def preview(
 def _of_expression(body: dict[str, Any]) -> list[schemas.PreviewedFire]:
     from hanbeon.cli.config_option import settings_here
     from hanbeon.clock import SystemClock
-    from hanbeon.surfaces.schedules.preview import preview_request
+    from hanbeon.surfaces.schedules.preview import plan_preview
+    from hanbeon.surfaces.schedules.schemas import PreviewRequest
+    from hanbeon.surfaces.validation import convert
 
-    return preview_request(body, settings_here().zone).answer(SystemClock().now_us()).fires
+    return plan_preview(convert(PreviewRequest, body), settings_here().zone).fires(SystemClock().now_us())
 
 
 def _of_schedule(database: str | None, typed: str, n: int) -> list[schemas.PreviewedFire]:

@@ -40,9 +40,9 @@ def _outcomes() -> list[str]:
 
 
 def field_names() -> list[str]:
-    from hanbeon.surfaces.schedules.body import FIELDS
+    from hanbeon.surfaces.schedules.schemas import NamedSettings
 
-    return [field for field in FIELDS if field != "task_id"]
+    return list(NamedSettings.__struct_fields__)
 
 
 Schedule = Annotated[
