@@ -452,10 +452,10 @@ class App:
                 'work there, or say executor="thread" and look at ctx.stopping'
             )
         executors.insert(0, DeliveryExecutor(self.store, http, blocking))  # It ends before what it stands on.
-        side = outgoing(self.store, settings, self.clock)
+        pools = [outgoing(self.store, settings, self.clock)]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
-        return Worker(*given_to, name=name, source=source, side=side, schedules=schedules)
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes

@@ -36,6 +36,7 @@ def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
         Settings(),
         clock,
         tasks=lambda: ["work"],
+        slots=lambda: 10,
         running=lambda: 0,
         start=lambda job, _: started.append(job),
     )

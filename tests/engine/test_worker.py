@@ -187,7 +187,7 @@ async def test_events_of_a_stop_reach_the_body_before_its_lease(kit: TestKit) ->
         try:
             await asyncio.Event().wait()
         finally:
-            causes.extend(attempt.cause for attempt in kit.worker.holdings)
+            causes.extend(attempt.cause for attempt in kit.worker.attempts)
 
     await kit.app.enqueue(work)
     await kit.start_ready()
@@ -288,14 +288,14 @@ async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_th
         await app.enqueue(work)
         async with asyncio.timeout(10):
             await asked.wait()
-        monkeypatch.setattr(worker, "_hand_back", _at_once)  # As if its time were over.
+        monkeypatch.setattr("hanbeon.engine.worker.hand_back", _at_once)  # As if its time were over.
         async with asyncio.timeout(10):
             await worker.stop()
         await asyncio.sleep(0)
         left = [task for task in asyncio.all_tasks() if task.get_name().startswith(("end-", "hanbeon-"))]
         assert left == []
-        assert len(worker.holdings) == 0
+        assert len(worker.attempts) == 0
 
 
-async def _at_once() -> None:
+async def _at_once(*_: Any) -> None:
     return

@@ -141,4 +141,4 @@ async def test_a_cycle_of_one_office_counts_no_others_jobs(desk: Desk) -> None:
     other = await desk.offices.create({"name": "other"})
     done = await desk.offices.process(other.id)
     assert (done.started, done.available_slots) == (0, 3)
-    assert len(desk.kit.worker.holdings) == 1
+    assert len(desk.kit.worker.attempts) == 1

@@ -180,7 +180,8 @@ async def test_deliveries_under_way_to_who_is_removed_end(desk: Desk) -> None:
     async with Web(reply(204)) as web:
         hooks = await listen(desk, web)
         await desk.one()
-        await desk.kit.worker.relay.run_once()
+        (relay,) = [pool.relay for pool in desk.kit.worker.pools if pool.relay is not None]
+        await relay.run_once()
         await desk.kit.app.store.write(lambda tx: tx.fetch("drop_listeners", json.dumps(hooks)))
         await desk.kit.run_all()
         assert web.seen == []
