@@ -87,7 +87,7 @@ async def test_tasks_are_added_changed_and_removed(kit: TestKit, folder: Path) -
     assert instance.tasks == ["more"]
 
 
-async def test_what_runs_goes_on_with_what_it_began_with(kit: TestKit, folder: Path) -> None:
+async def test_reload_leaves_running_jobs_their_task(kit: TestKit, folder: Path) -> None:
     await _reload(kit, folder, _TASK.format("work", "slow"))
     job = await kit.app.enqueue("work")
     await kit.worker.start_ready()
@@ -97,7 +97,7 @@ async def test_what_runs_goes_on_with_what_it_began_with(kit: TestKit, folder: P
     assert await job.result(timeout=1) == "slow"
 
 
-async def test_limits_are_declared_at_the_start_and_when_the_file_is_read_again(kit: TestKit, folder: Path) -> None:
+async def test_limits_are_declared_at_start_and_at_reload(kit: TestKit, folder: Path) -> None:
     await kit.tick()
     assert (await _limits(kit, "mail")).max_concurrent == 5
     await kit.app.configure_queue("mail", max_concurrent=1)
@@ -164,7 +164,7 @@ async def test_settings_that_can_change_do_and_the_others_are_named(
     await kit.worker.settle()
 
 
-async def test_what_the_app_was_given_is_not_changed_by_a_file(folder: Path, kit_url: str) -> None:
+async def test_reload_keeps_settings_passed_to_the_app(folder: Path, kit_url: str) -> None:
     app = App.from_file(write(folder, _FIRST), concurrency=7)
     async with TestKit(app, kit_url) as kit:
         await _reload(kit, folder, f"{_FIRST}[settings]\nconcurrency = 2\n")
@@ -195,7 +195,7 @@ async def test_a_worker_without_a_file_does_nothing(app: App, caplog: pytest.Log
     assert app.tasks.names() == ["own"]
 
 
-async def test_while_the_database_is_away_the_old_stays_and_it_is_tried_again(
+async def test_reload_is_retried_while_the_database_is_down(
     kit: TestKit, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await kit.tick()

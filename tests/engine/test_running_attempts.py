@@ -62,7 +62,7 @@ async def test_a_deadline_stops_the_work_and_is_noted() -> None:
     assert store.noted == [attempt.lease]
 
 
-async def test_a_deadline_stops_the_work_of_an_instance_that_is_cut_off() -> None:
+async def test_guard_stops_overdue_work_without_the_database() -> None:
     clock, attempt = VirtualClock(), new_attempt(timeout=2)
     held = running(clock, attempt, store=Notebook(away=True))
     await clock.advance(2)
@@ -72,7 +72,7 @@ async def test_a_deadline_stops_the_work_of_an_instance_that_is_cut_off() -> Non
     await asyncio.wait_for(attempt.overdue_note, 5)
 
 
-async def test_a_result_on_its_way_is_not_overdue_but_can_lose_its_lease() -> None:
+async def test_settling_attempt_is_not_overdue_but_may_lose_lease() -> None:
     clock, attempt = VirtualClock(), new_attempt(timeout=2)
     held = running(clock, attempt)
     attempt.settling = True
@@ -99,7 +99,7 @@ async def test_learns_whom_to_stop_from_the_database() -> None:
     assert held.held().keys() == {1, 3, 4}
 
 
-async def test_facts_about_an_attempt_that_has_ended_meanwhile_concern_nobody() -> None:
+async def test_learn_ignores_attempts_that_have_ended_meanwhile() -> None:
     old, new = new_attempt(fence=1), new_attempt(fence=2)
     held = running(VirtualClock(), old)
     asked_about = held.held()
@@ -109,7 +109,7 @@ async def test_facts_about_an_attempt_that_has_ended_meanwhile_concern_nobody() 
     assert (old.cause, new.cause) == (None, None)
 
 
-async def test_an_instance_that_takes_its_own_job_again_stops_the_older_attempt() -> None:
+async def test_reclaiming_its_own_job_stops_the_older_attempt() -> None:
     """It was suspended for longer than its lease; recovery and claim were quicker than the guard."""
     older, later = new_attempt(fence=1), new_attempt(fence=2)
     held = running(VirtualClock(), older, later)

@@ -43,7 +43,7 @@ from hanbeon.tasks.result_codes import ResultCodes
         (["make"], {"memory": "1kB"}, "memory: "),
     ],
 )
-def test_what_does_not_fit_is_refused(argv: Any, options: dict[str, Any], message: str) -> None:
+def test_rejects_invalid_commands(argv: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(TaskDefinitionError) as refused:
         command_task("build", argv, options)
     assert message in str(refused.value)
