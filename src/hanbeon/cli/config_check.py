@@ -18,7 +18,7 @@ from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server.jwt import issuer_of
-from hanbeon.settings import Settings, load_settings, misspelt_names, settings_refused, shown, variable_of
+from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
 from hanbeon.tasks.options import did_you_mean
@@ -64,7 +64,7 @@ def _setting(name: str, app: App, here: Settings, database: str | None) -> Setti
 
 async def problems(target: str | None, database: str | None) -> list[HanbeonError]:
     """All that is wrong with the environment and the file; if nothing is, what is wrong with the database."""
-    found: list[HanbeonError] = [*settings_refused()]
+    found: list[HanbeonError] = [*invalid_settings()]
     found += [
         InvalidInput(f"there is no such setting; did you mean {near}?", field=name)
         for name, near in misspelt_names().items()
