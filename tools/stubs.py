@@ -14,6 +14,10 @@ from tools.keywords import formatted
 PATH = Path(__file__).parents[1] / "src/hanbeon/sync/services.pyi"
 _HEAD = '''"""Generated from the services of the surfaces by `make docs`."""
 
+from collections.abc import Callable
+from typing import Any
+
+from hanbeon.surfaces.surface import Surface
 from hanbeon.sync.background import Background
 '''
 _PER_SURFACE = ("keywords", "schemas")
@@ -21,6 +25,8 @@ _BASE = """
 
 class SyncService:
     def __init__(self, background: Background, name: str) -> None: ...
+
+def blocking_methods(surface: Surface) -> dict[str, Callable[..., Any]]: ...
 """
 
 

@@ -40,7 +40,7 @@ __all__ = [
     "weekly",
 ]
 
-# Where each name lives. It is imported when first asked for: the command line must not load two database drivers to
+# Where each name is defined. It is imported on first use: the command line must not load two database drivers to
 # print its help. `tests/cli/test_public_names.py` holds this table against the imports above.
 _HOMES = {
     "App": "app",

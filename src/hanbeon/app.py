@@ -43,8 +43,6 @@ from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
-from hanbeon.surfaces.offices.delivery.executor import DeliveryExecutor
-from hanbeon.surfaces.offices.delivery.worker_pool import outgoing
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
@@ -465,11 +463,14 @@ class App:
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
                 'work there, or say executor="thread" and look at ctx.stopping'
             )
-        executors.insert(0, DeliveryExecutor(self.store, http, blocking))  # It ends before what it stands on.
-        side = outgoing(self.store, settings, self.clock)
+        for surface in self.surfaces:
+            if surface.executor is not None:
+                # First, because it ends before the executors it stands on.
+                executors.insert(0, load(surface.executor)(self.store, http, blocking))
+        pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
-        return Worker(*given_to, name=name, source=source, side=side, schedules=schedules)
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
 
     def _given(self, **changes: Any) -> dict[str, Any]:
         return self.settings.model_dump() | changes

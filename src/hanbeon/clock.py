@@ -1,4 +1,4 @@
-"""The two clocks of an instance: a wall clock, which only SQLite asks, and a monotonic one for leases and deadlines."""
+"""The two clocks of an instance: a wall clock, which only SQLite uses, and a monotonic one for leases and deadlines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
 
 class Clock(Protocol):
-    """What the engine asks of time. PostgreSQL uses its own wall clock and never calls `now_us`."""
+    """The clocks the engine uses. PostgreSQL has its own wall clock and never calls `now_us`."""
 
     def now_us(self) -> int:
         """The instant, in microseconds since 1970 UTC."""
@@ -31,7 +31,7 @@ class Clock(Protocol):
 class SystemClock:
     """The host's clocks.
 
-    CLOCK_BOOTTIME goes on while the machine sleeps, so that a laptop that wakes up knows its leases are gone.
+    CLOCK_BOOTTIME keeps counting while the machine sleeps, so that a laptop that wakes up knows its leases are gone.
     """
 
     def now_us(self) -> int:
@@ -44,12 +44,12 @@ class SystemClock:
 
 
 def micros(seconds: float) -> int:
-    """Seconds as whole microseconds."""
+    """Convert seconds to whole microseconds."""
     return round(seconds * MICROS)
 
 
 def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str | None:
-    """An instant of the database in ISO-8601, in a zone; None stays None."""
+    """Format an instant of the database as ISO-8601 in a time zone; None stays None."""
     if us is None:
         return None
     moment = _EPOCH + dt.timedelta(microseconds=us)
@@ -60,11 +60,11 @@ def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str 
 
 
 def seconds_of(text: str, field: str) -> float:
-    """What somebody means by 90, 90s, 1h30m or 30d, in seconds."""
+    """Parse a duration like 90, 90s, 1h30m or 30d into seconds."""
     text = text.strip()
     if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
         return float(text)
     parts = _PART.findall(text)
     if not parts or _PART.sub("", text).strip():
-        raise InvalidInput(f"{text!r} is not a duration; write 90s, 15m, 1h30m or 30d", field=field)
+        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {text!r}", field=field)
     return sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -1,11 +1,11 @@
 """Every error a caller can meet: a stable code, a transport-free kind, and a message that names the remedy.
 
 HanbeonError
-├── InvalidInput        the caller's words do not fit; nothing was written
+├── InvalidInput        the caller's input is invalid; nothing was written
 ├── NotFound            no such job, queue, task …
-├── Conflict            the thing is there, but in a state that forbids the move
+├── Conflict            the object exists, but its state forbids the operation
 ├── Unavailable         the database or a server cannot be used now, or at this version
-└── WorkFailed          what a task's body says, or what waiting for a job learned
+└── WorkFailed          raised by a task's body, or by waiting for a job that did not succeed
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import ClassVar
 
 
 class Kind(enum.Enum):
-    """What went wrong, free of any transport; each surface maps it to its own status once."""
+    """The category of an error, free of any transport; each surface maps it to its own status once."""
 
     INVALID = "invalid"
     NOT_FOUND = "not_found"
@@ -26,7 +26,7 @@ class Kind(enum.Enum):
 
 
 class HanbeonError(Exception):
-    """Something Hanbeon refuses or reports."""
+    """Base class of all errors that Hanbeon raises."""
 
     code: ClassVar[str] = "error"
     kind: ClassVar[Kind] = Kind.FAILED
@@ -34,7 +34,7 @@ class HanbeonError(Exception):
 
 
 class InvalidInput(HanbeonError):
-    """The input does not fit."""
+    """Invalid input."""
 
     code = "invalid"
     kind = Kind.INVALID
@@ -57,7 +57,7 @@ class TaskDefinitionError(InvalidInput):
 
 
 class ConfigInvalid(InvalidInput):
-    """A configuration file does not fit; nothing of it is in force."""
+    """Invalid configuration file; none of its contents are in force."""
 
     code = "config_invalid"
 
@@ -68,7 +68,7 @@ class ConfigInvalid(InvalidInput):
 
 
 class ArgumentsDoNotFit(InvalidInput):
-    """The arguments do not fit the task's signature."""
+    """The arguments do not match the task's signature."""
 
     code = "arguments_do_not_fit"
 
@@ -133,7 +133,7 @@ class AuthMissing(InvalidInput):
 
 
 class NotFound(HanbeonError):
-    """There is no such thing."""
+    """Not found."""
 
     code = "not_found"
     kind = Kind.NOT_FOUND
@@ -169,7 +169,7 @@ class WebhookNotFound(NotFound):
 
 
 class TaskNotFound(NotFound):
-    """Nobody has registered a task of that name."""
+    """No worker has registered a task of that name."""
 
     code = "task_not_found"
 
@@ -206,7 +206,7 @@ class TokenNotFound(NotFound):
 
 
 class Conflict(HanbeonError):
-    """The state of the thing forbids the move."""
+    """The current state forbids this operation."""
 
     code = "conflict"
     kind = Kind.CONFLICT
@@ -223,14 +223,14 @@ class WrongState(Conflict):
 
 
 class IdAlreadyUsed(Conflict):
-    """The id or idempotency key already made another job."""
+    """The id or idempotency key was already used for another job."""
 
     code = "id_already_used"
 
     def __init__(self, what: str, value: str, job_id: str) -> None:
         self.job_id = job_id
         super().__init__(
-            f"{what} {value!r} already made job {job_id} with other contents; "
+            f"{what} {value!r} was already used for job {job_id} with other contents; "
             "send the same contents again, or choose a new one"
         )
 
@@ -249,7 +249,7 @@ class UniqueKeyTaken(Conflict):
 
 
 class ExecutionUnfinished(Conflict):
-    """The task is not run by hand while one of its executions is unfinished."""
+    """The task cannot be run by hand while one of its executions is unfinished."""
 
     code = "execution_unfinished"
 
@@ -267,8 +267,8 @@ class ScheduleDeclared(Conflict):
 
     def __init__(self, name: str | None) -> None:
         super().__init__(
-            f"schedule {name!r} is declared under that name by code or a file, which would make it again; "
-            "change it there, or delete it and make another"
+            f"schedule {name!r} is declared under that name by code or a file, which would create it again; "
+            "change it there, or delete it and create another"
         )
 
 
@@ -282,13 +282,13 @@ class ScheduleNameTaken(Conflict):
 
 
 class TransactionUndone(Conflict):
-    """Others made it impossible for the caller's transaction to go on; it must be run again."""
+    """The transaction was rolled back because of concurrent changes; run it again."""
 
     code = "transaction_undone"
 
 
 class Changed(Conflict):
-    """The thing has changed since the caller read it; read it again."""
+    """The resource has changed since it was read; read it again."""
 
     code = "changed"
 
@@ -304,14 +304,14 @@ class LeaseLost(Conflict):
 
 
 class Unavailable(HanbeonError):
-    """Something Hanbeon stands on cannot be used."""
+    """A service or library that Hanbeon depends on is unavailable."""
 
     code = "unavailable"
     kind = Kind.UNAVAILABLE
 
 
 class DatabaseUnavailable(Unavailable):
-    """The database does not answer."""
+    """The database is unavailable."""
 
     code = "database_unavailable"
 
@@ -353,31 +353,31 @@ class ExtraMissing(Unavailable):
 
 
 class AppNotOpen(Unavailable):
-    """The App is used before it was opened or after it was closed."""
+    """The App was used before it was opened or after it was closed."""
 
     code = "app_not_open"
 
 
 class TransactionTooLong(Unavailable):
-    """A task or a caller held SQLite's only write lock for longer than it may."""
+    """A transaction held SQLite's only write lock for too long."""
 
     code = "transaction_too_long"
 
 
 class TransactionUnsupported(Unavailable):
-    """This executor cannot lend the task a transaction of the engine."""
+    """This executor cannot share a transaction of the engine with the task."""
 
     code = "transaction_unsupported"
 
 
 class ProcessesUnsupported(Unavailable):
-    """This system cannot keep the promise that a process and everything it started is dead."""
+    """This system cannot guarantee that a process and everything it started is dead."""
 
     code = "processes_unsupported"
 
 
 class WorkFailed(HanbeonError):
-    """Work did not succeed."""
+    """The work did not succeed."""
 
     code = "work_failed"
 
@@ -421,6 +421,6 @@ class JobCancelled(WorkFailed):
 
 
 class WaitTimeout(WorkFailed):
-    """The job did not finish within the time the caller was ready to wait; it goes on."""
+    """The job did not finish within the caller's timeout; it continues."""
 
     code = "wait_timeout"

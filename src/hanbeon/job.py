@@ -1,4 +1,4 @@
-"""A handle on a job: what the caller of `enqueue` holds."""
+"""A handle on a job, as `enqueue` returns it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GATHER = 0.005
 
 
 class Owner(Protocol):
-    """What a handle needs of its App."""
+    """The part of the App that a handle uses."""
 
     @property
     def store(self) -> Store: ...
@@ -32,7 +32,7 @@ class Owner(Protocol):
 
 
 class Job(Generic[R_co]):
-    """A job by its id. Everything is read from the database when asked; nothing here goes stale."""
+    """A job by its id. Every method reads from the database; nothing here goes stale."""
 
     def __init__(self, owner: Owner, job_id: str, task: Task[..., R_co] | None = None, *, created: bool = True) -> None:
         self._owner = owner
@@ -49,34 +49,34 @@ class Job(Generic[R_co]):
         return (await self.record()).state
 
     async def attempts(self) -> list[AttemptRecord]:
-        """The tries that have ended, in order."""
+        """The attempts that have ended, in order."""
         found = await self._owner.store.attempts(self.id)
         if not found:
             await self.record()  # Raises if there is no such job.
         return found
 
     async def log(self, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000) -> LogPage:
-        """What it printed, also while it runs: up to `limit` lines, of one attempt or of all.
+        """Return up to `limit` lines of its log, of one attempt or of all; also while it runs.
 
-        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
         """
         check_log_range(attempt, limit)
         place = LogPlace() if after is None else LogPlace.parse(after)
         return await self._owner.store.log(self.id, attempt, place, limit)
 
     async def blocked_by(self) -> list[str]:
-        """Ids of failed or cancelled jobs it waits for."""
+        """Ids of the failed or cancelled jobs that it waits for."""
         dependencies = await self._owner.store.dependencies(self.id)
         if not dependencies:
             await self.record()  # Raises if there is no such job.
         return [dep.id for dep in dependencies if dep.state in (State.FAILED, State.CANCELLED)]
 
     async def cancel(self) -> State:
-        """Cancel it; `running` means that its work has been told to stop."""
+        """Cancel it; `running` means that its work has been asked to stop."""
         return await self._owner.store.cancel(self.id)
 
     async def wait(self, timeout: float | None = None) -> JobRecord:
-        """Until the job has ended, however it did."""
+        """Wait until the job has ended, in whatever state."""
         arrived = asyncio.Event()
         poll = _FIRST_POLL
         try:
@@ -90,13 +90,13 @@ class Job(Generic[R_co]):
                         with contextlib.suppress(TimeoutError):
                             async with asyncio.timeout(poll):
                                 await arrived.wait()
-                                await asyncio.sleep(_GATHER)  # Hints come with every commit of anybody.
+                                await asyncio.sleep(_GATHER)  # Hints come with every commit of any process.
                         poll = min(_LONGEST_POLL, poll * 2)
         except TimeoutError:
-            raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it goes on") from None
+            raise WaitTimeout(f"job {self.id} has not finished within {timeout} s; it continues") from None
 
     async def result(self, timeout: float | None = None) -> R_co:
-        """What the task returned; raises JobFailed or JobCancelled if it did not."""
+        """Wait for the task's return value; raises JobFailed or JobCancelled if there is none."""
         record = await self.wait(timeout)
         if record.state is State.FAILED:
             raise JobFailed(self.id, record.failure_type or "error", record.error_message or "")

@@ -10,20 +10,20 @@ import structlog
 
 
 def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """A logger that says nothing below a warning until somebody asks for more, and never writes to stdout by itself."""
+    """Return a logger that is silent below WARNING until logging is configured, and never writes to stdout itself."""
     logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
-        logging.getLogger(name), processors=[_hand_over], wrapper_class=structlog.stdlib.BoundLogger
+        logging.getLogger(name), processors=[_forward], wrapper_class=structlog.stdlib.BoundLogger
     )
     return logger
 
 
-def hearing(name: str, level: int = logging.INFO) -> Callable[[], bool]:
-    """Tells whether an entry would be written at all: where they come by the thousand, making them costs too much."""
+def log_enabled(name: str, level: int = logging.INFO) -> Callable[[], bool]:
+    """Return a check for whether an entry would be written: building thousands in vain costs too much."""
     logger = logging.getLogger(name)
     return lambda: structlog.is_configured() or logger.isEnabledFor(level)
 
 
-def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:
+def _forward(logger: logging.Logger, method: str, event: Any) -> Any:
     if structlog.is_configured():
         try:
             getattr(structlog.get_logger(logger.name), method)(**event)
@@ -35,6 +35,6 @@ def _hand_over(logger: logging.Logger, method: str, event: Any) -> Any:
     if not logger.isEnabledFor(level):
         raise structlog.DropEvent
     error = event.pop("exc_info", None)
-    words = [str(event.pop("event")), *(f"{key}={value!r}" for key, value in event.items())]
+    parts = [str(event.pop("event")), *(f"{key}={value!r}" for key, value in event.items())]
     # As an argument: a stray % in a value is not a format.
-    return ("%s", " ".join(words)), {"exc_info": error}
+    return ("%s", " ".join(parts)), {"exc_info": error}

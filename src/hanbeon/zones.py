@@ -1,4 +1,4 @@
-"""Time zones by name: one rule for schedules, settings and whoever else takes one."""
+"""Time zones by name: one rule for schedules, settings and every other input."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from hanbeon.errors import InvalidInput
 
-# What these mean differs from machine to machine, or is no place at all.
+# Their meaning differs from machine to machine, or they name no place at all.
 _NOT_ZONES = frozenset({"localtime", "posixrules", "Factory"})
 
 
 @lru_cache(maxsize=1_024)
 def zone_of(name: str) -> ZoneInfo:
-    """The zone of a name from the IANA list; another is refused with the nearest ones."""
+    """Return the IANA zone of that name; an unknown one is rejected with the nearest names."""
     if name in _known():
         return ZoneInfo(name)
-    raise InvalidInput(f"{name[:60]!r} is not a time zone{_hint(name[:60])}", field="timezone")
+    raise InvalidInput(f"must be an IANA time zone, got {name[:60]!r}{_hint(name[:60])}", field="timezone")
 
 
 @lru_cache(maxsize=1)
@@ -27,7 +27,7 @@ def _known() -> frozenset[str]:
 
 def _hint(name: str) -> str:
     if name[:1] in ("+", "-") or name.upper().startswith(("UTC+", "UTC-", "GMT+", "GMT-")):
-        return ": an offset alone does not say what happens in summer; name a place like Asia/Seoul, or UTC"
+        return "; an offset alone has no daylight saving rules: use a place like Asia/Seoul, or UTC"
     by_fold = {known.casefold(): known for known in sorted(_known())}
     by_place = {folded.rpartition("/")[2]: known for folded, known in by_fold.items() if "/" in folded}
     folded = name.strip().casefold().replace(" ", "_")

@@ -200,7 +200,7 @@ async def test_an_idempotency_key_makes_one_job_for_ever(kit: TestKit) -> None:
     again = await kit.app.enqueue(note.call("x"), idempotency_key="order-1")
     assert (again.id, again.created) == (first.id, False)
     assert await again.result(20) == "X"
-    with pytest.raises(IdAlreadyUsed, match=r"idempotency_key 'order-1' already made job .* with other contents; send"):
+    with pytest.raises(IdAlreadyUsed, match=r"'order-1' was already used for job .* with other contents; send"):
         await kit.app.enqueue(note.call("z"), idempotency_key="order-1")
     assert ran == ["x"]
 

@@ -168,7 +168,8 @@ async def test_the_grace_fits_into_the_lease(given: dict[str, Any], grace: float
 
 def test_rejects_grace_longer_than_the_lease_allows() -> None:
     with pytest.raises(
-        InvalidInput, match=r"20 s do not fit into a lease of 30 s.*use 7.5 at the most, or a lease of 80"
+        InvalidInput,
+        match=r"must be at most 7.5, .* lease of 30 s, got 20; .* raise the lease to 80",
     ):
         App(stop_grace=20)
 

@@ -69,7 +69,7 @@ async def test_waiting_ends_and_the_job_goes_on(kit: TestKit) -> None:
         return "done"
 
     job = await kit.app.enqueue(work)
-    with pytest.raises(WaitTimeout, match=f"job {job.id} has not finished within 0.05 s; it goes on"):
+    with pytest.raises(WaitTimeout, match=f"job {job.id} has not finished within 0.05 s; it continues"):
         await job.result(0.05)
     await kit.run_all()
     assert await job.result(20) == "done"

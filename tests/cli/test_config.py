@@ -169,7 +169,7 @@ cron = "0 3 * * *"
     assert done.returncode == 2
     first = json.loads(done.stdout)["problems"][0]
     assert (first["code"], first["field"], first["line"]) == ("config_invalid", "settings.lease", 2)
-    assert first["message"].startswith("hanbeon.toml: settings.lease: 'soon' is not a duration; write 90s")
+    assert first["message"].startswith("hanbeon.toml: settings.lease: must be a duration like 90s")
 
 
 def test_check_looks_up_schedule_tasks_despite_other_problems(tmp_path: Path) -> None:

@@ -15,9 +15,7 @@ async def test_the_lease_counts_from_before_the_claim_was_sent() -> None:
 
 
 @pytest.mark.parametrize(("stop_seconds", "give_up_at"), [(0.0, 127.0), (5.0, 122.0)])
-async def test_the_work_is_given_up_before_the_lease_ends_with_time_to_stop(
-    stop_seconds: float, give_up_at: float
-) -> None:
+async def test_guard_gives_up_before_the_lease_ends(stop_seconds: float, give_up_at: float) -> None:
     attempt = new_attempt(claimed_at=100.0, lease=30.0, executor=HandExecutor(stop_seconds))
     assert attempt.give_up_at == give_up_at
     attempt.renewed(sent_at=110.0, lease_seconds=30.0)
@@ -44,7 +42,7 @@ async def test_the_first_cause_stands() -> None:
     assert not attempt.stoppable
 
 
-async def test_a_lost_lease_overrides_every_other_cause_and_is_told_once() -> None:
+async def test_lost_lease_overrides_every_other_stop_cause_once() -> None:
     attempt, work = new_attempt(), HandWork()
     attempt.begin(work, 0.0)
     attempt.stop(StopCause.CANCELLED)

@@ -36,6 +36,7 @@ def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
         Settings(),
         clock,
         tasks=lambda: ["work"],
+        slots=lambda: 10,
         running=lambda: 0,
         start=lambda job, _: started.append(job),
     )
@@ -63,7 +64,7 @@ async def test_a_lane_that_gave_less_than_asked_is_not_gone_back_to() -> None:
     assert lanes.asked == [None, None]
 
 
-async def test_what_has_come_is_first_looked_for_where_the_last_was_and_then_everywhere() -> None:
+async def test_hint_claims_the_last_lane_first_and_then_all_lanes() -> None:
     lanes = Lanes()
     asking = claimer(lanes, VirtualClock())
     await asking.run_once()
@@ -76,7 +77,7 @@ async def test_what_has_come_is_first_looked_for_where_the_last_was_and_then_eve
     assert lanes.asked == [None, FIRST, None, FIRST, None, FIRST, None]
 
 
-async def test_what_comes_while_it_asks_ends_the_memory() -> None:
+async def test_hint_during_a_claim_forgets_the_lane_position() -> None:
     lanes = Lanes()
     asking = claimer(lanes, VirtualClock())
     lanes.meanwhile = asking.look_again

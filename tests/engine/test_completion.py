@@ -83,7 +83,7 @@ async def test_a_batch_has_its_limit() -> None:
     assert [len(batch) for batch in store.batches] == [500, 500, 100]
 
 
-async def test_what_was_refused_is_none_and_the_others_are_not() -> None:
+async def test_refused_report_is_none_and_others_are_settled() -> None:
     store = SlowStore(lambda reports: accepted([each for each in reports if each.seq != 2]))
     store.gate.set()
     async with completing(store) as completion:
@@ -91,7 +91,7 @@ async def test_what_was_refused_is_none_and_the_others_are_not() -> None:
     assert [answer and answer.seq for answer in answers] == [1, None, 3]
 
 
-async def test_the_late_report_of_a_lost_attempt_is_not_answered_for_the_one_that_followed() -> None:
+async def test_late_report_does_not_answer_the_next_attempt() -> None:
     store = SlowStore(lambda reports: accepted([each for each in reports if each.fence == 2]))
     store.gate.set()
     async with completing(store) as completion:
@@ -101,7 +101,7 @@ async def test_the_late_report_of_a_lost_attempt_is_not_answered_for_the_one_tha
     assert good.fence == 2
 
 
-async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes_on() -> None:
+async def test_flush_fails_all_waiters_while_the_database_is_down() -> None:
     def away(reports: Sequence[CompletionReport]) -> list[Completed]:
         store.answer = accepted
         raise DatabaseUnavailable("gone")
@@ -114,7 +114,7 @@ async def test_a_database_that_is_away_is_told_to_all_who_wait_and_the_loop_goes
         assert await settle(completion, report(1)) is not None
 
 
-async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> None:
+async def test_an_invalid_report_does_not_fail_the_others() -> None:
     def picky(reports: Sequence[CompletionReport]) -> list[Completed]:
         if any(each.seq == 2 for each in reports):
             raise ValueError("a report that no database takes")
@@ -127,7 +127,7 @@ async def test_one_report_that_cannot_be_taken_does_not_fail_the_others() -> Non
     assert [type(answer) for answer in answers] == [Completed, ValueError, Completed]
 
 
-async def test_who_waits_is_told_when_the_worker_stops() -> None:
+async def test_stop_fails_those_who_wait_for_a_flush() -> None:
     store = SlowStore()
     async with completing(store) as completion:
         waiting = asyncio.create_task(settle(completion, report(1)))
@@ -146,7 +146,7 @@ async def test_a_waiter_that_has_gone_does_not_disturb() -> None:
         assert await stays is not None
 
 
-async def test_a_flush_that_is_never_answered_ends_with_the_first_lease_and_the_loop_goes_on() -> None:
+async def test_unanswered_flush_times_out_with_the_first_lease() -> None:
     store = SlowStore()
     async with completing(store) as completion:
         with pytest.raises(TimeoutError):

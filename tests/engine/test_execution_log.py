@@ -68,7 +68,7 @@ async def test_a_manual_run_that_fails_is_told_with_its_tries(
     assert (ended["execution"], ended["schedule"], ended["scheduled_at"]) == (made.execution_id, None, None)
 
 
-async def test_an_execution_whose_instance_died_is_told_by_who_recovers_it(
+async def test_recovery_logs_the_execution_of_a_dead_instance(
     timetable: Timetable, entries: list[dict[str, Any]]
 ) -> None:
     kit = timetable.kit
@@ -81,7 +81,7 @@ async def test_an_execution_whose_instance_died_is_told_by_who_recovers_it(
     timetable.gates.hold.set()
 
 
-async def test_fires_that_pass_are_one_entry_with_numbers_and_details_below_it(
+async def test_passed_fires_are_one_entry_with_details_at_debug(
     timetable: Timetable, entries: list[dict[str, Any]]
 ) -> None:
     schedule = await timetable.make()

@@ -80,7 +80,7 @@ async def test_an_attempt_that_prints_nothing_has_no_log() -> None:
     assert not attempt.is_plain
 
 
-async def test_many_attempts_are_written_together_and_not_at_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_logs_of_many_attempts_are_written_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000.0
     monkeypatch.setattr("hanbeon.engine.logs._now", lambda: now)
     world = World()
@@ -98,7 +98,7 @@ async def test_many_attempts_are_written_together_and_not_at_every_line(monkeypa
     assert world.rows.told == [[1, 2, 3]]
 
 
-async def test_the_end_of_an_attempt_writes_at_once_and_for_others_that_end() -> None:
+async def test_end_of_an_attempt_writes_its_log_at_once() -> None:
     world = World()
     world.rows.gate.clear()
     logs = [world.said(seq, b"no end") for seq in (1, 2, 3)]
@@ -110,7 +110,7 @@ async def test_the_end_of_an_attempt_writes_at_once_and_for_others_that_end() ->
     assert all(log.is_clean for log in logs)
 
 
-async def test_what_could_not_be_written_is_written_again_with_what_follows() -> None:
+async def test_unwritten_lines_are_written_again_with_the_next() -> None:
     world = World(DatabaseUnavailable("away"))
     log = world.said()
     with pytest.raises(DatabaseUnavailable):
@@ -121,7 +121,7 @@ async def test_what_could_not_be_written_is_written_again_with_what_follows() ->
     assert log.is_clean
 
 
-async def test_a_log_that_cannot_be_written_is_given_up_before_the_lease_is(caplog: pytest.LogCaptureFixture) -> None:
+async def test_unwritable_log_is_given_up_before_the_lease(caplog: pytest.LogCaptureFixture) -> None:
     world = World(*[DatabaseUnavailable("away")] * 1_000)
     log = world.said()
     loop = asyncio.get_running_loop()
@@ -146,7 +146,7 @@ async def test_a_database_that_hangs_is_not_waited_for_longer(caplog: pytest.Log
     assert "log_lost" in caplog.text
 
 
-async def test_what_the_loop_could_not_write_it_writes_later() -> None:
+async def test_loop_retries_lines_it_could_not_write() -> None:
     world = World(DatabaseUnavailable("away"))
     log = world.said()
     await asyncio.sleep(0.06)
@@ -177,7 +177,7 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(caplog: pytest.L
     assert all(log.is_clean for log in logs)
 
 
-async def test_what_is_printed_after_the_end_is_dropped() -> None:
+async def test_output_after_the_end_is_dropped() -> None:
     world = World()
     attempt = world.attempt()
     attempt.settling = True

@@ -60,9 +60,7 @@ def sleeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.mark.parametrize("error", [DatabaseUnavailable("gone"), TimeoutError("slow")])
-async def test_backs_off_while_the_database_is_away_and_starts_anew_when_it_is_back(
-    error: Exception, sleeps: list[float]
-) -> None:
+async def test_backs_off_while_the_database_is_down_then_resets(error: Exception, sleeps: list[float]) -> None:
     steps = Steps(*[error] * 7, AGAIN, error)
     running = asyncio.create_task(Loop("test", steps).run())
     await until(steps.done)
@@ -70,9 +68,7 @@ async def test_backs_off_while_the_database_is_away_and_starts_anew_when_it_is_b
     await ended(running)
 
 
-async def test_the_back_off_is_spread_so_that_instances_do_not_come_back_together(
-    monkeypatch: pytest.MonkeyPatch, sleeps: list[float]
-) -> None:
+async def test_back_off_has_jitter(monkeypatch: pytest.MonkeyPatch, sleeps: list[float]) -> None:
     monkeypatch.setattr("random.uniform", lambda low, high: low)
     steps = Steps(*[DatabaseUnavailable("gone")] * 8)
     running = asyncio.create_task(Loop("test", steps).run())
@@ -182,7 +178,7 @@ async def test_ends_at_once_when_cancelled(step: Callable[[], Awaitable[float]])
     await ended(running)
 
 
-async def test_a_wake_up_together_with_the_cancellation_does_not_swallow_it() -> None:
+async def test_wake_up_does_not_swallow_a_cancellation() -> None:
     loop = Loop("test", in_its_pause)
     running = asyncio.create_task(loop.run())
     await turns()

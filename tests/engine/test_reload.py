@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App, State
-from hanbeon.engine.reload import AT_ONCE
+from hanbeon.engine.reload import RELOADABLE
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest
 from hanbeon.testing import TestKit
@@ -87,7 +87,7 @@ async def test_tasks_are_added_changed_and_removed(kit: TestKit, folder: Path) -
     assert instance.tasks == ["more"]
 
 
-async def test_what_runs_goes_on_with_what_it_began_with(kit: TestKit, folder: Path) -> None:
+async def test_reload_leaves_running_jobs_their_task(kit: TestKit, folder: Path) -> None:
     await _reload(kit, folder, _TASK.format("work", "slow"))
     job = await kit.app.enqueue("work")
     await kit.worker.start_ready()
@@ -97,7 +97,7 @@ async def test_what_runs_goes_on_with_what_it_began_with(kit: TestKit, folder: P
     assert await job.result(timeout=1) == "slow"
 
 
-async def test_limits_are_declared_at_the_start_and_when_the_file_is_read_again(kit: TestKit, folder: Path) -> None:
+async def test_limits_are_declared_at_start_and_at_reload(kit: TestKit, folder: Path) -> None:
     await kit.tick()
     assert (await _limits(kit, "mail")).max_concurrent == 5
     await kit.app.configure_queue("mail", max_concurrent=1)
@@ -152,8 +152,8 @@ async def test_settings_that_can_change_do_and_the_others_are_named(
     await _reload(kit, folder, text)
     (instance,) = await kit.app.instances()
     assert instance.capacity == 2
-    assert kit.worker._claimer.settings.concurrency == kit.worker._settings.concurrency == 2
-    assert kit.worker._upkeep.settings.retention == 86_400
+    assert kit.worker.main.slots == kit.worker._settings.concurrency == 2
+    assert kit.worker._maintenance.settings.retention == 86_400
     assert kit.worker._settings.lease == 30
     (told,) = [record.getMessage() for record in caplog.records if "restart_needed" in record.getMessage()]
     assert "settings=['database_url', 'lease']" in told
@@ -164,7 +164,7 @@ async def test_settings_that_can_change_do_and_the_others_are_named(
     await kit.worker.settle()
 
 
-async def test_what_the_app_was_given_is_not_changed_by_a_file(folder: Path, kit_url: str) -> None:
+async def test_reload_keeps_settings_passed_to_the_app(folder: Path, kit_url: str) -> None:
     app = App.from_file(write(folder, _FIRST), concurrency=7)
     async with TestKit(app, kit_url) as kit:
         await _reload(kit, folder, f"{_FIRST}[settings]\nconcurrency = 2\n")
@@ -183,7 +183,7 @@ async def test_a_task_that_goes_to_another_folder_does_not_lead_astray(
 
 
 def test_only_settings_are_changed_at_once() -> None:
-    assert set(App().settings.model_dump()) >= AT_ONCE
+    assert set(App().settings.model_dump()) >= RELOADABLE
 
 
 async def test_a_worker_without_a_file_does_nothing(app: App, caplog: pytest.LogCaptureFixture) -> None:
@@ -195,7 +195,7 @@ async def test_a_worker_without_a_file_does_nothing(app: App, caplog: pytest.Log
     assert app.tasks.names() == ["own"]
 
 
-async def test_while_the_database_is_away_the_old_stays_and_it_is_tried_again(
+async def test_reload_is_retried_while_the_database_is_down(
     kit: TestKit, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await kit.tick()
@@ -234,12 +234,12 @@ async def test_a_claim_under_way_brings_no_job_of_a_task_that_is_gone(
             return answered
 
         monkeypatch.setattr(app.store, "claim", slow_claim)
-        claiming = asyncio.ensure_future(worker.claim.run_once())
+        claiming = asyncio.ensure_future(worker.main.claim.run_once())
         await asked.wait()
         write(folder, "")
         worker.reload_soon()
         entering = asyncio.Event()
-        at_rest = worker._claimer.at_rest
+        at_rest = worker.main.claimer.at_rest
 
         @contextlib.asynccontextmanager
         async def noticed() -> AsyncIterator[None]:
@@ -247,7 +247,7 @@ async def test_a_claim_under_way_brings_no_job_of_a_task_that_is_gone(
             async with at_rest():
                 yield
 
-        monkeypatch.setattr(worker._claimer, "at_rest", noticed)
+        monkeypatch.setattr(worker.main.claimer, "at_rest", noticed)
         reloading = asyncio.ensure_future(worker.reload.run_once())
         await entering.wait()
         answer.set()

@@ -45,13 +45,13 @@ async def test_changes_of_the_file_are_declared(kit: TestKit, tmp_path: Path) ->
     assert instance.schedules == ["hourly", "nightly"]
 
 
-async def test_a_task_and_the_arguments_of_its_schedule_change_together(kit: TestKit, tmp_path: Path) -> None:
+async def test_task_and_its_schedules_arguments_change_together(kit: TestKit, tmp_path: Path) -> None:
     await _reload(kit, tmp_path, _TASK.replace("day", "month") + _NIGHTLY.replace("day =", "month ="))
     (schedule,) = (await kit.app.schedules.list()).items
     assert schedule.args == {"month": "today"}
 
 
-async def test_what_the_file_no_longer_declares_stays_and_is_told(
+async def test_schedule_missing_from_the_file_stays_and_is_logged(
     kit: TestKit, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     await _reload(kit, tmp_path, _TASK)

@@ -27,7 +27,7 @@ class Leases:
 )
 async def test_a_lease_that_was_passed_over_is_renewed_soon(renewed: set[int], lost: set[int], pause: float) -> None:
     store, clock = cast(Store, Leases(LeaseFacts(renewed, lost, set()))), VirtualClock()
-    holdings = RunningAttempts(store, clock, idle_seconds=5)
+    attempts = RunningAttempts(store, clock, idle_seconds=5)
     for seq in (1, 2):
-        holdings.add(new_attempt(seq=seq))
-    assert await Renewer(store, holdings, load_settings(lease=30), clock).renew() == pause
+        attempts.add(new_attempt(seq=seq))
+    assert await Renewer(store, attempts, load_settings(lease=30), clock).renew() == pause

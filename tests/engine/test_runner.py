@@ -42,7 +42,7 @@ CASES = [(cause, outcome, told) for cause, rows in CLASSIFIED.items() for outcom
 
 
 @pytest.mark.parametrize(("cause", "outcome", "told"), CASES)
-async def test_what_the_database_is_told(
+async def test_outcome_written_to_the_database(
     cause: StopCause | None, outcome: Outcome | None, told: Outcome | None
 ) -> None:
     attempt = new_attempt()
@@ -145,7 +145,7 @@ async def test_and_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
     assert world.store.told == [RETURNED], "by then the job may be somebody else's"
 
 
-async def test_arguments_that_no_longer_fit_fail_the_job_without_running_it() -> None:
+async def test_invalid_arguments_fail_the_job_without_running_it() -> None:
     world = World(True, args='{"number": "one"}')
     await world.run()
     assert world.executor.started == []
@@ -159,7 +159,7 @@ async def test_arguments_that_no_longer_fit_fail_the_job_without_running_it() ->
     ("cause", "told"),
     [(StopCause.SHUTDOWN, [HANDED_BACK]), (StopCause.CANCELLED, [HANDED_BACK]), (StopCause.LEASE_LOST, [])],
 )
-async def test_what_is_stopped_before_it_began_never_begins(cause: StopCause, told: list[Outcome]) -> None:
+async def test_attempt_stopped_before_it_began_never_begins(cause: StopCause, told: list[Outcome]) -> None:
     world = World(True)
     world.attempt.stop(cause)
     await world.run()
@@ -206,7 +206,7 @@ async def test_interrupted_by_a_shutdown_is_no_failure(
     assert record.retry_count == (1 if state is State.PENDING else 0)
 
 
-async def test_a_job_cancelled_while_its_success_is_written_with_children_is_cancelled(kit: TestKit) -> None:
+async def test_cancel_wins_over_a_success_with_children(kit: TestKit) -> None:
     @kit.app.task
     async def parent(ctx: Context) -> None:
         await ctx.enqueue(parent.call())

@@ -29,7 +29,7 @@ class Notebook:
         return True
 
 
-def holdings(clock: VirtualClock, *attempts: Attempt, store: object | None = None) -> RunningAttempts:
+def running(clock: VirtualClock, *attempts: Attempt, store: object | None = None) -> RunningAttempts:
     held = RunningAttempts(cast(Store, store or NoStore()), clock, idle_seconds=IDLE)
     for attempt in attempts:
         attempt.begin(HandWork(), clock.monotonic())
@@ -39,7 +39,7 @@ def holdings(clock: VirtualClock, *attempts: Attempt, store: object | None = Non
 
 async def test_work_is_given_up_in_time_without_the_database() -> None:
     clock, attempt = VirtualClock(), new_attempt()
-    held = holdings(clock, attempt)
+    held = running(clock, attempt)
     assert await held.guard() == IDLE
     await clock.advance(LEASE * 0.9 - 1)
     assert await held.guard() == 1.0, "the next look is when it matters"
@@ -52,7 +52,7 @@ async def test_work_is_given_up_in_time_without_the_database() -> None:
 
 async def test_a_deadline_stops_the_work_and_is_noted() -> None:
     clock, store, attempt = VirtualClock(), Notebook(), new_attempt(timeout=2)
-    held = holdings(clock, attempt, store=store)
+    held = running(clock, attempt, store=store)
     assert await held.guard() == 2.0
     await clock.advance(2)
     assert await held.guard() == IDLE
@@ -62,9 +62,9 @@ async def test_a_deadline_stops_the_work_and_is_noted() -> None:
     assert store.noted == [attempt.lease]
 
 
-async def test_a_deadline_stops_the_work_of_an_instance_that_is_cut_off() -> None:
+async def test_guard_stops_overdue_work_without_the_database() -> None:
     clock, attempt = VirtualClock(), new_attempt(timeout=2)
-    held = holdings(clock, attempt, store=Notebook(away=True))
+    held = running(clock, attempt, store=Notebook(away=True))
     await clock.advance(2)
     await held.guard()
     assert attempt.cause is StopCause.DEADLINE
@@ -72,9 +72,9 @@ async def test_a_deadline_stops_the_work_of_an_instance_that_is_cut_off() -> Non
     await asyncio.wait_for(attempt.overdue_note, 5)
 
 
-async def test_a_result_on_its_way_is_not_overdue_but_can_lose_its_lease() -> None:
+async def test_settling_attempt_is_not_overdue_but_may_lose_lease() -> None:
     clock, attempt = VirtualClock(), new_attempt(timeout=2)
-    held = holdings(clock, attempt)
+    held = running(clock, attempt)
     attempt.settling = True
     await clock.advance(3)
     await held.guard()
@@ -87,7 +87,7 @@ async def test_a_result_on_its_way_is_not_overdue_but_can_lose_its_lease() -> No
 async def test_learns_whom_to_stop_from_the_database() -> None:
     clock = VirtualClock()
     cancelled, lost, fine, settling = attempts = [new_attempt(seq=seq) for seq in range(1, 5)]
-    held = holdings(clock, *attempts)
+    held = running(clock, *attempts)
     settling.settling = True
     held.learn(held.held(), LeaseFacts(renewed={3}, lost={2, 4}, stop={1, 4}))
     assert [each.cause for each in (cancelled, lost, fine, settling)] == [
@@ -99,9 +99,9 @@ async def test_learns_whom_to_stop_from_the_database() -> None:
     assert held.held().keys() == {1, 3, 4}
 
 
-async def test_facts_about_an_attempt_that_has_ended_meanwhile_concern_nobody() -> None:
+async def test_learn_ignores_attempts_that_have_ended_meanwhile() -> None:
     old, new = new_attempt(fence=1), new_attempt(fence=2)
-    held = holdings(VirtualClock(), old)
+    held = running(VirtualClock(), old)
     asked_about = held.held()
     held.remove(old)
     held.add(new)
@@ -109,10 +109,10 @@ async def test_facts_about_an_attempt_that_has_ended_meanwhile_concern_nobody() 
     assert (old.cause, new.cause) == (None, None)
 
 
-async def test_an_instance_that_takes_its_own_job_again_stops_the_older_attempt() -> None:
+async def test_reclaiming_its_own_job_stops_the_older_attempt() -> None:
     """It was suspended for longer than its lease; recovery and claim were quicker than the guard."""
     older, later = new_attempt(fence=1), new_attempt(fence=2)
-    held = holdings(VirtualClock(), older, later)
+    held = running(VirtualClock(), older, later)
     assert older.lost
     assert later.cause is None
     assert len(held) == 2, "both use a slot until they have ended"

@@ -96,7 +96,7 @@ async def test_a_claim_under_way_when_the_worker_stops_strands_nothing(
     assert [attempt.status for attempt in await job.attempts()] == [AttemptStatus.RELEASED]
 
 
-async def test_a_thread_that_does_not_listen_does_not_hold_the_worker_up(app_url: str) -> None:
+async def test_stop_does_not_wait_for_a_thread_that_ignores_it(app_url: str) -> None:
     async with App(app_url, shutdown_grace=0, lease=3) as app:
         started, go = threading.Event(), threading.Event()
 
@@ -115,9 +115,7 @@ async def test_a_thread_that_does_not_listen_does_not_hold_the_worker_up(app_url
             go.set()
 
 
-async def test_a_database_that_does_not_answer_does_not_hold_the_worker_up(
-    app_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_does_not_wait_for_an_unresponsive_database(app_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with App(app_url, lease=1.5, shutdown_grace=0) as app:
 
         @app.task
@@ -187,7 +185,7 @@ async def test_events_of_a_stop_reach_the_body_before_its_lease(kit: TestKit) ->
         try:
             await asyncio.Event().wait()
         finally:
-            causes.extend(attempt.cause for attempt in kit.worker.holdings)
+            causes.extend(attempt.cause for attempt in kit.worker.attempts)
 
     await kit.app.enqueue(work)
     await kit.start_ready()
@@ -269,9 +267,7 @@ async def test_an_idle_worker_does_not_wake_itself(app: App, monkeypatch: pytest
             assert counter.count <= 3 + 2 * (time.monotonic() - began), "one that wakes itself asks hundreds of times"
 
 
-async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_the_worker_stops(
-    app_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_leaves_no_task_of_an_unacknowledged_result(app_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with App(app_url, lease=1.5, shutdown_grace=0) as app:
         asked = asyncio.Event()
 
@@ -288,14 +284,14 @@ async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_th
         await app.enqueue(work)
         async with asyncio.timeout(10):
             await asked.wait()
-        monkeypatch.setattr(worker, "_hand_back", _at_once)  # As if its time were over.
+        monkeypatch.setattr("hanbeon.engine.worker.hand_back", _at_once)  # As if its time were over.
         async with asyncio.timeout(10):
             await worker.stop()
         await asyncio.sleep(0)
         left = [task for task in asyncio.all_tasks() if task.get_name().startswith(("end-", "hanbeon-"))]
         assert left == []
-        assert len(worker.holdings) == 0
+        assert len(worker.attempts) == 0
 
 
-async def _at_once() -> None:
+async def _at_once(*_: Any) -> None:
     return

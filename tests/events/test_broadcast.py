@@ -47,7 +47,7 @@ async def _hear(follower: Follower, number: int) -> list[Delivered]:
     return heard
 
 
-async def test_what_was_before_comes_first_and_what_comes_follows(app: App, crowd: Broadcast) -> None:
+async def test_past_events_come_first_then_new_ones(app: App, crowd: Broadcast) -> None:
     before = await _make(app, 3)
     await _make(app, 2, OTHER)
     with crowd.following(QUEUE, words, 0) as follower:
@@ -61,7 +61,7 @@ async def test_what_was_before_comes_first_and_what_comes_follows(app: App, crow
         assert [told.data for told in await _hear(follower, 2)] == [now[1], *after]
 
 
-async def test_whoever_joins_while_others_write_misses_nothing_and_gets_nothing_twice(
+async def test_joining_during_writes_misses_and_repeats_nothing(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower_module, "WAITING_MOST", 7)  # So that some are slow, too.
@@ -92,7 +92,7 @@ async def test_whoever_joins_while_others_write_misses_nothing_and_gets_nothing_
         assert [told.id for told in heard] == sorted({told.id for told in heard})
 
 
-async def test_a_slow_one_is_told_of_a_gap_keeps_little_and_loses_nothing(
+async def test_slow_subscriber_gets_a_gap_and_loses_nothing(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower_module, "WAITING_MOST", 5)
@@ -193,7 +193,7 @@ def _reads(crowd: Broadcast) -> bool:
     return crowd._reader is not None
 
 
-async def test_whoever_is_ahead_of_everything_does_not_drag_others_along(app: App, crowd: Broadcast) -> None:
+async def test_subscriber_ahead_of_all_does_not_move_the_others(app: App, crowd: Broadcast) -> None:
     with crowd.following(QUEUE, words, 10**12) as ahead, crowd.following(QUEUE, words, 0) as other:
         await _turn(ahead)
         made = await _make(app, 3)
@@ -201,7 +201,7 @@ async def test_whoever_is_ahead_of_everything_does_not_drag_others_along(app: Ap
         await _turn(ahead)
 
 
-async def test_what_is_pruned_holds_up_nobody(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pruned_events_hold_up_no_subscriber(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     await _make(app, 3)
     with crowd.following(QUEUE, words, 0) as follower:
         await _hear(follower, 3)
@@ -249,9 +249,7 @@ async def _last(app: App) -> int:
     return await app.store.last_event_id()
 
 
-async def test_a_database_that_is_away_for_a_while_costs_nobody_an_event(
-    app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_database_outage_loses_no_event(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     with crowd.following(QUEUE, words, await _last(app)) as follower:
         await _turn(follower)
         number: Callable[..., Awaitable[int]] = app.store.number_events

@@ -35,7 +35,7 @@ def shell(script: str) -> Task[..., Any]:
 
 
 @pytest.mark.parametrize(("kind", "clean"), KINDS)
-async def test_nothing_is_left_of_a_command_that_ignores_sigterm_and_of_its_grandchildren(
+async def test_kills_a_command_that_ignores_sigterm_and_descendants(
     commands: CommandBench, journal: Journal, kind: str, clean: bool
 ) -> None:
     started = commands.start(body(bodies.stubborn, journal=str(journal), kind=kind, clean=clean))
@@ -49,7 +49,7 @@ async def test_nothing_is_left_of_a_command_that_ignores_sigterm_and_of_its_gran
 
 
 @pytest.mark.parametrize("task", [bodies.busy, bodies.asleep, bodies.frozen], ids=lambda task: task.name)
-async def test_what_no_handler_interrupts_is_killed_too(
+async def test_kills_work_that_no_handler_interrupts(
     commands: CommandBench, journal: Journal, task: Task[..., Any]
 ) -> None:
     started = commands.start(body(task, journal=str(journal)))
@@ -88,7 +88,7 @@ async def test_a_command_that_ends_at_sigterm_waits_for_no_grace(journal: Journa
     await commands.executor.close()
 
 
-async def test_one_that_had_ended_before_it_was_stopped_keeps_its_result(commands: CommandBench) -> None:
+async def test_body_that_ended_before_its_stop_keeps_its_result(commands: CommandBench) -> None:
     started = commands.start(shell("""echo '{"result": 1}' >&3"""), journal="")
     session = started._work._session  # type: ignore[attr-defined]
     await until("it has ended", lambda: session.leader is not None and not psutil.pid_exists(session.leader))
@@ -97,7 +97,7 @@ async def test_one_that_had_ended_before_it_was_stopped_keeps_its_result(command
 
 
 @pytest.mark.parametrize("kind", bodies.LEAVES)
-async def test_what_a_command_leaves_running_is_dead_before_its_end_is_told(
+async def test_processes_left_by_a_command_die_before_its_end(
     commands: CommandBench, journal: Journal, kind: str
 ) -> None:
     assert await commands.run(body(bodies.leaves_behind, journal=str(journal), kind=kind)) == Returned()

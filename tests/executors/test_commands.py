@@ -119,7 +119,7 @@ RAISED = [
 
 
 @pytest.mark.parametrize(("script", "outcome"), RAISED)
-async def test_what_an_exit_code_means(commands: CommandBench, script: str, outcome: Outcome) -> None:
+async def test_exit_code_meaning(commands: CommandBench, script: str, outcome: Outcome) -> None:
     codes = {3: {"type": "bad_input", "permanent": True}, "4": "success"}
     assert await commands.run(shell(script, exit_codes=codes)) == outcome
 
@@ -136,7 +136,9 @@ SAID = [
 
 @pytest.mark.parametrize("protocol", ["descriptor", "stdout"])
 @pytest.mark.parametrize(("lines", "outcome"), SAID)
-async def test_what_a_command_says(commands: CommandBench, protocol: str, lines: str, outcome: Outcome) -> None:
+async def test_protocol_messages_of_a_command(
+    commands: CommandBench, protocol: str, lines: str, outcome: Outcome
+) -> None:
     where, prefix = (">&3", "") if protocol == "descriptor" else ("", "::hanbeon ")
     lines = "\\n".join(prefix + line if line else "" for line in lines.split("\\n"))
     task = shell(f"echo before; printf '{lines}\\n' {where}; echo after", protocol=protocol)
@@ -144,7 +146,7 @@ async def test_what_a_command_says(commands: CommandBench, protocol: str, lines:
     assert commands.printed().split() == [b"before", b"after"]
 
 
-async def test_what_is_printed_is_not_said_unless_the_task_wants_it(commands: CommandBench) -> None:
+async def test_stdout_is_not_parsed_unless_the_task_enables_it(commands: CommandBench) -> None:
     assert await commands.run(shell("""echo '::hanbeon {"result": "forged"}'""")) == Returned()
     assert b"forged" in commands.printed()
 
@@ -165,7 +167,7 @@ async def test_progress_is_the_latest(commands: CommandBench) -> None:
 @pytest.mark.parametrize(
     "line", ["nonsense", "[]", "{}", '{"result": 1, "progress": 2}', '{"resul": 1}', '{"retry_in": -1}', "\\200\\377"]
 )
-async def test_what_is_not_understood_fails_the_job(commands: CommandBench, line: str) -> None:
+async def test_invalid_protocol_message_fails_the_job(commands: CommandBench, line: str) -> None:
     outcome = await commands.run(shell(f"printf '{line}\\n' >&3"))
     assert isinstance(outcome, Raised)
     assert outcome.failure_type == "invalid"

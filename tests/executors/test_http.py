@@ -39,7 +39,7 @@ def failure(outcome: Outcome | None) -> Raised:
     return outcome
 
 
-async def test_what_is_sent(caller: Caller) -> None:
+async def test_request_contents(caller: Caller) -> None:
     async with Web(json_reply('{"ok": true}')) as web:
         assert await caller.call(f"{web.url}/hook?v=1", {"a": [1, "é"]}) == Returned('{"ok":true}')
     (seen,) = web.seen
@@ -92,7 +92,7 @@ async def test_headers_of_the_task_replace_those_that_may_be(caller: Caller, mon
     ]
 
 
-async def test_a_secret_that_is_not_there_fails_the_job_and_nothing_is_sent(caller: Caller) -> None:
+async def test_missing_secret_fails_the_job_and_sends_nothing(caller: Caller) -> None:
     async with Web() as web:
         outcome = failure(await caller.call(web.url, headers={"Authorization": "${HANBEON_TEST_NOT_THERE}"}))
     assert outcome.message.startswith("the variable HANBEON_TEST_NOT_THERE is not set")
@@ -164,7 +164,7 @@ async def test_failures_say_what_the_server_said(caller: Caller, status: int, ex
     assert (outcome.failure_type, outcome.message) == (failure_type, message.format(f"POST {web.url}/"))
 
 
-async def test_what_is_said_at_length_is_told_in_short(caller: Caller) -> None:
+async def test_long_error_body_is_shortened(caller: Caller) -> None:
     assert len(failure(await outcome_of(caller, reply(500, "x" * 60_000))).message) < 300
     assert len(failure(await outcome_of(caller, reply(500, "x" * 600_000))).message) < 300
 
@@ -204,7 +204,7 @@ async def test_when_to_ask_again(caller: Caller, headers: dict[str, str], second
     assert outcome.retry_after_us == seconds * 1_000_000
 
 
-async def test_a_date_without_another_is_read_on_the_clock_of_this_machine(caller: Caller) -> None:
+async def test_retry_after_date_falls_back_to_the_local_clock(caller: Caller) -> None:
     at = dt.datetime.now(dt.UTC) + dt.timedelta(minutes=10)
     said = reply(503, headers={"Retry-After": email.utils.format_datetime(at, usegmt=True)})
     assert 590_000_000 < failure(await outcome_of(caller, said)).retry_after_us <= 600_000_000
@@ -343,7 +343,7 @@ async def test_stopping_closes_the_connection_before_it_is_done(caller: Caller, 
             await web.left.wait()
 
 
-async def test_a_call_that_is_stopped_before_its_first_step_is_never_made(caller: Caller) -> None:
+async def test_call_stopped_before_its_first_step_is_never_made(caller: Caller) -> None:
     async with Web() as web:
         running = caller.start(web.url)
         running.stop(StopCause.SHUTDOWN)

@@ -44,7 +44,7 @@ def failure(outcome: Outcome | None) -> Raised:
         ("PUT", 308, ("PUT", b'{"a":1}')),
     ],
 )
-async def test_what_is_sent_on(caller: Caller, method: str, status: int, then: tuple[str, bytes]) -> None:
+async def test_redirect_contents(caller: Caller, method: str, status: int, then: tuple[str, bytes]) -> None:
     async with Web(to("next?x=1#top", status), json_reply("1")) as web:
         outcome = await caller.call(f"{web.url}/a/b", {"a": 1}, method=method)
         assert isinstance(outcome, Returned)

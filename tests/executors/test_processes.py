@@ -291,6 +291,6 @@ async def test_a_log_goes_through_the_engine_in_order(bench: Bench) -> None:
     assert b"".join(heard.said) == b"".join(b"line %d\n" % number for number in range(1, 5_001))
 
 
-async def test_who_goes_on_talking_is_not_heard_and_does_no_harm(bench: Bench) -> None:
+async def test_messages_after_a_breach_are_ignored(bench: Bench) -> None:
     """A word after the end would be a breach, and cost the process; it is used again instead."""
     assert len({result(await bench.run(bodies.gossiping)) for _ in range(5)}) == 1

@@ -28,7 +28,7 @@ async def test_a_sleeping_body_is_killed_and_has_no_outcome(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize(("kind", "clean"), KINDS)
-async def test_nothing_is_left_of_a_body_that_ignores_sigterm_and_of_its_grandchildren(
+async def test_kills_a_body_that_ignores_sigterm_and_its_descendants(
     bench: Bench, journal: Journal, kind: str, clean: bool
 ) -> None:
     started = bench.start(bodies.stubborn, journal=str(journal), kind=kind, clean=clean)
@@ -44,7 +44,7 @@ async def test_nothing_is_left_of_a_body_that_ignores_sigterm_and_of_its_grandch
 @pytest.mark.parametrize(
     "task", [bodies.busy, bodies.backtrack, bodies.asleep, bodies.frozen], ids=lambda task: task.name
 )
-async def test_what_no_handler_interrupts_is_killed_too(bench: Bench, journal: Journal, task: Task[..., Any]) -> None:
+async def test_kills_work_that_no_handler_interrupts(bench: Bench, journal: Journal, task: Task[..., Any]) -> None:
     started = bench.start(task, journal=str(journal))
     processes = await numbers(journal, 1)
     if task is bodies.frozen:
@@ -56,9 +56,7 @@ async def test_what_no_handler_interrupts_is_killed_too(bench: Bench, journal: J
     assert bench.work() == []
 
 
-async def test_what_is_stopped_before_its_body_began_waits_for_no_grace(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_before_the_body_began_needs_no_grace(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANBEON_TEST_JOURNAL", str(journal))
     bench = Bench(lease=240, stop_grace=60)
     started = bench.start(slow_module.never, backend={"lease": 240.0}, journal=str(journal))
@@ -81,9 +79,7 @@ async def test_a_guardian_that_is_stuck_is_replaced(bench: Bench, monkeypatch: p
 
 
 @pytest.mark.parametrize("kind", bodies.LEAVES)
-async def test_what_a_body_leaves_running_is_dead_before_its_end_is_told(
-    bench: Bench, journal: Journal, kind: str
-) -> None:
+async def test_processes_left_by_a_body_die_before_its_end(bench: Bench, journal: Journal, kind: str) -> None:
     assert await bench.run(bodies.leaves_behind, journal=str(journal), kind=kind) == Returned('"returned"')
     assert not any(alive(pid) for pid in await numbers(journal, 1))
     assert bench.work() == []
@@ -121,7 +117,7 @@ async def test_a_killed_guardian_leaves_nothing(bench: Bench, journal: Journal) 
     assert bench.supervisor.pid != first.pid
 
 
-async def test_with_guardian_and_keeper_killed_together_the_engine_looks_itself(bench: Bench, journal: Journal) -> None:
+async def test_engine_sweeps_when_both_supervisors_are_killed(bench: Bench, journal: Journal) -> None:
     """By session and by the marker in the environment: nobody is left who could know its descendants."""
     started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon")
     processes = await numbers(journal)

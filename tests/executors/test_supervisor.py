@@ -96,7 +96,7 @@ async def test_a_polite_program_is_not_killed(supervisor: SupervisorClient) -> N
     assert (str(end), end.by) == ("was killed by SIGTERM", "stop")
 
 
-async def test_it_ends_when_its_parent_does_although_a_copy_of_its_socket_is_open() -> None:
+async def test_ends_with_its_parent_despite_a_copied_socket() -> None:
     """Whatever the engine's process forks holds a copy of it."""
     program = (
         "import asyncio, os, sys, time\n"

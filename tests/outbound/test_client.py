@@ -23,7 +23,7 @@ async def get(client: OutboundClient, url: str, *, allow_private: bool = False, 
         return answer.status
 
 
-async def test_what_was_checked_is_what_is_connected_to() -> None:
+async def test_connects_to_the_address_that_was_checked() -> None:
     """The name leads inside when it is asked a second time: it is not asked a second time."""
     names = Names(rebinding_test=[[PUBLIC], [INSIDE]])
     async with Web() as web:
@@ -58,7 +58,7 @@ async def test_a_name_with_any_address_inside_is_refused(addresses: Sequence[str
     assert network.reached == []
 
 
-async def test_a_connection_of_a_task_that_may_is_not_reused_by_one_that_may_not() -> None:
+async def test_private_connections_are_not_reused_by_public_only_tasks() -> None:
     async with Web() as web:
         client = OutboundClient(Names(inside_test=[[INSIDE]]), keep=5, network=Routes({INSIDE: web}))
         for _ in range(2):
@@ -78,7 +78,7 @@ async def test_the_next_address_is_tried() -> None:
         await client.close()
 
 
-async def test_a_name_server_that_is_silent_is_waited_for_no_longer_than_said() -> None:
+async def test_silent_name_server_is_limited_by_connect_timeout() -> None:
     async def never(host: str, port: int) -> Sequence[str]:
         await asyncio.Event().wait()
         return []

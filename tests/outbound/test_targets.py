@@ -28,13 +28,13 @@ ALLOWED = Settings().message_schemes
         ("nothing", "nothing://****"),
     ],
 )
-def test_what_is_shown(url: str, shown: str) -> None:
+def test_values_as_shown(url: str, shown: str) -> None:
     assert masked(url).startswith(shown)
     for secret in ("p@ss", "ss:w", "geheim", "secret", "abc"):
         assert secret not in masked(url)
 
 
-def test_what_others_say_of_it_is_masked_too() -> None:
+def test_masks_urls_in_messages_of_libraries() -> None:
     url = "mailtos://ada:p4ss@mail.example.org/x?pass=geheim&to=team@example.org"
     said = f"cannot log in to mail.example.org as ada with p4ss ({url}) geheim"
     assert without_secrets(said, url) == (
@@ -52,7 +52,7 @@ def test_kinds_that_were_not_allowed_are_refused(url: str) -> None:
     check_scheme(url, f"{ALLOWED} {url.partition('://')[0]}", "target")
 
 
-def test_all_that_are_allowed_are_known_to_the_library_that_sends() -> None:
+def test_allowed_methods_are_known_to_the_http_library() -> None:
     """In a process of its own: it loads every one of them."""
     program = (
         "import apprise; print(*(name for each in apprise.Apprise().details()['schemas'] "

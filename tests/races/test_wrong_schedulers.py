@@ -28,7 +28,7 @@ FOUND = (AssertionError, asyncpg.UniqueViolationError, IdAlreadyUsed, IndexError
 ROUNDS = 8
 INSTANCES = 3
 KINDS = {"alone": 4, "crowds": 2}
-REFUSED = "never came to this: all that was due|duplicate key|already made job"
+REFUSED = "never came to this: all that was due|duplicate key|already used for job"
 """Errors from the constraints of the database: then nothing proceeds, but nothing is duplicated either."""
 SETTINGS = {"misfire_grace": 1.0, "shutdown_grace": 0.5, "poll": 0.5}
 

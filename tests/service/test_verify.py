@@ -184,7 +184,7 @@ async def test_a_live_database_is_read_as_of_one_instant(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", DOCTORS)
-async def test_what_was_doctored_is_found_out(store: Store, name: str) -> None:
+async def test_verify_finds_a_broken_history(store: Store, name: str) -> None:
     doctor, expected = DOCTORS[name]
     job_id = await doctor(store, await live(store))
     report = await verify(store)
@@ -208,7 +208,7 @@ async def test_pages_neither_hide_nor_double_anything(store: Store, monkeypatch:
     assert codes(await verify(store)) == set(expected)
 
 
-def test_every_code_has_a_doctored_history_a_meaning_and_a_line_in_the_docs() -> None:
+def test_every_code_has_a_broken_history_and_documentation() -> None:
     doctored = {code for _, codes in (*DOCTORS.values(), *SCHEDULE_DOCTORS.values()) for code in codes}
     assert doctored == set(Code) == set(MEANINGS)
     page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text()
@@ -218,7 +218,7 @@ def test_every_code_has_a_doctored_history_a_meaning_and_a_line_in_the_docs() ->
 # Rendering
 
 
-async def test_a_report_shows_rows_and_instants_and_says_what_it_leaves_out(store: Store) -> None:
+async def test_report_shows_rows_and_instants_and_counts_omissions(store: Store) -> None:
     jobs = [NewJob(id=new_id(), task="t", delay_us=HOUR) for _ in range(3)]
     await store.enqueue(jobs)
     await run_sql(store, "UPDATE hanbeon.job SET run_at = $1", 1_500_000)

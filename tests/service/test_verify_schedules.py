@@ -65,7 +65,7 @@ async def test_every_policy_leaves_a_sound_history(kit: TestKit, misfire: str, o
 
 
 @pytest.mark.parametrize("name", SCHEDULE_DOCTORS)
-async def test_what_was_doctored_is_found_out(year: Year, name: str) -> None:
+async def test_verify_finds_a_broken_history(year: Year, name: str) -> None:
     doctor, expected = SCHEDULE_DOCTORS[name]
     schedule_id = await doctor(year)
     report = await _verify(year)
@@ -76,7 +76,7 @@ async def test_what_was_doctored_is_found_out(year: Year, name: str) -> None:
         assert schedule_id in render(report)
 
 
-async def test_what_retention_took_is_not_missed(year: Year) -> None:
+async def test_verify_accepts_pruned_history(year: Year) -> None:
     kit = year.timetable.kit
     year.timetable.gates.hold.set()
     await kit.settle()

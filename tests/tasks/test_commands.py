@@ -22,7 +22,7 @@ from hanbeon.tasks.result_codes import ResultCodes
         (["make"], {"retires": 2}, "did you mean 'retries'"),
         (["make"], {"pass_environment": []}, "a command has no such option"),
         (["make"], {"executor": "thread"}, "a command has no such option"),
-        (["make"], {"timeout": "soon"}, "timeout: 'soon' is not a duration"),
+        (["make"], {"timeout": "soon"}, "timeout: must be a duration"),
         (["make"], {"timeout": -1}, "timeout"),
         (["make"], {"cwd": 3}, "cwd: 3 is no folder"),
         (["make"], {"env": {"A": 1}}, "env.A: use text"),
@@ -43,7 +43,7 @@ from hanbeon.tasks.result_codes import ResultCodes
         (["make"], {"memory": "1kB"}, "memory: "),
     ],
 )
-def test_what_does_not_fit_is_refused(argv: Any, options: dict[str, Any], message: str) -> None:
+def test_rejects_invalid_commands(argv: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(TaskDefinitionError) as refused:
         command_task("build", argv, options)
     assert message in str(refused.value)

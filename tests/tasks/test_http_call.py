@@ -64,7 +64,7 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
         ({"url": URL, "redirects": True}, {}, "redirects: True does not fit"),
         ({"url": URL, "connect_timeout": 0}, {}, "connect_timeout: 0 does not fit"),
         ({"url": URL, "connect_timeout": float("nan")}, {}, "connect_timeout: nan does not fit"),
-        ({"url": URL, "connect_timeout": "soon"}, {}, "connect_timeout: 'soon' is not a duration"),
+        ({"url": URL, "connect_timeout": "soon"}, {}, "connect_timeout: must be a duration"),
         ({"url": URL, "allow_private": "yes"}, {}, "allow_private: 'yes' does not fit; use true or false"),
         ({"url": URL, "status_codes": {"600": "gone"}}, {}, "status_codes: '600' does not fit; use a number from 100"),
         ({"url": URL, "headers": {"Host": "x"}}, {}, "headers.Host: this header is set by Hanbeon"),
@@ -76,7 +76,7 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
         ({"url": URL}, {"timeout": 0}, "timeout: a timeout must be positive"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(told: Any, options: dict[str, Any], words: str) -> None:
+def test_rejects_invalid_calls(told: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(TaskDefinitionError, match=words) as caught:
         http_task("ping", told, options)
     assert "(task 'ping')" in str(caught.value)
@@ -98,7 +98,7 @@ def test_a_misspelt_option_finds_its_neighbour_among_all_of_them() -> None:
         ((101, 300, 302, 304, 400, 404, 409, 410, 422, 451), "invalid"),
     ],
 )
-def test_what_statuses_mean(statuses: tuple[int, ...], meaning: str) -> None:
+def test_status_meaning(statuses: tuple[int, ...], meaning: str) -> None:
     assert {call().meaning(status) for status in statuses} == {ResultCodes(meaning)}
 
 

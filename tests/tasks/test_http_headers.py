@@ -33,7 +33,7 @@ from hanbeon.tasks.http_headers import fill_headers, headers
         ("X-Y: 1", "table of texts"),
     ],
 )
-def test_what_is_refused(told: Any, words: str) -> None:
+def test_rejects_invalid_headers(told: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         headers(told, "headers")
 

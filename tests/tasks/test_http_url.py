@@ -71,14 +71,14 @@ def test_how_an_origin_is_written() -> None:
         (7, "does not fit"),
     ],
 )
-def test_what_is_refused(url: Any, words: str) -> None:
+def test_rejects_invalid_urls(url: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words) as caught:
         Url.of(url, "url")
     assert caught.value.field == "url"
     assert "pass" not in str(caught.value).replace("password", "")
 
 
-def test_what_is_filled_in_is_quoted() -> None:
+def test_quotes_filled_in_values() -> None:
     assert fill("https://e.org/a/{args.x}/b?q={args.x}&f={job.fence}", x="1/2 ?&#%é") == (
         "/a/1%2F2%20%3F%26%23%25%C3%A9/b?q=1%2F2%20%3F%26%23%25%C3%A9&f=3"
     )
@@ -94,7 +94,7 @@ def test_further_arguments_follow_the_query() -> None:
 
 
 @pytest.mark.parametrize("value", ["", ".", "..", "../x", "x/../y", "..\\x", "%2e%2e", "%2e%2e%2fx", "./x"])
-def test_what_would_lead_elsewhere_is_refused(value: str) -> None:
+def test_rejects_urls_that_would_lead_elsewhere(value: str) -> None:
     with pytest.raises(InvalidInput, match="leads elsewhere"):
         fill("https://e.org/users/{args.id}", id=value)
 

@@ -39,7 +39,7 @@ def test_kinds_are_read_from_annotations() -> None:
     ("field", "value"),
     [("number", 1), ("share", 1.5), ("share", 1), ("share", None), ("many", ("a",)), ("on", True), ("word", "")],
 )
-def test_what_fits(field: str, value: Any) -> None:
+def test_accepts_valid_options(field: str, value: Any) -> None:
     check_kinds(KINDS, {field: value})
 
 
@@ -58,7 +58,7 @@ def test_what_fits(field: str, value: Any) -> None:
         ("on", 1, "True or False"),
     ],
 )
-def test_what_does_not_fit(field: str, value: Any, words: str) -> None:
+def test_rejects_invalid_options(field: str, value: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=f"{field}: .* does not fit; use {words}$") as caught:
         check_kinds(KINDS, {field: value})
     assert caught.value.field == field
@@ -89,12 +89,12 @@ def test_durations(duration: float | dt.timedelta, micros: int) -> None:
 
 
 @pytest.mark.parametrize("duration", [float("nan"), float("inf"), 1e20])
-def test_what_no_clock_can_count(duration: float) -> None:
+def test_rejects_times_out_of_range(duration: float) -> None:
     with pytest.raises(InvalidInput, match=r"^timeout: .* are no duration; use a number, at most a hundred years$"):
         duration_us(duration, "timeout")
 
 
-def test_every_option_of_tasks_and_jobs_has_kinds_that_can_be_checked() -> None:
+def test_every_option_has_types_that_can_be_checked() -> None:
     for owner in (JobOptions, TaskOptions):
         for field, kinds in kinds_of(owner).items():
             assert all(isinstance(kind, type) for kind in kinds), field
@@ -118,7 +118,7 @@ def test_sizes(given: int | str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "512", "MB", "-1GB", "1XB", "0.01kB", "9999999999TB", 0, -1, 2**63])
-def test_what_is_no_size(given: int | str) -> None:
+def test_rejects_invalid_sizes(given: int | str) -> None:
     with pytest.raises(InvalidInput, match=r"^memory: "):
         size_bytes(given, "memory")
 

@@ -137,7 +137,7 @@ def test_a_type_that_json_cannot_tell_apart_is_refused() -> None:
         signature(work)
 
 
-def test_a_parameter_that_goes_by_name_only_is_not_taken_by_position() -> None:
+def test_keyword_only_parameters_are_not_taken_by_position() -> None:
     def work(*, a: int, b: int) -> None: ...
 
     with pytest.raises(ArgumentsDoNotFit):

@@ -29,7 +29,7 @@ def test_it_is_filled_in(text: str, filled: str) -> None:
     assert Template(text, "command").fill(VALUES) == filled
 
 
-def test_what_is_filled_in_is_quoted_and_never_read_again() -> None:
+def test_quotes_filled_in_values_and_never_expands_them_again() -> None:
     values = {"args": {"a": "{args.a}/.."}}
     assert Template("a/{args.a}", "url").fill(values, lambda text: text.replace("/", "%2F")) == "a/{args.a}%2F.."
 
@@ -44,7 +44,7 @@ def test_what_is_filled_in_is_quoted_and_never_read_again() -> None:
         ("a\x00b", "NUL"),
     ],
 )
-def test_what_is_no_placeholder_is_refused(text: str, hint: str) -> None:
+def test_rejects_invalid_placeholders(text: str, hint: str) -> None:
     with pytest.raises(InvalidInput, match="command") as refused:
         Template(text, "command")
     assert hint in str(refused.value)

@@ -263,7 +263,7 @@ async def test_a_made_job_is_like_any_other(kit: TestKit) -> None:
     assert await pending.result(20) == 4
 
 
-async def test_a_made_running_job_is_recovered_when_its_lease_has_passed(kit: TestKit) -> None:
+async def test_make_job_running_is_recovered_after_its_lease(kit: TestKit) -> None:
     @kit.app.task(retry_delay=5)
     async def work() -> str:
         return "mine now"

@@ -7,7 +7,7 @@ from pathlib import Path
 from hanbeon.config.file import NAME, SECTIONS, VARIABLE
 from hanbeon.config.tasks import KINDS
 from hanbeon.domain.limits import QueueLimits
-from hanbeon.engine.reload import AT_ONCE
+from hanbeon.engine.reload import RELOADABLE
 from hanbeon.settings import Settings
 from hanbeon.surfaces.schedules.declarations import FIELDS
 from tools.docs.markdown import code, table
@@ -164,7 +164,7 @@ It finds the file as the commands do. Where the file names an `app`, it is that 
 
 
 def render() -> str:
-    at_once = code(name for name in Settings.model_fields if name in AT_ONCE)
+    at_once = code(name for name in Settings.model_fields if name in RELOADABLE)
     return _PAGE.format(
         example_path=_EXAMPLE,
         example=(Path(__file__).parents[2] / _EXAMPLE).read_text(),

@@ -18,7 +18,7 @@ from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
 from hanbeon.server.jwt import issuer_of
-from hanbeon.settings import Settings, load_settings, misspelt_names, settings_refused, shown, variable_of
+from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
 from hanbeon.tasks.options import did_you_mean
@@ -64,7 +64,7 @@ def _setting(name: str, app: App, expected: Settings, database: str | None) -> S
 
 async def problems(target: str | None, database: str | None) -> list[HanbeonError]:
     """Return all problems of the environment and the file; if there are none, those of the database."""
-    found: list[HanbeonError] = [*settings_refused()]
+    found: list[HanbeonError] = [*invalid_settings()]
     found += [
         InvalidInput(f"unknown setting; did you mean {near}?", field=name) for name, near in misspelt_names().items()
     ]

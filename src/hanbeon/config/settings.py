@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from hanbeon.clock import seconds_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
-from hanbeon.settings import FILE, SECRET, Settings, misfits
+from hanbeon.settings import FILE, SECRET, Settings, validation_messages
 from hanbeon.tasks.options import check_names
 
 _SQLITE = "sqlite:///"
@@ -33,7 +33,7 @@ def read_settings(value: Any, reader: Reader) -> dict[str, Any]:
     try:
         Settings(**values)
     except ValidationError as error:
-        for name, message in misfits(error):
+        for name, message in validation_messages(error):
             if name in values:  # Any other comes from the environment, not from this file.
                 del values[name]
                 reader.refuse(InvalidInput(message, field=name), "settings")

@@ -31,11 +31,12 @@ class Claimer:
         clock: Clock,
         *,
         tasks: Callable[[], Sequence[str]],
+        slots: Callable[[], int],
         running: Callable[[], int],
         start: Callable[[Claimed, float], None],
     ) -> None:
-        self._store, self.settings, self._clock = store, settings, clock
-        self._tasks, self._running, self._start = tasks, running, start
+        self._store, self._settings, self._clock = store, settings, clock
+        self._tasks, self._slots, self._running, self._start = tasks, slots, running, start
         self._cursor = 0
         self._place: LanePosition | None = None
         self._place_until = 0.0
@@ -105,15 +106,15 @@ class Claimer:
             return await self._ask()
 
     async def _ask(self) -> float:
-        want = min(_BATCH, self.settings.concurrency - self._running())
+        want = min(_BATCH, self._slots() - self._running())
         tasks = self._tasks()
         if not self.is_open or want <= 0 or not tasks:
-            return self.settings.poll
+            return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor
         behind, guessed = self._next_place(sent_at)
         answer = await self._store.claim(
-            ClaimRequest(self.instance, tasks, want, micros(self.settings.lease), self._cursor, behind)
+            ClaimRequest(self.instance, tasks, want, micros(self._settings.lease), self._cursor, behind)
         )
         self._cursor = answer.cursor
         if answer.place is not None:
@@ -124,4 +125,4 @@ class Claimer:
             self._start(job, sent_at)
         if answer.jobs or answer.cursor or began_at:
             return AGAIN
-        return self.settings.poll * random.uniform(0.8, 1.2)
+        return self._settings.poll * random.uniform(0.8, 1.2)

@@ -11,12 +11,12 @@ from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.domain.schedules.definition import cause_of
 from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.logs import get_logger, hearing
+from hanbeon.logs import get_logger, log_enabled
 from hanbeon.store.operations.complete import Completed, Recovered
 from hanbeon.store.operations.fires import Firing
 
 _log = get_logger("hanbeon.engine")
-_hears_details = hearing("hanbeon.engine", logging.DEBUG)
+_debug_enabled = log_enabled("hanbeon.engine", logging.DEBUG)
 
 
 def tell_start(job: Claimed, zone: ZoneInfo) -> None:
@@ -46,7 +46,7 @@ def tell_fires(fired: Firing, zone: ZoneInfo) -> None:
     if not fired.lines:
         return
     _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)
-    if not _hears_details():
+    if not _debug_enabled():
         return
     for line in fired.lines:
         if line.outcome is not FireOutcome.CREATED:

@@ -1,32 +1,126 @@
-"""Work that a worker does beside its jobs: built-in tasks in slots of their own, and what makes jobs of them."""
+"""Pools: slots of a worker for the jobs of some tasks, claimed, counted and stopped apart from each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
 
-from hanbeon.tasks.task import Task
+from hanbeon.clock import Clock
+from hanbeon.domain.job import Claimed
+from hanbeon.engine.attempt import Attempt
+from hanbeon.engine.claim import Claimer
+from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.events.hub import Hub
+from hanbeon.settings import Settings
+from hanbeon.store.store import Store
+from hanbeon.tasks.registry import Tasks
+
+_GATHER_EVENTS_SECONDS = 0.05
 
 
 class PoolRelay(Protocol):
-    """Makes the jobs of built-in tasks."""
+    """Creates the jobs of a pool's tasks from events."""
 
     @property
     def listening(self) -> bool:
-        """Whether there may be any such jobs soon; while not, nobody looks for them often."""
+        """True while there may be such jobs soon; while it is False, the pool polls rarely."""
         ...
 
     @property
-    def quiet_seconds(self) -> float: ...
+    def quiet_seconds(self) -> float:
+        """The poll interval while nothing listens."""
+        ...
 
-    def look_again(self) -> None: ...
+    def look_again(self) -> None:
+        """Check for new listeners at the next step."""
+        ...
 
     async def run_once(self) -> float: ...
 
 
 class TaskPool(NamedTuple):
-    """`slots`: how many such jobs run at once, whatever else runs: neither kind takes a slot from the other."""
+    """A set of tasks with slots of its own: no other pool takes a slot from it, and it takes none from others."""
 
-    tasks: Mapping[str, Task[..., Any]]
+    name: str
+    tasks: Tasks
+    """Read at each claim, so a live view may change between two."""
     slots: int
-    relay: PoolRelay
+    hint: str
+    """The store's hint that announces work for this pool."""
+    relay: PoolRelay | None = None
+    gather_seconds: float = 0.0
+    """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
+
+
+class Pool:
+    """A `TaskPool` at work: its claimer, and the attempts that take up its slots."""
+
+    def __init__(
+        self,
+        spec: TaskPool,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        begin: Callable[[Pool, Claimed, float], None],
+    ) -> None:
+        self.name, self.tasks, self.slots = spec.name, spec.tasks, spec.slots
+        self.running: set[Attempt] = set()
+        self._hint, self._relay, self._gather_seconds = spec.hint, spec.relay, spec.gather_seconds
+        self.claimer = Claimer(
+            store,
+            settings,
+            clock,
+            tasks=lambda: list(self.tasks),
+            slots=lambda: self.slots,
+            running=lambda: len(self.running),
+            start=lambda job, sent_at: begin(self, job, sent_at),
+        )
+        self.claim = Loop(f"claim_{spec.name}", self._claim)
+        self.relay = None if spec.relay is None else Loop(f"relay_{spec.name}", self._gather_and_relay)
+
+    @property
+    def loops(self) -> list[Loop]:
+        """The loops that bring work into this pool, in the order of the work."""
+        return [self.claim] if self.relay is None else [self.relay, self.claim]
+
+    @contextlib.contextmanager
+    def listening(self, hub: Hub) -> Iterator[None]:
+        """Wake the loops by the hints of other instances and transactions."""
+        with contextlib.ExitStack() as hints:
+            hints.enter_context(hub.calling(self.work_arrived, self._hint))
+            if self.relay is not None:
+                hints.enter_context(hub.calling(self.relay.wake, "event"))
+            yield
+
+    def work_arrived(self) -> None:
+        """Claim at once, from every lane; also relay, for a listener that is new may have caused the hint."""
+        self.check_listeners()
+        self.claimer.look_again()
+        for each in self.loops:
+            each.wake()
+
+    def check_listeners(self) -> None:
+        """Have the next relay step check for listeners, even if there were none lately."""
+        if self._relay is not None:
+            self._relay.look_again()
+
+    def ended(self, attempt: Attempt) -> None:
+        """Free the slot of an attempt."""
+        self.running.discard(attempt)
+        self.claim.wake()
+
+    async def _claim(self) -> float:
+        if self._gather_seconds and self.running:
+            await asyncio.sleep(self._gather_seconds)
+        pause = await self.claimer.run_once()
+        if pause > AGAIN and self._relay is not None and not self._relay.listening:
+            return self._relay.quiet_seconds  # There can hardly be any job.
+        return pause
+
+    async def _gather_and_relay(self) -> float:
+        assert self._relay is not None
+        if self._relay.listening:
+            await asyncio.sleep(_GATHER_EVENTS_SECONDS)  # Hints come with every commit.
+        return await self._relay.run_once()

@@ -11,8 +11,8 @@ from hanbeon.logs import get_logger
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
-_UNTIL_ASKED = 86_400.0
-AT_ONCE = frozenset({"concurrency", "watch", "shutdown_grace", "retention", "prune_every"})
+_UNTIL_REQUESTED = 86_400.0
+RELOADABLE = frozenset({"concurrency", "watch", "shutdown_grace", "retention", "prune_every"})
 """The settings that a running worker can change. The others are built into what it holds."""
 
 
@@ -23,10 +23,10 @@ class Reloader:
         self, source: TaskSource | None, store: Store, put_in_force: Callable[[SourceChange], Awaitable[None]]
     ) -> None:
         self._source, self._store, self._put_in_force = source, store, put_in_force
-        self._asked = False
+        self._requested = False
 
-    def ask(self) -> None:
-        self._asked = True
+    def request(self) -> None:
+        self._requested = True
 
     async def declare(self) -> None:
         """Put the queues' limits in force, where they are declared otherwise than last."""
@@ -35,10 +35,10 @@ class Reloader:
                 _log.info("queue_declared", queue=queue.name, declared=queue.declared)
 
     async def run_once(self) -> float:
-        if self._asked:
-            self._asked = False
+        if self._requested:
+            self._requested = False
             await self._reload()
-        return _UNTIL_ASKED
+        return _UNTIL_REQUESTED
 
     async def _reload(self) -> None:
         if self._source is None:
@@ -53,9 +53,9 @@ class Reloader:
             declared = await self._store.declare_queues(change.queues)
             await self._put_in_force(change)
         except (DatabaseUnavailable, TimeoutError):
-            self._asked = True
+            self._requested = True
             raise
-        waiting = sorted([*(name for name in change.settings if name not in AT_ONCE), *change.also])
+        waiting = sorted([*(name for name in change.settings if name not in RELOADABLE), *change.also])
         if waiting:
             _log.warning("restart_needed", settings=waiting, reason="they cannot change while a worker runs")
         _log.info(
@@ -63,5 +63,5 @@ class Reloader:
             source=self._source.name,
             tasks={how: names for how, names in change.tasks.items() if names},
             queues=[queue.name for queue in declared],
-            settings=sorted(AT_ONCE & change.settings.keys()),
+            settings=sorted(RELOADABLE & change.settings.keys()),
         )

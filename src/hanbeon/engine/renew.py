@@ -11,12 +11,12 @@ from hanbeon.store.store import Store
 
 
 class Renewer:
-    def __init__(self, store: Store, holdings: RunningAttempts, settings: Settings, clock: Clock) -> None:
-        self._store, self._holdings, self.settings, self._clock = store, holdings, settings, clock
+    def __init__(self, store: Store, attempts: RunningAttempts, settings: Settings, clock: Clock) -> None:
+        self._store, self._attempts, self.settings, self._clock = store, attempts, settings, clock
 
     async def renew(self) -> float:
         """Extend every lease held."""
-        held = self._holdings.held()
+        held = self._attempts.held()
         if held:
             leases = [attempt.lease for attempt in held.values()]
             sent_at = self._clock.monotonic()
@@ -24,7 +24,7 @@ class Renewer:
                 facts = await self._store.renew(leases, micros(self.settings.lease))
             for seq in facts.renewed:
                 held[seq].renewed(sent_at, self.settings.lease)
-            self._holdings.learn(held, facts)
+            self._attempts.learn(held, facts)
             if len(facts.renewed | facts.lost) < len(held):
                 # Some were locked, by their own writes perhaps: a job that writes much must not lose its lease.
                 return self.settings.heartbeat / 10
@@ -32,9 +32,9 @@ class Renewer:
 
     async def watch(self) -> float:
         """Look for cancelled and lost jobs between two renewals; an idle instance does not ask."""
-        held = self._holdings.held()
+        held = self._attempts.held()
         if not held:
             return self.settings.poll
         async with asyncio.timeout(self.settings.heartbeat):
-            self._holdings.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
+            self._attempts.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
         return self.settings.watch

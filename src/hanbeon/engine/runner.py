@@ -17,13 +17,13 @@ from hanbeon.engine.completion import Answer, CompletionBuffer
 from hanbeon.engine.execution_log import tell_end, tell_start
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.executor import Call, StopCause, raised
-from hanbeon.logs import get_logger, hearing
+from hanbeon.logs import get_logger, log_enabled
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
 _log = get_logger("hanbeon.engine")
-_is_heard = hearing("hanbeon.engine")
+_log_enabled = log_enabled("hanbeon.engine")
 _RETRY_SECONDS = 0.2
 
 
@@ -60,7 +60,7 @@ class Runner:
             return self._stopped(attempt, raised(error))
         call = Call(task, arguments, attempt, self._max_result_bytes)
         attempt.given_at = now = self._clock.monotonic()
-        if attempt.job.idempotency_key is not None and _is_heard():
+        if attempt.job.idempotency_key is not None and _log_enabled():
             tell_start(attempt.job, attempt.zone)
         work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
         return attempt.begin(work, now)
@@ -151,7 +151,7 @@ class Runner:
             _log.warning("result_refused", job=job.id, attempt=job.fence)
             return
         self.ends[settled.reason] += 1
-        if _is_heard():
+        if _log_enabled():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
             if job.idempotency_key is not None:
                 tell_end(job, settled, attempt.zone)

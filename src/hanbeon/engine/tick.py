@@ -45,23 +45,23 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
         idle = await _until_idle(worker, began + budget - grace_within(budget, settings), stop)
     pruned = await _keep_up(store, settings, began + budget)
     done = worker.done
-    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), worker.trigger.fired)
+    return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), worker.schedule_poller.fired)
 
 
 async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:
     loop = asyncio.get_running_loop()
     while (left := ends_at - loop.time()) > 0 and not stop.is_set():
-        if not len(worker.holdings) and await _nothing_comes(worker) and await worker.end_if_idle():
+        if not len(worker.attempts) and await _nothing_comes(worker) and await worker.end_if_idle():
             return True
-        await worker.holdings.any_left(min(left, _LOOK_SECONDS))
+        await worker.attempts.any_left(min(left, _LOOK_SECONDS))
     return False
 
 
 async def _nothing_comes(worker: Worker) -> bool:
-    for each in worker.bringing:
+    for each in worker.work_loops:
         if await each.run_once() <= AGAIN:
             return False
-    return not len(worker.holdings)
+    return not len(worker.attempts)
 
 
 async def _keep_up(store: Store, settings: Settings, ends_at: float) -> int:

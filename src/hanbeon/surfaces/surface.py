@@ -24,6 +24,8 @@ class Surface(NamedTuple):
     channels: Sequence[Channel] = ()
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that every worker runs in slots of their own."""
+    executor: Reference | None = None
+    """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None
     """`(tx) → Verified`: its part of `hanbeon verify`."""
     docs: str = ""

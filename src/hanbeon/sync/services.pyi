@@ -1,7 +1,7 @@
 """Generated from the services of the surfaces by `make docs`."""
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 from hanbeon.surfaces.offices import keywords as offices_keywords
@@ -11,10 +11,13 @@ from hanbeon.surfaces.schedules import schemas as schedules_schemas
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, random_id
+from hanbeon.surfaces.surface import Surface
 from hanbeon.sync.background import Background
 
 class SyncService:
     def __init__(self, background: Background, name: str) -> None: ...
+
+def blocking_methods(surface: Surface) -> dict[str, Callable[..., Any]]: ...
 
 class SyncOffices(SyncService):
     """`app.offices`, blocking."""

@@ -90,15 +90,15 @@ class TestKit:
     async def tick(self) -> int:
         """One cycle: start what may start now and wait for all that runs; how many jobs ran."""
         await self.start_ready()
-        running = len(self.worker.holdings)
+        running = len(self.worker.attempts)
         await self.settle()
         return running
 
     async def start_ready(self) -> list[Job[Any]]:
         """Start what may start now, without waiting for it: each body has run to its first wait."""
-        before = {attempt.job.seq for attempt in self.worker.holdings}
+        before = {attempt.job.seq for attempt in self.worker.attempts}
         await self.worker.start_ready()
-        return [self.app.job(attempt.job.id) for attempt in self.worker.holdings if attempt.job.seq not in before]
+        return [self.app.job(attempt.job.id) for attempt in self.worker.attempts if attempt.job.seq not in before]
 
     async def settle(self) -> None:
         """Wait, in real time, until every started body has ended and the database knows how."""
@@ -106,7 +106,7 @@ class TestKit:
             async with asyncio.timeout(self._limit):
                 await self.worker.settle()
         except TimeoutError:
-            running = ", ".join(f"{attempt.job.task} ({attempt.job.id})" for attempt in self.worker.holdings)
+            running = ", ".join(f"{attempt.job.task} ({attempt.job.id})" for attempt in self.worker.attempts)
             raise AssertionError(
                 f"still running after {self._limit:g} real seconds: {running}; set what they wait for, advance the "
                 "clock past their timeout, or cancel them"
@@ -139,7 +139,7 @@ class TestKit:
         """
         while seconds > 0:
             step = seconds
-            if len(self.worker.holdings):
+            if len(self.worker.attempts):
                 step = min(seconds, self.app.settings.heartbeat, await self.worker.guard.run_once())
             await self.clock.advance(step)
             seconds -= step
@@ -186,14 +186,14 @@ class TestKit:
     # Inside
 
     async def _feel_it(self) -> None:
-        holdings = self.worker.holdings
-        if not len(holdings):
+        attempts = self.worker.attempts
+        if not len(attempts):
             return
         await self.worker.renew.run_once()
         await self.worker.write_logs()
-        before = sum(attempt.stopping for attempt in holdings)
+        before = sum(attempt.stopping for attempt in attempts)
         await self.worker.guard.run_once()
-        if sum(attempt.stopping for attempt in holdings) > before:
+        if sum(attempt.stopping for attempt in attempts) > before:
             # Work that obeys has stopped before more time passes; work that does not keeps its slot.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_STOP_SECONDS):
@@ -230,7 +230,7 @@ class TestKit:
 
     async def _stop(self) -> None:
         worker = self.worker
-        worker.holdings.stop_all(StopCause.SHUTDOWN)
+        worker.attempts.stop_all(StopCause.SHUTDOWN)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
                 await worker.settle()

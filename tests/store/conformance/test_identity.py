@@ -40,7 +40,7 @@ async def test_the_same_id_is_the_same_job_in_every_state(world: World) -> None:
 async def test_another_body_under_the_same_id_is_refused(world: World) -> None:
     job = new_job(args="[1]")
     await world.enqueue(job)
-    with pytest.raises(IdAlreadyUsed, match=f"id '{job.id}' already made job {job.id}") as refused:
+    with pytest.raises(IdAlreadyUsed, match=f"id '{job.id}' was already used for job {job.id}") as refused:
         await world.enqueue(changed(job, args="[2]"))
     assert refused.value.job_id == job.id
 
@@ -50,7 +50,7 @@ async def test_an_idempotency_key_makes_one_job_whatever_the_id(world: World) ->
     await world.enqueue(job)
     (again,) = await world.enqueue(changed(job, id=new_id()))
     assert (again.id, again.created) == (job.id, False)
-    with pytest.raises(IdAlreadyUsed, match=f"idempotency_key 'once' already made job {job.id}"):
+    with pytest.raises(IdAlreadyUsed, match=f"idempotency_key 'once' was already used for job {job.id}"):
         await world.enqueue(changed(job, id=new_id(), args="[2]"))
     await world.finish(job.id)
     (again,) = await world.enqueue(changed(job, id=new_id()))

@@ -143,4 +143,4 @@ async def test_a_cycle_of_one_office_counts_no_others_jobs(office: OfficeKit) ->
     other = await office.offices.create({"name": "other"})
     done = await office.offices.process(other.id)
     assert (done.started, done.available_slots) == (0, 3)
-    assert len(office.kit.worker.holdings) == 1
+    assert len(office.kit.worker.attempts) == 1

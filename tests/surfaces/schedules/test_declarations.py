@@ -144,7 +144,7 @@ async def test_a_schedule_that_somebody_made_is_adopted_as_it_is(
 async def test_the_name_of_a_declared_schedule_is_its_declarations(deploys: Deploys) -> None:
     await deploys.start(nightly=NIGHTLY)
     for name in ("other", None):
-        with pytest.raises(ScheduleDeclared, match="which would make it again"):
+        with pytest.raises(ScheduleDeclared, match="which would create it again"):
             await deploys.app.schedules.change("nightly", name=name, cron="0 4 * * *")
     assert (await deploys.app.schedules.change("nightly", name="nightly", cron="0 5 * * *")).cron == "0 5 * * *"
 

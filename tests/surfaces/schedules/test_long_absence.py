@@ -35,7 +35,7 @@ async def test_backlog_of_an_hour_is_decided_in_small_steps(timetable: Timetable
 async def test_fires_that_share_a_line_of_the_history_are_counted_each(timetable: Timetable) -> None:
     made = await timetable.make(EACH_SECOND, overlap="allow", misfire="skip")
     await timetable.pass_by(600)
-    assert timetable.kit.worker.trigger.fired == {"created": 61, "missed": 600 - 61}
+    assert timetable.kit.worker.schedule_poller.fired == {"created": 61, "missed": 600 - 61}
     assert len(await timetable.history(made)) < 600
 
 

@@ -12,5 +12,6 @@ SURFACE = Surface(
     operations=OPERATIONS,
     channels=CHANNELS,
     pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
+    executor="hanbeon.surfaces.offices.delivery.executor:DeliveryExecutor",
     docs="offices.md",
 )

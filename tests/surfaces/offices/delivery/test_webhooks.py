@@ -180,7 +180,8 @@ async def test_deliveries_under_way_to_who_is_removed_end(office: OfficeKit) -> 
     async with Web(reply(204)) as web:
         hooks = await listen(office, web)
         await office.one()
-        await office.kit.worker.relay.run_once()
+        (relay,) = [pool.relay for pool in office.kit.worker.pools if pool.relay is not None]
+        await relay.run_once()
         await office.kit.app.store.write(lambda tx: tx.fetch("drop_listeners", json.dumps(hooks)))
         await office.kit.run_all()
         assert web.seen == []

@@ -1,4 +1,4 @@
-"""What every worker can do without being told: the tasks that send messages, with slots of their own, and the relay."""
+"""The pool of the built-in tasks that send messages: every worker has it, with slots of its own and the relay."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.offices.delivery.specs import NotificationSpec, WebhookSpec
 from hanbeon.tasks.task import Task, TaskOptions
 
+_GATHER_SECONDS = 0.01
 _TASKS: dict[str, Task[..., object]] = {
     name: Task(name, spec, TaskOptions())
     for name, spec in (
@@ -21,4 +22,11 @@ _TASKS: dict[str, Task[..., object]] = {
 
 
 def outgoing(store: Store, settings: Settings, clock: Clock) -> TaskPool:
-    return TaskPool(_TASKS, settings.outgoing_concurrency, Relay(store, settings, clock))
+    return TaskPool(
+        name="deliveries",
+        tasks=_TASKS,
+        slots=settings.outgoing_concurrency,
+        hint="outgoing",
+        relay=Relay(store, settings, clock),
+        gather_seconds=_GATHER_SECONDS,
+    )

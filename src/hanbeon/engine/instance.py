@@ -1,0 +1,71 @@
+"""A worker as an instance in the database: registered with its tasks and schedules, kept alive by heartbeats."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from hanbeon.clock import micros
+from hanbeon.engine.schedule_declarer import ScheduleDeclarer
+from hanbeon.executors.executor import Executor
+from hanbeon.settings import Settings
+from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.tasks import follow, register_tasks
+from hanbeon.store.store import Store
+from hanbeon.tasks.registry import Registry, Tasks
+from hanbeon.tasks.task import Task
+from hanbeon.tasks.task_settings import settings_of
+
+
+class ServedTasks(Mapping[str, Task[..., Any]]):
+    """A live view of the registered tasks for which this worker has an executor."""
+
+    def __init__(self, registry: Registry, executors: Mapping[str, Executor]) -> None:
+        self._registry, self._executors = registry, executors
+
+    def __getitem__(self, name: str) -> Task[..., Any]:
+        return self._registry.by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (task.name for task in self._registry if task.executor in self._executors)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Instance:
+    """`id` is the number by which the other instances know this worker; 0 before it is registered."""
+
+    def __init__(self, name: str, store: Store, tasks: Tasks, declarer: ScheduleDeclarer) -> None:
+        self.name, self.id = name, 0
+        self._store, self._tasks, self._declarer = store, tasks, declarer
+
+    async def register(self, settings: Settings) -> None:
+        """Declare the tasks and the schedules, then take a number among the instances."""
+        await self.declare(settings)
+        self.id = await self._store.register(
+            NewInstance(
+                self.name,
+                socket.gethostname(),
+                os.getpid(),
+                version("hanbeon"),
+                list(self._tasks),
+                settings.concurrency,
+                self._declarer.names,
+            )
+        )
+
+    async def declare(self, settings: Settings) -> None:
+        """Put the tasks' settings and the schedules in force, as this worker has them now."""
+        served = {name: settings_of(task.options) for name, task in self._tasks.items()}
+        for job in await self._store.write(lambda tx: register_tasks(tx, served, self.name)):
+            await self._store.write(partial(follow, job=job))
+        await self._declarer.declare(micros(settings.lease))
+
+    async def beat(self, running: int, concurrency: int) -> bool:
+        """Report that this worker is alive; False if the database no longer knows it."""
+        return await self._store.beat(self.id, running, list(self._tasks), concurrency, self._declarer.names)
