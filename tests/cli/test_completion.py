@@ -72,7 +72,7 @@ async def there(database_url: str) -> App:
         for schedule in ("nightly", "once upon a time"):
             await app.schedules.create("report", name=schedule, cron="0 3 * * *")
         for office in ("Seoul", "Busan", "Busan"):
-            await Offices(app).create({"name": office})
+            await Offices(app).create(name=office)
     return app
 
 

@@ -2,19 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
 from hanbeon import App, Context
-from hanbeon.domain.lifecycle import UNFINISHED
-from hanbeon.domain.phases import STATES
-from hanbeon.server.offices import bodies
-from hanbeon.surfaces.offices import body
-from hanbeon.surfaces.offices.config import JobSchedulerConfig
-from hanbeon.surfaces.offices.specs import JobSpec
-from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus
 from tests.server.client import Client, Response, serving
 
 JOB_FIELDS = {
@@ -217,14 +209,3 @@ async def test_repeated_id_is_the_same_job_or_a_conflict(server: Client) -> None
     (first,), (second,) = await _jobs(server, office, job), await _jobs(server, office, job)
     assert first == second
     _problem(await server.post(f"{office}/jobs", {"jobs": [{**job, "title": "two"}]}), 409, "id_already_used")
-
-
-def test_the_description_names_what_the_surface_reads() -> None:
-    def fields(of: type[msgspec.Struct]) -> set[str]:
-        return set(of.__struct_fields__)
-
-    assert fields(bodies.OfficeBody) == set(body.CREATED_WITH)
-    assert fields(bodies.OfficeChange) == set(body.CHANGED_WITH)
-    assert fields(bodies.JobBody) == fields(JobSpec)
-    assert fields(bodies.ConfigChange) == fields(JobSchedulerConfig)
-    assert set(get_args(bodies.Unfinished)) == {status for status in JobStatus if STATES[PHASE[status]] in UNFINISHED}
