@@ -67,7 +67,7 @@ async def follow(place: str, office: str, listeners: int, jobs: int, every: floa
         asked_at: list[float] = []
         for number in range(_WARM_UP + jobs):
             asked_at.append(time.perf_counter())
-            await offices.create_jobs(office, {"jobs": [{"handler": "nothing"}]})
+            await offices.create_jobs(office, jobs=[{"handler": "nothing"}])
             await _until(crowd, number + 1)
             await asyncio.sleep(every)
     waits = [

@@ -39,7 +39,7 @@ def keywords(path: Path) -> str:
     imports: set[str] = {"from typing import TYPE_CHECKING, TypedDict"}
     body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
     lines = sorted(imports)
-    static = [line for line in lines if line.startswith("from hanbeon.")]
+    static = [line for line in lines if ".references import" in line]
     plain = [line for line in lines if line not in static]
     guard = "\n".join(["if TYPE_CHECKING:", *(f"    {line}" for line in static)]) if static else ""
     return formatted("\n".join([_HEAD, *plain, guard, body]), path)

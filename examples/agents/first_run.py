@@ -13,24 +13,22 @@ from hanbeon.surfaces.offices.schemas import Office
 from hanbeon.surfaces.offices.service import Offices
 
 HERE = Path(__file__).parent
-OFFICE = {
-    "name": "Agents",
-    "sessions": {
-        "PO": "product_owner",
-        "Architect": "architect",
-        "FE": "frontend",
-        "BE": "backend",
-        "QA": "tester",
-        "DevOps": "operator",
-    },
-    "config": {"retryBaseDelay": 1_000},  # A second, not a minute: somebody is watching.
+NAME = "Agents"
+SESSIONS = {
+    "PO": "product_owner",
+    "Architect": "architect",
+    "FE": "frontend",
+    "BE": "backend",
+    "QA": "tester",
+    "DevOps": "operator",
 }
+CONFIG = {"retryBaseDelay": 1_000}  # A second, not a minute: somebody is watching.
 
 
 async def open_office(offices: Offices) -> Office:
     """The office of that name; made if it is not there."""
     there = {office.name: office for office in (await offices.list()).items}
-    return there.get("Agents") or await offices.create(OFFICE)
+    return there.get(NAME) or await offices.create(name=NAME, sessions=SESSIONS, config=CONFIG)
 
 
 async def main(server: str) -> None:
@@ -39,7 +37,7 @@ async def main(server: str) -> None:
         offices = Offices(app)
         office = await open_office(offices)
         if not (await offices.jobs(office.id, limit=1)).items:
-            await offices.create_jobs(office.id, json.loads((HERE / "run.json").read_text()))
+            await offices.create_jobs(office.id, **json.loads((HERE / "run.json").read_text()))
     here = f"{server}/api/offices/{office.id}"
     print(f"The office of agents is {here}. While the server runs:")
     print(f"  curl -N {here}/events    # what has happened, and what happens")

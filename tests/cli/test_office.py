@@ -186,7 +186,7 @@ async def test_a_webhook_test_reports_its_outcome(office: Office) -> None:
     async with Web(reply(204)) as web, App(office.url, outbound_allow_private=True, shutdown_grace=0.2) as app:
         url = f"{web.url}/hook"
         hooks = [{"url": url, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}]
-        await Offices(app).create({"name": "Seoul", "webhooks": hooks})
+        await Offices(app).create(name="Seoul", webhooks=hooks)
         waits = await office.read("test-webhook", "Seoul", url)
         assert (waits["type"], waits["status"]) == ("webhook_test", "waiting")
         async with app.worker():

@@ -42,8 +42,8 @@ async def test_creating_requests_are_resent_and_done_once(app: App, kind: str, f
 
 async def test_non_idempotent_requests_are_not_resent(app: App, kind: str) -> None:
     offices = Offices(app)
-    office = await offices.create({"name": "Seoul"})
-    (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+    office = await offices.create(name="Seoul")
+    (job,) = (await offices.create_jobs(office.id, jobs=[{}])).jobs
     await offices.cancel(office.id, job.id)
     async with serving(app) as server, faulty_proxy(server.url, [_CUT]) as proxy, any_client(kind, proxy.url) as call:
         with pytest.raises(Unreachable):
@@ -85,7 +85,7 @@ async def test_a_server_that_is_not_there_yet_is_waited_for(app: App, kind: str)
 async def test_server_death_mid_request_duplicates_no_jobs(
     app: App, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    office = await Offices(app).create({"name": "Seoul"})
+    office = await Offices(app).create(name="Seoul")
 
     died = asyncio.Event()
 
@@ -109,10 +109,10 @@ async def test_server_death_mid_request_duplicates_no_jobs(
 
 async def test_events_resume_over_a_restart_without_loss_or_repeat(app: App, kind: str) -> None:
     offices = Offices(app)
-    office = await offices.create({"name": "Seoul"})
+    office = await offices.create(name="Seoul")
 
     async def more() -> None:
-        jobs = await offices.create_jobs(office.id, {"jobs": [{}, {}]})
+        jobs = (await offices.create_jobs(office.id, jobs=[{}, {}])).jobs
         await offices.cancel(office.id, jobs[0].id)
 
     async with Restartable(app) as server, any_client(kind, server.url) as call:
@@ -125,7 +125,7 @@ async def test_events_resume_over_a_restart_without_loss_or_repeat(app: App, kin
         events = await heard
         there: list[Any] = []
         after = 0
-        while (page := await offices.events(office.id, after)).items:
+        while (page := await offices.events(office.id, after=after)).items:
             there += page.items
             after = page.after
         assert [each.id for each in events] == [each.id for each in there]
@@ -135,7 +135,7 @@ async def test_events_resume_over_a_restart_without_loss_or_repeat(app: App, kin
 
 
 async def test_following_ends_when_the_server_is_away_for_too_long(app: App, kind: str) -> None:
-    office = await Offices(app).create({"name": "Seoul"})
+    office = await Offices(app).create(name="Seoul")
     async with Restartable(app) as server, any_client(kind, server.url, retry_for=0.5) as call:
         heard = asyncio.create_task(call.take(call.client.office(office.id).events(), 1))
         await asyncio.sleep(0.2)

@@ -2,16 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, get_args
+from typing import Any
 
-import msgspec
 import pytest
 
 from hanbeon import App, Context
-from hanbeon.domain.lifecycle import UNFINISHED
-from hanbeon.domain.phases import STATES
-from hanbeon.surfaces.offices import schemas
-from hanbeon.surfaces.offices.vocabulary import PHASE, JobStatus
 from tests.server.client import Client, Response, serving
 
 JOB_FIELDS = {
@@ -214,11 +209,3 @@ async def test_repeated_id_is_the_same_job_or_a_conflict(server: Client) -> None
     (first,), (second,) = await _jobs(server, office, job), await _jobs(server, office, job)
     assert first == second
     _problem(await server.post(f"{office}/jobs", {"jobs": [{**job, "title": "two"}]}), 409, "id_already_used")
-
-
-def test_the_description_names_what_the_surface_reads() -> None:
-    def fields(of: type[msgspec.Struct]) -> set[str]:
-        return set(of.__struct_fields__)
-
-    assert fields(schemas.ConfigChange) == fields(schemas.JobSchedulerConfig)
-    assert set(get_args(schemas.Unfinished)) == {status for status in JobStatus if STATES[PHASE[status]] in UNFINISHED}

@@ -32,7 +32,7 @@ async def test_a_job_of_an_office_that_has_stopped_meanwhile(app: App, begun: as
     offices = Offices(app)
     office = await offices.create(name="Seoul", sessions={"default": "hang"})
     async with app.worker():
-        (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+        (job,) = (await offices.create_jobs(office.id, jobs=[{}])).jobs
         await asyncio.wait_for(begun.wait(), 60)
         answer = await offices.cancel(office.id, job.id)
     assert (answer.job.status, answer.stopping) == ("cancelled", False)

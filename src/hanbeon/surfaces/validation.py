@@ -65,7 +65,7 @@ def validate(kind: type[T], given: Mapping[str, Any]) -> T:
     Structs inside are checked like mappings: one that Python code made by hand has never been validated.
     """
     names = _wire_names(kind)
-    renamed = {names.get(name, name): _unpacked(value) for name, value in given.items() if value is not UNSET}
+    renamed = {names.get(name, name): _checked(value) for name, value in given.items() if value is not UNSET}
     try:
         made = msgspec.convert(renamed, kind)
     except msgspec.ValidationError as error:
@@ -109,14 +109,27 @@ def given_fields(request: msgspec.Struct) -> dict[str, Any]:
     return {name: value for name in request.__struct_fields__ if (value := getattr(request, name)) is not UNSET}
 
 
-def _unpacked(value: Any) -> Any:
-    """Structs, also those in a list, as mappings by the names that JSON uses."""
+_NESTED = (msgspec.Struct, list)
+
+
+def _checked(value: Any) -> Any:
+    """The value; structs in it that break a rule become mappings, in which the rule that they break is found."""
     if isinstance(value, list | tuple):
-        return [_unpacked(each) if isinstance(each, msgspec.Struct) else each for each in value]
-    if isinstance(value, msgspec.Struct):
-        names = _wire_names(type(value))
-        return {names[name]: _unpacked(each) for name, each in given_fields(value).items()}
-    return value
+        return [_checked_struct(each) if isinstance(each, msgspec.Struct) else each for each in value]
+    return _checked_struct(value) if isinstance(value, msgspec.Struct) else value
+
+
+def _checked_struct(struct: msgspec.Struct) -> Any:
+    # One by one: the mappings of a whole batch at once would keep the garbage collector busy.
+    values = zip(struct.__struct_encode_fields__, msgspec.structs.astuple(struct), strict=True)
+    mapping = {
+        name: _checked(value) if isinstance(value, _NESTED) else value for name, value in values if value is not UNSET
+    }
+    try:
+        msgspec.convert(mapping, type(struct))
+    except msgspec.ValidationError:
+        return mapping
+    return struct
 
 
 def _wire_names(kind: Any) -> dict[str, str]:

@@ -64,12 +64,12 @@ class OfficeKit:
         self.id = ""
 
     async def open(self, **body: Any) -> schemas.Office:
-        office = await self.offices.create({"name": "an office", "sessions": SESSIONS} | body)
+        office = await self.offices.create(**({"name": "an office", "sessions": SESSIONS} | body))
         self.id = office.id
         return office
 
     async def make(self, *jobs: dict[str, Any]) -> list[schemas.Job]:
-        return await self.offices.create_jobs(self.id, {"jobs": list(jobs)})
+        return (await self.offices.create_jobs(self.id, jobs=list(jobs))).jobs
 
     async def one(self, **job: Any) -> schemas.Job:
         return (await self.make(job))[0]
@@ -95,7 +95,7 @@ class OfficeKit:
         """Return every event of the office after that id, page by page."""
         found: list[schemas.SchedulerEvent] = []
         while True:
-            page = await self.offices.events(self.id, after)
+            page = await self.offices.events(self.id, after=after)
             found += page.items
             after = page.after
             if not page.more:

@@ -56,11 +56,11 @@ async def test_unfolded_events_are_read_once(office: OfficeKit) -> None:
 
 @pytest.mark.parametrize("folded", [True, False])
 async def test_reader_resumes_from_every_id_with_any_page_size(office: OfficeKit, folded: bool) -> None:
-    """Also within a batch, and from an id of another queue's event."""
-    other = await office.offices.create({"name": "other", "sessions": {"default": "work"}})
+    """Also within a batch, and from an id that is another's."""
+    other = await office.offices.create(name="other", sessions={"default": "work"})
     for count in (1, 5, 2):
         await office.make(*[{}] * count)
-        await office.offices.create_jobs(other.id, {"jobs": [{}] * count})
+        await office.offices.create_jobs(other.id, jobs=[{}] * count)
     await office.kit.run_all()
     await (_fold(office) if folded else office.kit.app.store.number_events())
     events = _of(office, await office.kit.app.store.events_after(0, 1_000))

@@ -40,9 +40,8 @@ async def test_a_reader_resumes_behind_the_last_id_it_saw(office: OfficeKit) -> 
     events = await office.events()
     for place, event in enumerate(events):
         assert await office.events(event.id) == events[place + 1 :]
-    for wrong in (-1, 2**63, True):
-        with pytest.raises(InvalidInput):
-            await office.offices.events(office.id, wrong)
+    with pytest.raises(InvalidInput):
+        await office.offices.events(office.id, after=-1)
 
 
 async def test_others_events_are_passed_over_a_few_pages_at_a_time(

@@ -112,8 +112,8 @@ async def test_single_job_waits_for_a_concurrent_office_change(postgres_url: str
     async with app:
         add_tasks(app)
         offices = Offices(app)
-        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
-        await offices.create_jobs(office.id, {"jobs": [{}, {"handler": "hold"}]})  # Fills the lane cache.
+        office = await offices.create(name="x", sessions={"default": "work"})
+        await offices.create_jobs(office.id, jobs=[{}, {"handler": "hold"}])  # So that the lanes are known.
         other = await asyncpg.connect(postgres_url)
         try:
             async with other.transaction():
@@ -121,9 +121,9 @@ async def test_single_job_waits_for_a_concurrent_office_change(postgres_url: str
                     "UPDATE hanbeon.office SET sessions = $2, version = version + 1 WHERE id = $1",
                     *(office.id, '{"default": "hold"}'),
                 )
-                job_creation = asyncio.create_task(offices.create_jobs(office.id, {"jobs": [{}]}))
+                job_creation = asyncio.create_task(offices.create_jobs(office.id, jobs=[{}]))
                 assert await somebody_waits(postgres_url, job_creation)
-            (made,) = await job_creation
+            (made,) = (await job_creation).jobs
         finally:
             await other.close()
         assert (made.status, (await app.store.job(made.id)).task) == ("ready", "hold")
@@ -135,8 +135,8 @@ async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: 
     async with app:
         add_tasks(app)
         offices = Offices(app)
-        office = await offices.create({"name": "x", "sessions": {"default": "work"}})
-        (job,) = await offices.create_jobs(office.id, {"jobs": [{}]})
+        office = await offices.create(name="x", sessions={"default": "work"})
+        (job,) = (await offices.create_jobs(office.id, jobs=[{}])).jobs
         record = await app.store.job(job.id)
         new = NewJob(id=_id(), task=record.task, queue=record.queue)
         made = await app.store.enqueue_one_in_office(new, office.id, office.version)

@@ -1,5 +1,6 @@
 """Batches of jobs, and reading them."""
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -7,7 +8,7 @@ import pytest
 import uuid_utils
 
 from hanbeon.errors import DependencyCycle, IdAlreadyUsed, InvalidInput, UnknownDependency
-from hanbeon.surfaces.offices.schemas import Edge
+from hanbeon.surfaces.offices.schemas import Edge, JobSpec
 from tests.surfaces.offices.office_kit import OfficeKit
 
 CONTRACT = """
@@ -56,28 +57,14 @@ async def test_jobs_refer_to_jobs_from_before_and_to_chosen_ids(office: OfficeKi
     [
         ([{"key": "a"}, {"key": "a"}], "jobs.key"),
         ([{"depends_on": ["nowhere"]}], "jobs[0].depends_on"),
-        ([{}, {"depends_on": "a"}], "jobs[1].depends_on"),
-        ([{"depends_on": [5]}], "jobs[0].depends_on"),
-        ([{"prio": 5}], "jobs[0].prio"),
         ([{"priority": 2**31}], "jobs[0].priority"),
-        ([{"priority": "1"}], "jobs[0].priority"),
-        ([{"urgent": 1}], "jobs[0].urgent"),
-        ([{"timeout_ms": 0}], "jobs[0].timeout_ms"),
-        ([{"timeout_ms": 10**17}], "jobs[0].timeout_ms"),
-        ([{"max_retries": -1}], "jobs[0].max_retries"),
-        ([{"id": "X"}], "jobs[0].id"),
-        ([{"key": ""}], "jobs[0].key"),
-        ([{"key": "k\x00"}], "jobs[0].key"),
-        ([{"role": "r" * 201}], "jobs[0].role"),
+        ([{"key": "\ud800"}], "jobs[0].key"),
         ([{"task_id": "\ud800"}], "jobs[0].task_id"),
         ([{"title": "\ud800"}], "jobs[0].title"),
-        ([{"title": "t" * 5_000}], "jobs[0].title"),
-        ([{"args": []}], "jobs[0].args"),
+        ([{"title": "가" * 1_500}], "jobs[0].title"),
         ([{"args": {"name": "\ud800"}}], "jobs[0].args"),
         ([{"args": {"name": 10**40}}], "jobs[0].args"),
         ([{"args": {"name": "x" * 2_000_000}}], "jobs[0].args"),
-        ([{"on_dependency_failure": "explode"}], "jobs[0].on_dependency_failure"),
-        (["job"], "jobs[0]"),
     ],
 )
 async def test_one_invalid_job_rejects_the_batch(office: OfficeKit, jobs: list[Any], field: str) -> None:
@@ -88,13 +75,22 @@ async def test_one_invalid_job_rejects_the_batch(office: OfficeKit, jobs: list[A
     assert refusal.field == field
 
 
-async def test_a_batch_is_an_object_with_jobs(office: OfficeKit) -> None:
-    wrong: list[Any] = [{}, {"jobs": {}}, {"jobs": None}, [], {"jobs": [], "more": 1}]
-    for body in wrong:
-        with pytest.raises(InvalidInput):
-            await office.offices.create_jobs(office.id, body)
-    with pytest.raises(InvalidInput, match="too many"):
-        await office.offices.create_jobs(office.id, {"jobs": [{}] * 10_001})
+async def test_jobs_are_made_of_specs_or_mappings(office: OfficeKit) -> None:
+    made = await office.offices.create_jobs(office.id, jobs=[JobSpec(key="a"), {"depends_on": ["a"]}])
+    first, second = made.jobs
+    assert (first.key, second.depends_on) == ("a", [first.id])
+    # One that was made by hand has not been validated yet.
+    refusal = await office.refused(InvalidInput, JobSpec(), JobSpec(timeout_ms=0))
+    assert refusal.field == "jobs[1].timeout_ms"
+
+
+async def test_a_repeated_request_finds_its_jobs(office: OfficeKit) -> None:
+    ids = [_id(), _id()]
+    make = partial(office.offices.create_jobs, office.id, new_id=lambda number: ids[number])
+    first = await make(jobs=[{"key": "a"}, {"depends_on": ["a"]}])
+    assert [job.id for job in first.jobs] == ids
+    assert await make(jobs=[{"key": "a"}, {"depends_on": ["a"]}]) == first
+    assert (await office.offices.stats(office.id)).ready == 1
 
 
 async def test_a_job_that_waits_for_itself_is_a_cycle_of_one(office: OfficeKit) -> None:
@@ -116,9 +112,9 @@ async def test_the_same_id_and_contents_again_are_the_same_job(office: OfficeKit
     body = {"id": _id(), "title": "once", "args": {"name": "x"}}
     first = await office.one(**body)
     await office.kit.run_all()
-    # Sessions and config have changed since: the request is compared, not what they made of it.
-    await office.offices.change(office.id, {"sessions": {"default": "hold"}})
-    await office.offices.change_config(office.id, {"defaultTimeout": 5})
+    # Other sessions and another config since: it is the request that counts, not what they made of it.
+    await office.offices.change(office.id, sessions={"default": "hold"})
+    await office.offices.change_config(office.id, defaultTimeout=5)
     again, new = await office.make(body, {"handler": "hold"})
     assert (again.id, again.status, new.status) == (first.id, "done", "ready")
     await office.refused(IdAlreadyUsed, body | {"title": "twice"})
@@ -139,9 +135,8 @@ async def test_jobs_are_listed_by_status_role_and_task(office: OfficeKit) -> Non
     assert await found(status="failed") == [failed.id]
     assert await found(status=["done", "failed"], task_id="T") == [ready.id, failed.id]
     assert await found(status="done", role="nobody") == []
-    for wrong in ({"status": "running"}, {"role": "\x00"}, {"task_id": "x" * 999}, {"cursor": "x"}, {"limit": 0}):
-        with pytest.raises(InvalidInput):
-            await found(**wrong)
+    with pytest.raises(InvalidInput):
+        await found(status="running")
 
 
 async def test_pages_of_jobs_follow_each_other(office: OfficeKit) -> None:
@@ -199,9 +194,8 @@ async def test_the_log_of_a_job_is_read_page_by_page(office: OfficeKit) -> None:
     assert [(entry.text, entry.stream, entry.line) for entry in log.entries] == [("half way", "task", 1)]
     assert (log.entries[0].at or "").endswith("+09:00")
     assert (await office.offices.log(office.id, job.id, after=log.after)).entries == []
-    for wrong in ({"limit": 0}, {"attempt": 0}, {"after": "x"}):
-        with pytest.raises(InvalidInput):
-            await office.offices.log(office.id, job.id, **wrong)
+    with pytest.raises(InvalidInput):
+        await office.offices.log(office.id, job.id, after="x")
 
 
 async def test_explanation_uses_the_vocabulary_of_offices(office: OfficeKit) -> None:

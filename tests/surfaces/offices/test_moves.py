@@ -76,16 +76,15 @@ async def test_a_job_may_fail_with_what_it_waits_for(office: OfficeKit) -> None:
     assert (found.status, found.failure_type) == ("failed", "dependency_failed")
 
 
-@pytest.mark.parametrize(
-    "body", [{}, None, {"priority": None}, {"priority": "1"}, {"priority": 2**31}, {"urgent": 1}, {"prio": 1}]
-)
+@pytest.mark.parametrize("body", [{}, {"priority": None}, {"priority": 2**31}])
 async def test_rejects_invalid_priority(office: OfficeKit, body: Any) -> None:
-    job = await office.one()
-    with pytest.raises(InvalidInput):
-        await office.offices.reprioritise(office.id, job.id, body)
+    job = await office.one(priority=3)
+    with pytest.raises(InvalidInput) as rejected:
+        await office.offices.reprioritise(office.id, job.id, **body)
+    assert (rejected.value.field, (await office.job(job)).priority) == ("priority", 3)
     await office.offices.cancel(office.id, job.id)
     with pytest.raises(WrongState, match="is cancelled; only pending or ready or processing"):
-        await office.offices.reprioritise(office.id, job.id, {"priority": 1})
+        await office.offices.reprioritise(office.id, job.id, priority=1)
 
 
 async def test_many_jobs_are_cancelled_at_once(office: OfficeKit) -> None:
@@ -93,30 +92,33 @@ async def test_many_jobs_are_cancelled_at_once(office: OfficeKit) -> None:
         *({"role": "QA" if n % 3 else "FE", "task_id": "T" if n % 2 else None} for n in range(MANY))
     )
     chosen = [job.id for job in jobs if job.role == "QA" and job.task_id == "T"]
-    assert (await office.offices.cancel_all(office.id, {"role": "QA", "task_id": "T"})).cancelled == chosen
+    assert (await office.offices.cancel_all(office.id, role="QA", task_id="T")).cancelled == chosen
     rest = [job.id for job in jobs if job.id not in set(chosen)]
     assert (await office.offices.cancel_all(office.id)).cancelled == rest
     assert (await office.offices.cancel_all(office.id)).cancelled == []
     assert (await office.offices.stats(office.id)).cancelled == MANY
 
 
+async def test_invalid_filters_cancel_nothing(office: OfficeKit) -> None:
+    job = await office.one()
+    with pytest.raises(InvalidInput):
+        await office.offices.cancel_all(office.id, statuses=["done"])
+    assert await office.status(job) == ["ready"]
+
+
 async def test_cancelling_by_status_takes_only_those(office: OfficeKit) -> None:
     late, running, waiting = await office.make(
         {"handler": "stubborn", "timeout_ms": 1_000}, {"handler": "hold"}, {"depends_on": [], "priority": 9}
     )
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 2})
+    await office.offices.change_config(office.id, maxConcurrentJobs=2)
     await office.kit.start_ready()
     await office.kit.advance(2)
     assert await office.status(late, running, waiting) == ["timeout", "processing", "ready"]
     cancel_all = office.offices.cancel_all
-    assert (await cancel_all(office.id, {"statuses": []})).cancelled == []
-    assert (await cancel_all(office.id, {"statuses": ["pending"]})).cancelled == []
-    assert (await cancel_all(office.id, {"statuses": ["timeout"]})).cancelled == [late.id]
-    assert (await cancel_all(office.id, {"statuses": ["processing", "ready"]})).cancelled == [running.id, waiting.id]
-    refused: list[Any] = [{"statuses": ["done"]}, {"statuses": "ready"}, {"status": ["ready"]}, {"role": 5}, []]
-    for wrong in refused:
-        with pytest.raises(InvalidInput):
-            await cancel_all(office.id, wrong)
+    assert (await cancel_all(office.id, statuses=[])).cancelled == []
+    assert (await cancel_all(office.id, statuses=["pending"])).cancelled == []
+    assert (await cancel_all(office.id, statuses=["timeout"])).cancelled == [late.id]
+    assert (await cancel_all(office.id, statuses=["processing", "ready"])).cancelled == [running.id, waiting.id]
     office.gates.stop.set()
 
 
@@ -140,7 +142,7 @@ async def test_cycle_without_a_worker_only_wakes_others(office: OfficeKit) -> No
 
 async def test_a_cycle_of_one_office_counts_no_others_jobs(office: OfficeKit) -> None:
     await office.one(handler="hold")
-    other = await office.offices.create({"name": "other"})
+    other = await office.offices.create(name="other")
     done = await office.offices.process(other.id)
     assert (done.started, done.available_slots) == (0, 3)
     assert len(office.kit.worker.attempts) == 1

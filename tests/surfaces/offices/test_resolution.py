@@ -90,7 +90,7 @@ def test_a_role_without_a_session_has_the_default_one() -> None:
 
 
 async def test_the_jobs_own_handler_wins_over_the_sessions(office: OfficeKit) -> None:
-    await office.offices.change(office.id, {"sessions": {"FE": "hold"}})
+    await office.offices.change(office.id, sessions={"FE": "hold"})
     jobs = await office.make({"role": "FE"}, {"role": "FE", "handler": "fail"}, {"role": "BE"}, {})
     assert [(await office.record(job)).task for job in jobs] == ["hold", "fail", "work", "work"]
 
@@ -126,8 +126,8 @@ async def test_a_role_that_the_handler_does_not_serve_is_refused(office: OfficeK
     await office.refused(InvalidInput, {"handler": "frontend", "role": "BE"})
     assert (await office.one(handler="frontend", role="FE")).status == "ready"
     with pytest.raises(InvalidInput, match="serves FE") as refusal:
-        await office.offices.change(office.id, {"sessions": {"BE": "frontend"}})
-    assert refusal.value.field == "sessions.BE.role"
+        await office.offices.change(office.id, sessions={"BE": "frontend"})
+    assert refusal.value.field == "sessions.BE"
 
 
 async def test_a_job_without_a_handler_waits_and_says_so(office: OfficeKit) -> None:

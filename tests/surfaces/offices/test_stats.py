@@ -36,7 +36,7 @@ async def test_the_numbers_are_those_of_a_recount_at_every_step(office: OfficeKi
     await office.kit.start_ready()
     await office.kit.advance(1)
     await _check(office)
-    await office.offices.cancel_all(office.id, {"statuses": ["pending"]})
+    await office.offices.cancel_all(office.id, statuses=["pending"])
     await _check(office)
     office.gates.stop.set()
     office.gates.hold.set()
@@ -63,6 +63,6 @@ async def test_the_mean_time_is_that_of_done_jobs_from_start_to_end(office: Offi
 
 async def test_an_office_knows_only_its_own_numbers(office: OfficeKit) -> None:
     await office.make({}, {})
-    other = await office.offices.create({"name": "other"})
+    other = await office.offices.create(name="other")
     assert (await office.offices.stats(other.id)).ready == 0
     assert (await office.offices.stats(office.id)).ready == 2

@@ -57,7 +57,7 @@ async def test_us_js02_three_jobs_of_an_office_run_at_once_by_default(office: Of
 
 
 async def test_us_js02_what_is_over_the_limit_waits_its_turn(office: OfficeKit) -> None:
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 1})
+    await office.offices.change_config(office.id, maxConcurrentJobs=1)
     first, second = await office.make({"handler": "hold"}, {"handler": "hold"})
     await office.kit.start_ready()
     assert await office.status(first, second) == ["processing", "ready"]
@@ -71,13 +71,13 @@ async def test_us_js02_a_role_has_a_limit_of_its_own(office: OfficeKit) -> None:
     jobs = await office.make(*({"handler": "hold", "role": role} for role in ("FE", "FE", "BE", "PO")))
     await office.kit.start_ready()
     assert await office.status(*jobs) == ["processing", "ready", "processing", "processing"]
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 10, "maxConcurrentByRole": {"FE": None}})
+    await office.offices.change_config(office.id, maxConcurrentJobs=10, maxConcurrentByRole={"FE": None})
     await office.kit.start_ready()
     assert await office.status(*jobs) == ["processing"] * 4
 
 
 async def test_us_js02_the_next_to_run_is_chosen_by_priority(office: OfficeKit) -> None:
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 1})
+    await office.offices.change_config(office.id, maxConcurrentJobs=1)
     await office.make(*({"args": {"name": str(priority)}, "priority": priority} for priority in (3, 1, 2)))
     await office.kit.run_all()
     assert office.gates.ran == ["1", "2", "3"]
@@ -182,7 +182,7 @@ async def test_us_js04_only_a_permanent_failure_is_reported_as_one(office: Offic
 
 
 async def test_us_js05_lower_priority_runs_first_then_the_older(office: OfficeKit) -> None:
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 1})
+    await office.offices.change_config(office.id, maxConcurrentJobs=1)
     await office.make(
         *({"args": {"name": name}, "priority": int(name[1:])} for name in ("a5", "b-1", "c5", "d0", "e0"))
     )
@@ -191,7 +191,7 @@ async def test_us_js05_lower_priority_runs_first_then_the_older(office: OfficeKi
 
 
 async def test_us_js05_an_urgent_job_runs_before_all_others(office: OfficeKit) -> None:
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 1})
+    await office.offices.change_config(office.id, maxConcurrentJobs=1)
     await office.make(
         {"args": {"name": "first"}, "priority": -100}, {"args": {"name": "urgent"}, "priority": 9, "urgent": True}
     )
@@ -200,10 +200,10 @@ async def test_us_js05_an_urgent_job_runs_before_all_others(office: OfficeKit) -
 
 
 async def test_us_js05_priorities_can_be_changed_while_a_job_waits(office: OfficeKit) -> None:
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 1})
+    await office.offices.change_config(office.id, maxConcurrentJobs=1)
     _, second, third = await office.make(*({"args": {"name": name}} for name in "abc"))
-    assert (await office.offices.reprioritise(office.id, second.id, {"priority": -1})).priority == -1
-    assert (await office.offices.reprioritise(office.id, third.id, {"urgent": True})).urgent
+    assert (await office.offices.reprioritise(office.id, second.id, priority=-1)).priority == -1
+    assert (await office.offices.reprioritise(office.id, third.id, urgent=True)).urgent
     await office.kit.run_all()
     assert office.gates.ran == ["c", "b", "a"]
 
@@ -213,7 +213,7 @@ async def test_us_js05_priorities_can_be_changed_while_a_job_waits(office: Offic
 
 async def test_us_js06_everything_that_waits_in_an_office_is_cancelled(office: OfficeKit) -> None:
     waiting = await office.make({"key": "a"}, {"depends_on": ["a"]})
-    answer = await office.offices.cancel_all(office.id, {"statuses": ["pending", "ready"]})
+    answer = await office.offices.cancel_all(office.id, statuses=["pending", "ready"])
     assert answer.cancelled == [job.id for job in waiting]
     assert await office.status(*waiting) == ["cancelled", "cancelled"]
     assert all([(await office.job(job)).cancelled_at for job in waiting])
@@ -221,7 +221,7 @@ async def test_us_js06_everything_that_waits_in_an_office_is_cancelled(office: O
 
 async def test_us_js06_all_jobs_of_one_task_are_cancelled_and_no_other(office: OfficeKit) -> None:
     of_it, other = await office.make({"task_id": "T-1"}, {"task_id": "T-2"})
-    assert (await office.offices.cancel_all(office.id, {"task_id": "T-1"})).cancelled == [of_it.id]
+    assert (await office.offices.cancel_all(office.id, task_id="T-1")).cancelled == [of_it.id]
     assert await office.status(of_it, other) == ["cancelled", "ready"]
 
 

@@ -4,10 +4,9 @@ import enum
 
 import pytest
 
-from hanbeon.domain.lifecycle import UNFINISHED, AttemptStatus, Reason, State
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.phases import Phase, Selection, phase_of, selection, total
-from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, PHASE, STATUS, JobStatus, in_engine_words
+from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, PHASE, STATUS, JobStatus, selected
 
 
 def test_every_phase_has_its_word_and_every_word_its_phase() -> None:
@@ -65,15 +64,7 @@ def test_every_reason_is_mapped_or_left_out_on_purpose() -> None:
 def test_a_filter_is_the_inverse_of_the_words(
     words: list[str], states: tuple[State, ...], overdue: bool | None
 ) -> None:
-    assert in_engine_words(words, "status") == Selection(states, overdue)
-
-
-def test_an_unknown_word_is_refused_with_the_nearest() -> None:
-    with pytest.raises(InvalidInput, match="did you mean 'processing'") as refusal:
-        in_engine_words(["procesing"], "status")
-    assert refusal.value.field == "status"
-    with pytest.raises(InvalidInput, match="Use pending, ready, processing, timeout"):
-        in_engine_words(["done"], "statuses", UNFINISHED)
+    assert selected(words) == Selection(states, overdue)
 
 
 @pytest.mark.parametrize("state", State)

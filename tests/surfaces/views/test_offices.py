@@ -71,7 +71,7 @@ async def test_view_matches_the_office_through_all_states(office: OfficeKit, rea
     async def look() -> None:
         seen.update(await agree(office.offices, office.id, reader))
 
-    await office.offices.change_config(office.id, {"maxConcurrentJobs": 50, "maxConcurrentByRole": {"QA": 20}})
+    await office.offices.change_config(office.id, maxConcurrentJobs=50, maxConcurrentByRole={"QA": 20})
     first, *_, dropped, stubborn = await office.make(
         {
             "key": "first",
@@ -145,10 +145,12 @@ async def test_overdue_job_being_stopped_is_shown_as_timeout(app: App, app_url: 
     """On the real clock, which a reader has too."""
     gates = add_tasks(app)
     offices = Offices(app, None)
-    office = await offices.create({"name": "slow", "sessions": SESSIONS})
-    late, running = await offices.create_jobs(
-        office.id, {"jobs": [{"handler": "stubborn", "timeout_ms": 50}, {"handler": "hold", "timeout_ms": 3_600_000}]}
-    )
+    office = await offices.create(name="slow", sessions=SESSIONS)
+    late, running = (
+        await offices.create_jobs(
+            office.id, jobs=[{"handler": "stubborn", "timeout_ms": 50}, {"handler": "hold", "timeout_ms": 3_600_000}]
+        )
+    ).jobs
     async with Reader(app_url) as reader, app.worker(), asyncio.timeout(LIMIT):
         while await _statuses(offices, late, running) != ["timeout", "processing"]:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.02)
@@ -165,8 +167,8 @@ async def _statuses(offices: Offices, *jobs: schemas.Job) -> list[str]:
 async def test_view_hides_other_queues_and_deleted_offices(office: OfficeKit, reader: Reader) -> None:
     await office.kit.app.enqueue("work", {})
     job = await office.one()
-    other = await office.offices.create({"name": "another", "sessions": SESSIONS})
-    await office.offices.create_jobs(other.id, {"jobs": [{}, {}]})
+    other = await office.offices.create(name="another", sessions=SESSIONS)
+    await office.offices.create_jobs(other.id, jobs=[{}, {}])
     await office.kit.run_all()
     assert len(await reader.view("job_queue")) == len(await reader.view("job_executions")) == 3
     await office.offices.delete(other.id)

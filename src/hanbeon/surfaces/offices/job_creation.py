@@ -75,7 +75,7 @@ async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs:
 
 
 async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Mapping[str, Enqueued]) -> Jobs:
-    """These jobs. Only what is not told by their making is read: a batch of thousands has little of that."""
+    """Return these jobs. Only what their creation does not tell is read, which is little of a large batch."""
     known: dict[str, JobRecord] = {}
     dependencies: dict[str, Sequence[Dependency]] = {}
     for job_id, answer in made.items():

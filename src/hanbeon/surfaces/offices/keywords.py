@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
-if TYPE_CHECKING:
-    from hanbeon.domain.retry import Backoff
-    from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
-    from hanbeon.surfaces.offices.vocabulary import EventType
+from hanbeon.domain.retry import Backoff
+from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange
+from hanbeon.surfaces.offices.vocabulary import EventType
 
 
 class CancelAllFields(TypedDict, total=False):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Required, TypedDict
 
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
+from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
+from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.surfaces.schedules.schemas import Moment
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+
 if TYPE_CHECKING:
-    from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
-    from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
-    from hanbeon.domain.schedules.misfire import Misfire, Overlap
     from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask
-    from hanbeon.surfaces.schedules.schemas import Moment
-    from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 
 
 class DeclaredSettingsFields(TypedDict, total=False):

@@ -14,7 +14,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 async def listen(office: OfficeKit, *webs: Web, **hook: Any) -> list[str]:
     """Register these servers as webhooks of the office and return their ids."""
     hooks = [{"url": f"{web.url}/hook", "secret": SECRET} | hook for web in webs]
-    return [each.id for each in (await office.offices.change(office.id, {"webhooks": hooks})).webhooks]
+    return [each.id for each in (await office.offices.change(office.id, webhooks=hooks)).webhooks]
 
 
 def types(web: Web) -> list[str]:

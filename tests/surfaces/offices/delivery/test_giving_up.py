@@ -126,23 +126,23 @@ async def test_a_change_of_the_office_keeps_who_is_known(office: OfficeKit) -> N
         url = f"{web.url}/hook"
         changed = await office.offices.change(
             office.id,
-            {"webhooks": [{"url": f"{other.url}/new", "secret": SECRET}, {"url": url, "events": ["job_failed"]}]},
+            webhooks=[{"url": f"{other.url}/new", "secret": SECRET}, {"url": url, "events": ["job_failed"]}],
         )
         new, kept = changed.webhooks
         assert (kept.id, kept.state, kept.events) == (hook, "disabled", ["job_failed"])
         assert new.id != hook
-        # At another address it is another receiver.
-        moved = await office.offices.change(office.id, {"webhooks": [{"id": hook, "url": f"{other.url}/moved"}]})
+        # At another address it is somebody else who answers.
+        moved = await office.offices.change(office.id, webhooks=[{"id": hook, "url": f"{other.url}/moved"}])
         assert [(each.id, each.state) for each in moved.webhooks] == [(hook, "enabled")]
         await office.kit.run_all()
         assert [seen.target for seen in other.seen] == ["/moved"] * 3
-        assert (await office.offices.change(office.id, {"name": "as before"})).webhooks[0].id == hook
+        assert (await office.offices.change(office.id, name="as before")).webhooks[0].id == hook
 
 
 async def test_a_webhook_of_another_office_is_not_found(office: OfficeKit) -> None:
     async with Web(reply(204)) as web:
         (hook,) = await listen(office, web)
-    other = await office.offices.create({"name": "other"})
+    other = await office.offices.create(name="other")
     for office_id, webhook_id in ((other.id, hook), (office.id, MISSING), (office.id, "x"), (office.id, "\x00")):
         for asked in (office.offices.webhook, office.offices.enable_webhook, office.offices.deliveries):
             with pytest.raises(WebhookNotFound):

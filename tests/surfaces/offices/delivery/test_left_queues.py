@@ -56,7 +56,7 @@ async def _orphans(office: OfficeKit) -> int:
 async def test_orphaned_queues_go_once_their_jobs_are_gone(office: OfficeKit) -> None:
     async with Web(reply(204)) as web:
         (hook,) = await listen(office, web)
-        await office.offices.change(office.id, {"notifications": ["mailto://someone@example.org"]})
+        await office.offices.change(office.id, notifications=["mailto://someone@example.org"])
         await office.offices.test_webhook(office.id, hook)
         await office.one()
         await office.kit.run_all()
@@ -87,7 +87,7 @@ async def test_a_webhook_that_is_removed_leaves_the_others_alone(office: OfficeK
         first, second = await listen(office, dead, alive)
         await office.one()
         await office.kit.run_all()  # The first is disabled, and has its queue paused.
-        await office.offices.change(office.id, {"webhooks": [{"url": f"{alive.url}/hook"}]})
+        await office.offices.change(office.id, webhooks=[{"url": f"{alive.url}/hook"}])
         await office.kit.run_all()
         await office.kit.advance(31 * DAY)
         await _tidy(office, 30 * DAY)
@@ -101,10 +101,10 @@ async def test_a_webhook_that_is_removed_leaves_the_others_alone(office: OfficeK
 
 async def test_one_with_a_job_that_waits_stays_however_old_it_is(office: OfficeKit) -> None:
     (hook,) = (
-        await office.offices.change(office.id, {"webhooks": [{"url": "https://example.org", "secret": SECRET}]})
+        await office.offices.change(office.id, webhooks=[{"url": "https://example.org", "secret": SECRET}])
     ).webhooks
-    sent = await office.offices.test_webhook(office.id, hook.id)  # It has not been sent.
-    await office.offices.change(office.id, {"webhooks": None})
+    sent = await office.offices.test_webhook(office.id, hook.id)  # Nobody has sent it.
+    await office.offices.change(office.id, webhooks=None)
     await office.kit.advance(90 * DAY)
     assert await _counted(office, 30 * DAY) == 1
     await _tidy(office, 30 * DAY)
@@ -120,7 +120,7 @@ async def test_orphaned_queue_stays_a_day_and_for_a_recreated_office(office: Off
     assert await _counted(office, 0) == 0
     await _tidy(office, 0)
     assert queue_of_office(office.id) in await _queues(office)
-    await office.offices.create({"name": "again", "sessions": {"default": "work"}}, office_id=office.id)
+    await office.offices.create(name="again", sessions={"default": "work"}, new_id=lambda _: office.id)
     await office.kit.advance(31 * DAY)
     await _tidy(office, 0)
     assert queue_of_office(office.id) in await _queues(office)

@@ -29,7 +29,7 @@ async def _sent(office: OfficeKit) -> list[JobRecord]:
 
 async def test_a_permanent_failure_is_mailed(office: OfficeKit) -> None:
     async with smtp_server() as mailbox:
-        await office.offices.change(office.id, {"name": "Seoul", "notifications": [mailbox.target()]})
+        await office.offices.change(office.id, name="Seoul", notifications=[mailbox.target()])
         (job, _, _) = await office.make(FAILING, {}, {"handler": "hold", "key": "x"})
         office.gates.hold.set()
         await office.kit.run_all()
@@ -59,7 +59,7 @@ async def test_in_korean_where_that_is_the_language(kit_url: str) -> None:
 
 async def test_it_is_tried_again_until_it_is_taken(office: OfficeKit) -> None:
     async with smtp_server(refuse=2) as mailbox:
-        await office.offices.change(office.id, {"notifications": [mailbox.target()]})
+        await office.offices.change(office.id, notifications=[mailbox.target()])
         await office.one(**FAILING)
         await office.kit.run_all()
         assert (len(mailbox.messages), mailbox.refused) == (1, 2)
@@ -69,7 +69,7 @@ async def test_it_is_tried_again_until_it_is_taken(office: OfficeKit) -> None:
 
 async def test_one_for_each_failure_and_target(office: OfficeKit) -> None:
     async with smtp_server() as first, smtp_server() as second:
-        await office.offices.change(office.id, {"notifications": [first.target(), second.target()]})
+        await office.offices.change(office.id, notifications=[first.target(), second.target()])
         failing: list[dict[str, Any]] = [{"handler": "fail", "max_retries": 0, "title": f"job {n}"} for n in range(3)]
         # A job that fails with its dependency has failed, too.
         behind = {"depends_on": ["a"], "on_dependency_failure": "fail", "title": "behind"}
@@ -85,7 +85,7 @@ async def test_no_password_is_shown_logged_or_kept_with_the_job(
 ) -> None:
     async with Web(reply(500)) as web:
         target = f"json://ada:geheim@127.0.0.1:{web.port}/geheimnis?+X-Token=geheim3"
-        changed = await office.offices.change(office.id, {"notifications": [target]})
+        changed = await office.offices.change(office.id, notifications=[target])
         await office.one(**FAILING)
         caplog.set_level(logging.DEBUG)
         await office.kit.run_all()
@@ -106,7 +106,7 @@ async def test_no_password_is_shown_logged_or_kept_with_the_job(
 
 async def test_sending_to_who_is_silent_can_be_stopped_for_real(office: OfficeKit) -> None:
     async with Web(silence) as web:
-        await office.offices.change(office.id, {"notifications": [f"json://127.0.0.1:{web.port}/?rto=600"]})
+        await office.offices.change(office.id, notifications=[f"json://127.0.0.1:{web.port}/?rto=600"])
         await office.one(handler="fail", max_retries=0)
         await office.kit.tick()
         await office.kit.start_ready()
@@ -138,7 +138,7 @@ async def test_private_addresses_hear_nothing(strict: OfficeKit, host: str) -> N
             f"json://{host}:{web.port}/",
             f"mailto://{host}:{mailbox.port}?from=a@example.org&to=b@example.org",
         ]
-        await strict.offices.change(strict.id, {"notifications": targets})
+        await strict.offices.change(strict.id, notifications=targets)
         await strict.one(**FAILING)
         await strict.kit.run_all()
         assert (web.open, web.seen, mailbox.messages) == (0, [], [])
@@ -151,7 +151,7 @@ async def test_private_addresses_hear_nothing(strict: OfficeKit, host: str) -> N
 async def test_webhook_name_resolving_to_private_address_is_refused(strict: OfficeKit) -> None:
     async with Web(reply(200)) as web:
         hook = {"url": f"http://localhost:{web.port}/", "secret": "QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFB"}
-        changed = await strict.offices.change(strict.id, {"webhooks": [hook]})
+        changed = await strict.offices.change(strict.id, webhooks=[hook])
         await strict.one()
         await strict.kit.run_all()
         assert (web.open, web.seen) == (0, [])

@@ -23,7 +23,7 @@ NOBODY_S = "https://example.org/hook"
 
 async def _office(app: App, hooks: int) -> tuple[str, list[str]]:
     office = await Offices(app).create(
-        {"name": "x", "sessions": {"default": "work"}, "webhooks": [{"url": NOBODY_S, "secret": SECRET}] * hooks}
+        name="x", sessions={"default": "work"}, webhooks=[{"url": NOBODY_S, "secret": SECRET}] * hooks
     )
     return office.id, [each.id for each in office.webhooks]
 
@@ -56,7 +56,7 @@ async def test_many_relays_make_each_delivery_once(app_url: str) -> None:
 
         async def make(app: App) -> None:
             for _ in range(10):
-                await Offices(app).create_jobs(office, {"jobs": [{} for _ in range(20)]})
+                await Offices(app).create_jobs(office, jobs=[{} for _ in range(20)])
 
         running = [asyncio.create_task(relay(each)) for each in relays]
         await asyncio.gather(*(make(app) for app in apps))
@@ -75,7 +75,7 @@ async def test_many_relays_make_each_delivery_once(app_url: str) -> None:
 async def test_a_relay_that_fails_half_way_has_done_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     app.task(name="work")(_work)
     office, (hook,) = await _office(app, 1)
-    await Offices(app).create_jobs(office, {"jobs": [{}, {}]})
+    await Offices(app).create_jobs(office, jobs=[{}, {}])
     relay = Relay(app.store, app.settings, app.clock)
 
     async def broken(tx: Tx, *_: Any) -> Any:
@@ -130,10 +130,10 @@ async def test_silent_webhooks_take_no_slot_from_jobs(app_url: str) -> None:
     ):
         app.task(name="work")(_work)
         hooks = [{"url": f"{web.url}/{number}", "secret": SECRET} for number in range(5)]
-        office = await Offices(app).create({"name": "x", "sessions": {"default": "work"}, "webhooks": hooks})
+        office = await Offices(app).create(name="x", sessions={"default": "work"}, webhooks=hooks)
         async with app.worker(concurrency=1):
             await (await app.enqueue("work")).result(30)
-            await Offices(app).create_jobs(office.id, {"jobs": [{}]})
+            await Offices(app).create_jobs(office.id, jobs=[{}])
             async with asyncio.timeout(30):
                 await web.asked.wait()
             for _ in range(5):
@@ -155,7 +155,7 @@ async def test_built_in_tasks_are_nobody_s_to_name(office: OfficeKit, name: str)
     with pytest.raises(UnknownTask):
         await app.enqueue(name, {"listener": "x", "body": "x"})
     with pytest.raises(UnknownTask):
-        await office.offices.change(office.id, {"sessions": {"default": name}})
+        await office.offices.change(office.id, sessions={"default": name})
     await office.refused(UnknownTask, {"handler": name})
     assert name not in app.tasks.names()
 

@@ -22,7 +22,7 @@ async def _events(office: OfficeKit) -> list[SchedulerEvent]:
     found: list[SchedulerEvent] = []
     after, more = 0, True
     while more:
-        page = await office.offices.events(office.id, after)
+        page = await office.offices.events(office.id, after=after)
         after, more = page.after, page.more
         found += page.items
     return found
@@ -74,8 +74,8 @@ async def test_a_webhook_gets_what_it_asked_for_from_when_it_was_made(office: Of
 async def test_another_office_s_events_are_not_sent(office: OfficeKit) -> None:
     async with Web(reply(204)) as web:
         await listen(office, web)
-        other = await office.offices.create({"name": "other", "sessions": {"default": "work"}})
-        await office.offices.create_jobs(other.id, {"jobs": [{}]})
+        other = await office.offices.create(name="other", sessions={"default": "work"})
+        await office.offices.create_jobs(other.id, jobs=[{}])
         await office.kit.app.enqueue("work")
         assert await office.kit.run_all() == 2
         assert web.seen == []
@@ -165,7 +165,7 @@ async def test_removed_webhook_gets_nothing_more(office: OfficeKit) -> None:
             await office.kit.tick()
         queues = [f"webhook:{hook}" for hook in hooks]
         assert all([sum((await office.kit.app.counts(queue)).values()) == 3 for queue in queues])
-        await office.offices.change(office.id, {"webhooks": None})
+        await office.offices.change(office.id, webhooks=None)
         seen = len(web.seen), len(gone.seen)
         await office.kit.run_all()
         assert (len(web.seen), len(gone.seen)) == seen

@@ -42,7 +42,7 @@ class WebhookRun:
         self.offices = Offices(app)
 
     async def make(self, count: int, **args: Any) -> None:
-        await self.offices.create_jobs(self.office, {"jobs": [{"args": args} for _ in range(count)]})
+        await self.offices.create_jobs(self.office, jobs=[{"args": args} for _ in range(count)])
 
     async def done(self) -> int:
         return (await self.offices.stats(self.office)).done
@@ -62,7 +62,7 @@ class WebhookRun:
         found: list[int] = []
         after, more = 0, True
         while more:
-            page = await self.offices.events(self.office, after)
+            page = await self.offices.events(self.office, after=after)
             after, more = page.after, page.more
             found += [event.id for event in page.items]
         return found
@@ -88,12 +88,10 @@ async def webhook_run(url: str, *webs: Web | str) -> AsyncIterator[WebhookRun]:
     async with make_app(url, **SETTINGS) as app:
         hooks = [{"url": web if isinstance(web, str) else f"{web.url}/hook", "secret": SECRET} for web in webs]
         office = await Offices(app).create(
-            {
-                "name": "an office",
-                "config": {"maxConcurrentJobs": 20, "maxRetries": 50, "retryBaseDelay": 0},
-                "sessions": {"default": "work"},
-                "webhooks": hooks,
-            }
+            name="an office",
+            config={"maxConcurrentJobs": 20, "maxRetries": 50, "retryBaseDelay": 0},
+            sessions={"default": "work"},
+            webhooks=hooks,
         )
         yield WebhookRun(app, office.id, [each.id for each in office.webhooks])
 

@@ -1,4 +1,4 @@
-"""What people are told of a job that failed for good, in their language."""
+"""Texts of notifications about jobs that failed permanently, by language."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ _LINES = {
 }
 
 
-def failure_text(language: str, office: str, told: SchedulerEvent, job: JobRecord | None) -> Message:
+def failure_text(language: str, office: str, event: SchedulerEvent, job: JobRecord | None) -> Message:
     """Title and body; what is not known is left out. The job may have been pruned since."""
     meta = meta_of(None if job is None else job.meta)
-    name = meta.title or meta.key or told.job_id
-    message = told.details.get("error_message")
+    name = meta.title or meta.key or event.job_id
+    message = event.details.get("error_message")
     values = {
         "office": office,
-        "job": name if name == told.job_id else f"{name} ({told.job_id})",
+        "job": name if name == event.job_id else f"{name} ({event.job_id})",
         "role": None if job is None else job.role,
-        "type": told.details.get("failure_type"),
+        "type": event.details.get("failure_type"),
         "message": None if message is None else message[:_MESSAGE_MOST],
         # One that failed with what it depends on was never tried.
-        "attempts": told.details.get("attempt", 0),
-        "at": told.timestamp,
+        "attempts": event.details.get("attempt", 0),
+        "at": event.timestamp,
     }
     lines = [f"{_LINES[language][key]}: {value}" for key, value in values.items() if value not in (None, "")]
     return Message(_one_line(_TITLE[language].format(office=office, job=name)), "\n".join(lines))

@@ -44,37 +44,41 @@ class MessageBuilder:
         self._settings = settings
 
     async def __call__(self, tx: Tx, events: Sequence[Event], listeners: Listeners) -> list[NewJob]:
-        # One that was given up for longer than events are kept is told no more: what waits for it would have no end.
+        # No messages for one disabled longer than events are kept: its backlog would have no end.
         forgotten = await now_us(tx) - micros(self._settings.retention)
         wanted = [
-            (listener, told)
+            (listener, office_event)
             for event in events
             for listener in listeners.get(office_of_queue(event.queue) or "", ())
             if event.id > listener.since and (listener.disabled_at is None or listener.disabled_at > forgotten)
-            if (told := translated(event, listener.office_id, self._settings.zone)) is not None
-            if _is_for(listener, told)
+            if (office_event := translated(event, listener.office_id, self._settings.zone)) is not None
+            if _is_for(listener, office_event)
         ]
-        failed = {told.job_id for listener, told in wanted if listener.kind is ListenerKind.NOTIFICATION}
+        failed = {
+            office_event.job_id for listener, office_event in wanted if listener.kind is ListenerKind.NOTIFICATION
+        }
         jobs = {job.id: job for job in await jobs_by_id(tx, sorted(failed))} if failed else {}
-        return [self._message(listener, told, jobs.get(told.job_id)) for listener, told in wanted]
+        return [
+            self._message(listener, office_event, jobs.get(office_event.job_id)) for listener, office_event in wanted
+        ]
 
-    def _message(self, listener: ListenerRecord, told: SchedulerEvent, job: JobRecord | None) -> NewJob:
+    def _message(self, listener: ListenerRecord, office_event: SchedulerEvent, job: JobRecord | None) -> NewJob:
         args: dict[str, Any] = {"listener": listener.id}
         if listener.kind is ListenerKind.WEBHOOK:
-            args["body"] = to_json(told)
+            args["body"] = to_json(office_event)
             seconds = _webhook_seconds(self._settings)
         else:
-            args |= failure_text(self._settings.language, listener.office_name, told, job)._asdict()
+            args |= failure_text(self._settings.language, listener.office_name, office_event, job)._asdict()
             seconds = NOTIFICATION_SECONDS
         message = NewJob(
             # The same whoever makes it: even if two relays could make it, there would be one.
-            id=str(uuid.uuid5(uuid.UUID(listener.id), str(told.id))),
+            id=str(uuid.uuid5(uuid.UUID(listener.id), str(office_event.id))),
             task=TASK[listener.kind],
             args=to_json(args),
             queue=listener.queue,
             timeout_us=micros(seconds),
             policy=POLICY[listener.kind],
-            meta=to_json(DeliveryMeta(event=told.id, type=MESSAGE[told.type], job=told.job_id)),
+            meta=to_json(DeliveryMeta(event=office_event.id, type=MESSAGE[office_event.type], job=office_event.job_id)),
         )
         message.validate(self._settings.max_payload_bytes)
         return message
@@ -105,7 +109,7 @@ def _webhook_seconds(settings: Settings) -> float:
     return settings.webhook_timeout + _SPARE_SECONDS
 
 
-def _is_for(listener: ListenerRecord, told: SchedulerEvent) -> bool:
+def _is_for(listener: ListenerRecord, office_event: SchedulerEvent) -> bool:
     if listener.kind is ListenerKind.NOTIFICATION:
-        return told.type is EventType.JOB_FAILED
-    return listener.wants(told.type)
+        return office_event.type is EventType.JOB_FAILED
+    return listener.wants(office_event.type)

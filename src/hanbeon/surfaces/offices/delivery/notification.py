@@ -40,14 +40,14 @@ async def notify(executor: Executor, store: Store, settings: Settings, call: Cal
     target = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
     if target is None:
         return NOBODY
-    told = {
+    call_args = {
         "url": target.url,
         "title": args["title"],
         "body": args["body"],
         "schemes": settings.message_schemes,
         "allow_private": settings.outbound_allow_private,
     }
-    outcome = await _run(executor, _confided(call, told, executor), stop)
+    outcome = await _run(executor, _confided(call, call_args, executor), stop)
     if isinstance(outcome, Returned):
         await store.write(lambda tx: note_success(tx, target.id))
     elif isinstance(outcome, Raised):
@@ -66,10 +66,10 @@ class StopCauseOf:
     cause: StopCause = StopCause.SHUTDOWN
 
 
-def _confided(call: Call, told: dict[str, Any], executor: Executor) -> Call:
-    job = msgspec.structs.replace(call.backend.job, args=to_json(told))
+def _confided(call: Call, args: dict[str, Any], executor: Executor) -> Call:
+    job = msgspec.structs.replace(call.backend.job, args=to_json(args))
     task: Task[..., Any] = Task(call.task.name, send_message, TaskOptions(executor=executor.name))
-    return Call(task, told, AttemptWithSecrets(call.backend, job), call.max_result_bytes)
+    return Call(task, args, AttemptWithSecrets(call.backend, job), call.max_result_bytes)
 
 
 async def _run(executor: Executor, call: Call, stop: StopCauseOf) -> Outcome | None:
