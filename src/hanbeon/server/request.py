@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import msgspec
-import uuid_utils
 from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
@@ -63,8 +62,7 @@ class ApiRequest:
 
     def new_id(self, number: int = 0) -> str:
         """The id of the nth thing that the request creates; a repeated request gets the same ids."""
-        if self.seed is None:
-            return str(uuid_utils.uuid7())
+        assert self.seed is not None, "the request has no Idempotency-Key"
         # With the time of the first request, so that ids stay in the order in which things were created.
         seed = uuid.UUID(self.seed).bytes
         rest = bytearray(hashlib.blake2b(seed + number.to_bytes(8), digest_size=10).digest())

@@ -42,7 +42,8 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
         async def respond() -> Response:
             arguments = [request.parameter(name) for name in operation.parameters]
             keywords = given_fields(await _fields(request, operation))
-            if operation.creates:
+            if request.seed is not None:
+                # Only then can there be anything to find under these ids.
                 keywords["new_id"] = request.new_id
             if operation.by:
                 keywords["by"] = principal.user
