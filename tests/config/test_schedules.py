@@ -56,7 +56,7 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
         ('task = "report"\ncron = "0 3 * * *"\nname = "x"', "schedules.nightly.name: a schedule has no such option"),
         ('task = "report"\nrun_at = 2030-01-01', "schedules.nightly.run_at:"),
         ('task = "report"\ncron = "0 3 * * *"\nargs = { dya = 1 }', "schedules.nightly.args: task 'report'"),
-        ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: 'maybe' is not one of"),
+        ('task = "report"\ncron = "0 3 * * *"\noverlap = "maybe"', "schedules.nightly.overlap: must be one of"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place_and_line(tmp_path: Path, said: str, problem: str) -> None:

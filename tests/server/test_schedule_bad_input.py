@@ -28,7 +28,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "not a date": ({"cron": None, "run_at": "tomorrow"}, "run_at", "use ISO-8601"),
     "a number": ({"cron": None, "run_at": 1_900_000_000}, "run_at", "use ISO-8601"),
     "unknown zone": ({"timezone": "Asia/Soul"}, "timezone", "did you mean Asia/Seoul"),
-    "offset as a zone": ({"timezone": "+09:00"}, "timezone", "name a place like Asia/Seoul"),
+    "offset as a zone": ({"timezone": "+09:00"}, "timezone", "use a place like Asia/Seoul"),
     "zone by path": ({"timezone": "../../etc/passwd"}, "timezone", "must be an IANA time zone"),
     "unknown task": ({"task_id": "reprot"}, "task_id", "did you mean 'report'?"),
     "no task": ({"task_id": None}, "task_id", "name the task"),
