@@ -74,7 +74,7 @@ class ArgumentsDoNotFit(InvalidInput):
 
 
 class NotSerialisable(InvalidInput):
-    """A value cannot be written as JSON."""
+    """A value cannot be encoded as JSON."""
 
     code = "not_serialisable"
 

@@ -59,8 +59,8 @@ async def test_a_long_line_is_printed_as_one(kit: TestKit, kit_url: str) -> None
     @kit.app.task
     async def work(ctx: Context) -> None:
         ctx.log("x" * 100_000)
-        ctx._desk.log(LogStream.STDOUT, b"without an end")
-        ctx._desk.log(LogStream.STDERR, b"neither")
+        ctx._backend.log(LogStream.STDOUT, b"without an end")
+        ctx._backend.log(LogStream.STDERR, b"neither")
 
     job = await kit.app.enqueue(work)
     await kit.tick()
@@ -128,7 +128,7 @@ async def test_on_a_terminal_the_log_is_above_the_bar(app: App, app_url: str) ->
     async def work(ctx: Context) -> str:
         await ctx.progress(40)
         ctx.log(SPOILING)
-        ctx._desk.log(LogStream.STDERR, b"warning\n")
+        ctx._backend.log(LogStream.STDERR, b"warning\n")
         await go.wait()
         ctx.log("bye")
         return "done"

@@ -122,7 +122,7 @@ async def _quick() -> None:
         (("jobs", "--queue", "nowhere"), 3, "there is no queue 'nowhere'"),
         (("job", "1234"), 2, "must be a lower-case UUID"),
         (("job", _NOBODY), 3, "no job has the id"),
-        (("queues", "--window", "soon"), 2, "write 90s, 15m"),
+        (("queues", "--window", "soon"), 2, "must be a duration"),
         (("queues", "--window", "9d"), 2, "7 days"),
     ],
 )

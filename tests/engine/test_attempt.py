@@ -68,5 +68,5 @@ async def test_a_lost_attempt_writes_no_progress_and_asks_nobody() -> None:
 
 
 async def test_an_executor_that_cannot_lend_says_which_can() -> None:
-    with pytest.raises(TransactionUnsupported, match="does not reach into the by hand executor; use executor='async'"):
+    with pytest.raises(TransactionUnsupported, match="is not available in the by hand executor; use executor='async'"):
         await new_attempt().transaction()

@@ -132,7 +132,7 @@ async def test_children_are_kept_by_the_engine(bench: Bench) -> None:
 async def test_there_is_no_transaction(bench: Bench) -> None:
     outcome = await bench.run(bodies.transacting)
     assert isinstance(outcome, Raised)
-    assert "does not reach into the process executor; use executor='async' or 'thread'" in outcome.message
+    assert "is not available in the process executor; use executor='async' or 'thread'" in outcome.message
 
 
 async def test_it_has_no_descriptor_but_its_own(bench: Bench) -> None:

@@ -1,4 +1,4 @@
-"""Commands as they are written down: what does not fit is refused when the task is registered or the job is made."""
+"""Commands as written: invalid ones are rejected when the task is registered or the job is created."""
 
 from typing import Any
 
@@ -13,31 +13,35 @@ from hanbeon.tasks.result_codes import ResultCodes
 @pytest.mark.parametrize(
     ("argv", "options", "message"),
     [
-        ([], {}, "it is empty"),
-        ([""], {}, "it is empty"),
-        ("make all", {}, "use a list of texts"),
-        (["make", 1], {}, "use a list of texts"),
+        ([], {}, "must not be empty"),
+        ([""], {}, "must not be empty"),
+        ("make all", {}, "must be a list of strings"),
+        (["make", 1], {}, "must be a list of strings"),
         (["{args.program}"], {}, "no job may choose the program"),
-        (["make", "{target}"], {}, "command[1]: {target} is no placeholder; did you mean {args.target}"),
+        (["make", "{target}"], {}, "command[1]: unknown placeholder {target}; did you mean {args.target}"),
         (["make"], {"retires": 2}, "did you mean 'retries'"),
         (["make"], {"pass_environment": []}, "a command has no such option"),
         (["make"], {"executor": "thread"}, "a command has no such option"),
         (["make"], {"timeout": "soon"}, "timeout: must be a duration"),
         (["make"], {"timeout": -1}, "timeout"),
-        (["make"], {"cwd": 3}, "cwd: 3 is no folder"),
-        (["make"], {"env": {"A": 1}}, "env.A: use text"),
+        (["make"], {"cwd": 3}, "cwd: must be the path of a folder"),
+        (["make"], {"env": {"A": 1}}, "env.A: must be a string"),
         (["make"], {"env": {"A=B": "x"}}, "env.A=B"),
         (["make"], {"pass_env": "PATH"}, "pass_env: "),
-        (["make"], {"stdin": "yes"}, "stdin: 'yes' does not fit"),
-        (["make"], {"exit_codes": {256: "temporary"}}, "use a number from 0 to 255"),
-        (["make"], {"exit_codes": {"x": "temporary"}}, "use a number from 0 to 255"),
-        (["make"], {"exit_codes": {3: ""}}, "exit_codes.3: '' is no failure type"),
+        (["make"], {"stdin": "yes"}, "stdin: must be true or false"),
+        (["make"], {"exit_codes": {256: "temporary"}}, "must contain numbers from 0 to 255"),
+        (["make"], {"exit_codes": {"x": "temporary"}}, "must contain numbers from 0 to 255"),
+        (["make"], {"exit_codes": {3: ""}}, "exit_codes.3: must be a failure type"),
         (["make"], {"exit_codes": {3: {"typ": "x"}}}, "did you mean 'type'"),
-        (["make"], {"protocol": "stderr"}, "is not one of descriptor, stdout"),
-        (["make"], {"result": "xml"}, "is not one of said, text, json"),
-        (["make"], {"params": ["a"]}, "use a table of types"),
+        (["make"], {"protocol": "stderr"}, "must be one of descriptor, stdout"),
+        (["make"], {"result": "xml"}, "must be one of said, text, json"),
+        (["make"], {"params": ["a"]}, "must be a table of types"),
         (["make"], {"params": {"a": "str"}}, "did you mean 'string'"),
-        (["make"], {"params": {"a": {"type": "integer", "default": "x"}}}, "params.a: its default does not fit"),
+        (
+            ["make"],
+            {"params": {"a": {"type": "integer", "default": "x"}}},
+            "params.a: must have a default of its own type",
+        ),
         (["make", "{args.taget}"], {"params": {"target": "string"}}, "used but not declared; did you mean 'target'"),
         (["make"], {"roles": "FE"}, "roles: "),
         (["make"], {"memory": "1kB"}, "memory: "),
@@ -83,7 +87,7 @@ def test_without_params_any_may_be_given_and_placeholders_must() -> None:
     assert str(task.signature) == "(target, …)"
     with pytest.raises(ArgumentsDoNotFit, match="'target' is missing"):
         task.call(more=1)
-    with pytest.raises(ArgumentsDoNotFit, match="go by name"):
+    with pytest.raises(ArgumentsDoNotFit, match="must be passed by name"):
         task.call("a")
 
 
@@ -109,7 +113,7 @@ def test_a_name_belongs_to_one_task() -> None:
 
 def test_a_role_that_a_task_does_not_serve_is_refused(app: App) -> None:
     build = app.command("build", ["make"], roles=["FE", "BE"])
-    with pytest.raises(Exception, match="role: task 'build' serves FE, BE, not 'QA'; use one of these"):
+    with pytest.raises(Exception, match="role: must be one of FE, BE for task 'build', got 'QA'"):
         build.call().set(role="QA").to_new_job(app.settings.zone)
     assert build.call().set(role="FE").to_new_job(app.settings.zone).role == "FE"
     assert build.call().to_new_job(app.settings.zone).role == ""

@@ -46,10 +46,10 @@ def test_accepts_valid_options(field: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("number", 1.0, "a whole number"),
-        ("number", True, "a whole number"),
-        ("number", "1", "a whole number"),
-        ("number", None, "a whole number"),
+        ("number", 1.0, "an integer"),
+        ("number", True, "an integer"),
+        ("number", "1", "an integer"),
+        ("number", None, "an integer"),
         ("share", "1", "a number or None"),
         ("share", False, "a number or None"),
         ("word", b"a", "text"),
@@ -59,7 +59,7 @@ def test_accepts_valid_options(field: str, value: Any) -> None:
     ],
 )
 def test_rejects_invalid_options(field: str, value: Any, words: str) -> None:
-    with pytest.raises(InvalidInput, match=f"{field}: .* does not fit; use {words}$") as caught:
+    with pytest.raises(InvalidInput, match=f"^{field}: must be {words}, got ") as caught:
         check_kinds(KINDS, {field: value})
     assert caught.value.field == field
 
@@ -90,7 +90,7 @@ def test_durations(duration: float | dt.timedelta, micros: int) -> None:
 
 @pytest.mark.parametrize("duration", [float("nan"), float("inf"), 1e20])
 def test_rejects_times_out_of_range(duration: float) -> None:
-    with pytest.raises(InvalidInput, match=r"^timeout: .* are no duration; use a number, at most a hundred years$"):
+    with pytest.raises(InvalidInput, match=r"^timeout: must be at most a hundred years in seconds, got "):
         duration_us(duration, "timeout")
 
 

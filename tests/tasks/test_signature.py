@@ -1,4 +1,4 @@
-"""Arguments become JSON and come back as what they were; what does not fit shows when the job is made."""
+"""Arguments become JSON and come back as what they were; invalid ones are rejected when the job is created."""
 
 import dataclasses
 import datetime as dt

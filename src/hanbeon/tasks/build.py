@@ -1,4 +1,4 @@
-"""From what a caller asks for to what the store is asked for. Everything that can be refused without a database is."""
+"""Build jobs from the caller's requests, rejecting here everything that needs no database to be rejected."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ assert (JobRequest.__struct_fields__[0], JobRequest.__struct_fields__[-1]) == ("
 
 
 def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, options: dict[str, Any]) -> JobRequest[Any]:
-    """The request that `enqueue(task, args, **options)` means: of a request, a task, or a task's name."""
+    """Return the request for `enqueue(task, args, **options)`; `task` is a request, a task, or a task's name."""
     if "args" in options:
-        raise InvalidInput('they go by position: enqueue("send", {"to": "a"})', field="args")
+        raise InvalidInput('must be passed by position: enqueue("send", {"to": "a"})', field="args")
     if isinstance(task, JobRequest):
         if args is not None:
-            raise InvalidInput("the request has its arguments already; pass them once", field="args")
+            raise InvalidInput("must not be given twice; the request already has its arguments", field="args")
         request = task
     elif isinstance(task, Task | str):
         known = tasks.get(task) if isinstance(task, str) else task
         request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
     else:
-        raise InvalidInput(f"{reprlib.repr(task)} is no task; give a task, its name, or task.call(…)", field="task")
+        raise InvalidInput(f"must be a task, its name, or task.call(…), got {reprlib.repr(task)}", field="task")
     return request.set(**options) if options else request
 
 
 def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
-    """As a list of nothing else than requests."""
+    """Return the requests as a list, after checking that each is one."""
     if not isinstance(requests, Iterable):
-        raise InvalidInput(f"{reprlib.repr(requests)} is not a list; give a list of requests", field="requests")
+        raise InvalidInput(f"must be a list of requests, got {reprlib.repr(requests)}", field="requests")
     requests = list(requests)
     for request in requests:
         if not isinstance(request, JobRequest):
-            raise InvalidInput(f"{reprlib.repr(request)} is no request; give task.call(…)", field="requests")
+            raise InvalidInput(f"must contain only task.call(…), got {reprlib.repr(request)}", field="requests")
     return requests
 
 
 def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> Batch:
-    """The jobs that the requests ask for, each valid by itself.
+    """Build the jobs of the requests, each valid by itself.
 
-    Most are of a few kinds and differ in their ids and arguments only: a kind is looked at once.
+    Most are of a few kinds and differ only in their ids and arguments, so each kind is checked once.
     """
     batch = Batch(settings.max_payload_bytes)
     numbers: dict[tuple[Any, ...], int] = {}

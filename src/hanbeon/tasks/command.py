@@ -1,4 +1,4 @@
-"""A task that is a program: its command line, fixed when it is registered, with places for a job's arguments."""
+"""A task that is a program: its command line, fixed when it is registered, with placeholders for a job's arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hanbeon.tasks.result_codes import SUCCESS, ResultCodes, meanings
 from hanbeon.tasks.task import COMMAND, Task, TaskOptions, defining
 from hanbeon.tasks.template import Template
 
-# What a program needs to be found and to print; secrets of the worker, its database's address first, are not in it.
+# Enough for a program to be found and to print. Secrets of the worker, its database URL first, are not passed on.
 PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 # As <sysexits.h> has them, which shells, mail systems and many programs follow.
 EXIT_CODES = {
@@ -36,7 +36,7 @@ _SHOWN = 60
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run, and how to understand it."""
+    """A command line, its environment, and how its output and exit code are interpreted."""
 
     executor: ClassVar[str] = COMMAND
 
@@ -51,15 +51,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     result: str = SAID
 
     @classmethod
-    def of(cls, argv: Any, told: Mapping[str, Any]) -> Command:
-        """As somebody wrote it: the command line, and what else is said of it."""
+    def of(cls, argv: Any, options: Mapping[str, Any]) -> Command:
+        """Parse a command line and its options."""
         line = texts(argv, "command")
         if not line or not line[0]:
-            raise InvalidInput('it is empty; use a list like ["python3", "build.py"]', field="command")
+            raise InvalidInput('must not be empty; use a list like ["python3", "build.py"]', field="command")
         templates = tuple(Template(each, f"command[{place}]") for place, each in enumerate(line))
         if not templates[0].is_plain:
-            raise InvalidInput("no job may choose the program; write its name out", field="command[0]")
-        given = dict(told)
+            raise InvalidInput("must not contain a placeholder: no job may choose the program", field="command[0]")
+        given = dict(options)
         for field, read in _READ.items():
             if field in given:
                 given[field] = read(given[field], field)
@@ -76,18 +76,18 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         return f"the command {line if len(line) <= _SHOWN else line[:_SHOWN] + '…'}"
 
 
-def _env(told: Any, field: str) -> dict[str, str]:
-    env = named_texts(told, field)
-    for name, value in env.items():
-        if not name or "=" in name or "\x00" in name + value:
-            raise InvalidInput("neither '=' in a name nor a NUL can be passed on", field=f"{field}.{name}")
+def _env(value: Any, field: str) -> dict[str, str]:
+    env = named_texts(value, field)
+    for name, text in env.items():
+        if not name or "=" in name or "\x00" in name + text:
+            raise InvalidInput("must have no '=' in its name and no NUL", field=f"{field}.{name}")
     return env
 
 
-def _folder(told: Any, field: str) -> str:
-    if not isinstance(told, str) or not told or "\x00" in told:
-        raise InvalidInput(f"{told!r} is no folder; use its path", field=field)
-    return told
+def _folder(value: Any, field: str) -> str:
+    if not isinstance(value, str) or not value or "\x00" in value:
+        raise InvalidInput(f"must be the path of a folder, got {value!r}", field=field)
+    return value
 
 
 _READ: dict[str, Any] = {
@@ -96,15 +96,15 @@ _READ: dict[str, Any] = {
     "env": _env,
     "pass_env": texts,
     "stdin": switch,
-    "exit_codes": lambda told, field: meanings(told, field, 0, 255),
-    "protocol": lambda told, field: one_of(told, (DESCRIPTOR, STDOUT), field),
-    "result": lambda told, field: one_of(told, (SAID, TEXT, JSON), field),
+    "exit_codes": lambda value, field: meanings(value, field, 0, 255),
+    "protocol": lambda value, field: one_of(value, (DESCRIPTOR, STDOUT), field),
+    "result": lambda value, field: one_of(value, (SAID, TEXT, JSON), field),
 }
 
 
 def command_task(name: str, argv: Any, options: Mapping[str, Any]) -> Task[..., Any]:
-    """A task that runs a program, from what is said of the program and of its jobs together."""
+    """Build a task that runs a program; `options` are those of the command and of its jobs together."""
     with defining(name):
         check_names(options, {*_READ, *TaskOptions.__struct_fields__} - {"executor"}, "a command")
-        command = Command.of(argv, {field: told for field, told in options.items() if field in _READ})
+        command = Command.of(argv, {field: value for field, value in options.items() if field in _READ})
     return Task(name, command, TaskOptions.of(name, {k: v for k, v in options.items() if k not in _READ}))

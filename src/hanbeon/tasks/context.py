@@ -1,4 +1,4 @@
-"""What a task's body may ask of the engine while it runs. Everything it writes carries the attempt's fence."""
+"""The engine's interface for a running task's body. Everything it writes carries the attempt's fence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PutOffRequest(BaseException):
 
 
 class AttemptBackend(Protocol):
-    """What stands behind a context: the engine's side of one attempt."""
+    """The engine's side of one attempt, behind its context."""
 
     job: Claimed
 
@@ -40,13 +40,13 @@ class AttemptBackend(Protocol):
         ...
 
     def body_began(self, now: float) -> None:
-        """The body starts only now, some time after its executor was told to start it."""
+        """The body starts only now, some time after its executor accepted it."""
         ...
 
     async def write_progress(self, value: Any) -> None: ...
 
     def log(self, stream: LogStream, data: bytes) -> None:
-        """Take what was printed. Never blocks, never raises, and keeps no more than the limit; from any thread.
+        """Take output. Never blocks, never raises, and keeps no more than the limit; from any thread.
 
         Any chunking will do: a line that is not complete goes on with the next call for that stream.
         """
@@ -61,73 +61,73 @@ class AttemptBackend(Protocol):
 
 def transaction_unsupported(executor: str) -> TransactionUnsupported:
     return TransactionUnsupported(
-        f"ctx.transaction() does not reach into the {executor} executor; use executor='async' or 'thread'"
+        f"ctx.transaction() is not available in the {executor} executor; use executor='async' or 'thread'"
     )
 
 
 def log_lines(text: str) -> bytes:
-    """What a task says, as whole lines."""
+    """Encode text as whole lines."""
     return f"{text}\n".encode(errors="replace")
 
 
 class _Facts:
-    """What both kinds of context know."""
+    """The part that both kinds of context share."""
 
     def __init__(self, backend: AttemptBackend) -> None:
-        self._desk = backend
+        self._backend = backend
 
     @property
     def job_id(self) -> str:
-        return self._desk.job.id
+        return self._backend.job.id
 
     @property
     def queue(self) -> str:
-        return self._desk.job.queue
+        return self._backend.job.queue
 
     @property
     def role(self) -> str:
-        return self._desk.job.role
+        return self._backend.job.role
 
     @property
     def fence(self) -> int:
-        """A number that grows with every claim of this job: give it to outside systems that can refuse an older one."""
-        return self._desk.job.fence
+        """A number that grows with every claim of this job: pass it to external systems that reject an older one."""
+        return self._backend.job.fence
 
     @property
     def attempt(self) -> int:
-        """Which try this is, from 1; goes on over manual retries."""
-        return self._desk.job.fence
+        """The number of this attempt, from 1; manual retries do not reset it."""
+        return self._backend.job.fence
 
     @property
     def session_id(self) -> str:
-        """Another for every attempt: what to call this try towards systems that know sessions."""
+        """Unique per attempt: a name for this attempt in systems that know sessions."""
         return session_id(self.job_id, self.fence)
 
     @property
     def retry_count(self) -> int:
-        return self._desk.job.retry_count
+        return self._backend.job.retry_count
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt of this job: give it to outside systems that drop what they have seen."""
-        return self._desk.job.id
+        """Constant over all attempts of this job: pass it to external systems that drop duplicates."""
+        return self._backend.job.id
 
     @property
     def stopping(self) -> bool:
-        """Whether the work should end: cancelled, past its deadline, its lease in danger, or the worker shutting down.
+        """True when the work should end: cancelled, past its deadline, its lease in danger, or at shutdown.
 
         End it by raising (`ctx.retry_in(0)` asks for another try): after a shutdown, a body that returns has succeeded.
         """
-        return self._desk.stopping
+        return self._backend.stopping
 
     def log(self, text: str) -> None:
         """Add a line, or several, to the job's log, which can be read while the job runs. It costs microseconds."""
-        self._desk.log(LogStream.TASK, log_lines(text))
+        self._backend.log(LogStream.TASK, log_lines(text))
 
     def retry_in(self, seconds: float, message: str = "") -> NoReturn:
         """End this attempt now and run again after `seconds`; not a failure, burns no retry."""
         if not 0 <= seconds * MICROS <= LONGEST_US:  # Also refuses NaN.
-            raise InvalidInput(f"{seconds} is no wait; use 0 or more, at most a hundred years", field="seconds")
+            raise InvalidInput(f"must be from 0 to a hundred years, got {seconds}", field="seconds")
         raise PutOffRequest(seconds, message)
 
 
@@ -135,43 +135,43 @@ class Context(_Facts):
     """For async tasks: their first parameter, if it is annotated with this."""
 
     async def progress(self, value: Any) -> None:
-        """Note how far the work is: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
-        await self._desk.write_progress(value)
+        """Record the progress: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
+        await self._backend.write_progress(value)
 
     async def transaction(self) -> UserTransaction:
         """A database transaction that commits if and only if this attempt succeeds. The same one every time."""
-        return await self._desk.transaction()
+        return await self._backend.transaction()
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
-        """Create a job if and only if this attempt succeeds; its id."""
-        return await self._desk.enqueue(request)
+        """Create a job if and only if this attempt succeeds; return its id."""
+        return await self._backend.enqueue(request)
 
 
 class SyncContext(_Facts):
-    """For tasks that are plain functions, run in a thread or a process: the same, blocking."""
+    """For tasks that are plain functions, run in a thread or a process: like Context, but blocking."""
 
     def __init__(self, backend: AttemptBackend, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(backend)
         self._loop = loop
 
     def progress(self, value: Any) -> None:
-        """Note how far the work is: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
-        self._wait(self._desk.write_progress(value))
+        """Record the progress: any JSON, replaced each time. Raises LeaseLost if this attempt was superseded."""
+        self._wait(self._backend.write_progress(value))
 
     def transaction(self) -> SyncTransaction:
         """A database transaction that commits if and only if this attempt succeeds. The same one every time."""
-        return SyncTransaction(self._wait(self._desk.transaction()), self._loop)
+        return SyncTransaction(self._wait(self._backend.transaction()), self._loop)
 
     def enqueue(self, request: JobRequest[Any]) -> str:
-        """Create a job if and only if this attempt succeeds; its id."""
-        return self._wait(self._desk.enqueue(request))
+        """Create a job if and only if this attempt succeeds; return its id."""
+        return self._wait(self._backend.enqueue(request))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
 
 class SyncTransaction:
-    """A transaction of the App for those who live in a thread, in the database's own SQL and placeholders."""
+    """A transaction of the App for code in a thread, in the database's own SQL and placeholders."""
 
     def __init__(self, lent: UserTransaction, loop: asyncio.AbstractEventLoop) -> None:
         self.lent, self._loop = lent, loop
@@ -186,5 +186,5 @@ class SyncTransaction:
 
     def _wait(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._loop.is_closed():
-            raise DatabaseUnavailable("the transaction has ended with what lent it, or by a fork; begin another")
+            raise DatabaseUnavailable("the transaction has ended with its App or attempt, or by a fork; begin another")
         return asyncio.run_coroutine_threadsafe(work(), self._loop).result()

@@ -1,4 +1,4 @@
-"""A task that is an HTTP call: method, address and headers, fixed when it is registered."""
+"""A task that is an HTTP call: method, URL and headers, fixed when it is registered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hanbeon.tasks.task import HTTP, Task, TaskOptions, defining
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 BODY, QUERY, NOTHING = "body", "query", "nothing"
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
-# Unlike work of one's own, an answer of somebody else may never come.
+# Unlike one's own work, the response of another server may never come.
 TIMEOUT_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 REDIRECTS, _MOST_REDIRECTS = 5, 20
@@ -34,7 +34,7 @@ _STATUS = {
 
 
 class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
-    """What to ask of whom, and how to understand the answer."""
+    """A request, and how its response is interpreted."""
 
     executor: ClassVar[str] = HTTP
 
@@ -50,14 +50,16 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
     params: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, told: Any, params: Mapping[str, Any] | None) -> HttpCall:
-        """As somebody wrote it: a table with the address, and what else is said of the call."""
-        if not isinstance(told, Mapping):
-            raise InvalidInput('use a table like { method = "POST", url = "https://example.org/hook" }', field="http")
-        check_names(told, CALL, "an HTTP call")
-        if "url" not in told:
-            raise InvalidInput("it is missing; use an address like https://example.org/hook", field="url")
-        given = {field: _READ[field](value, field) for field, value in told.items()}
+    def of(cls, value: Any, params: Mapping[str, Any] | None) -> HttpCall:
+        """Parse a table with the URL and the options of the call."""
+        if not isinstance(value, Mapping):
+            raise InvalidInput(
+                'must be a table like { method = "POST", url = "https://example.org/hook" }', field="http"
+            )
+        check_names(value, CALL, "an HTTP call")
+        if "url" not in value:
+            raise InvalidInput("is missing; give a URL like https://example.org/hook", field="url")
+        given = {field: _READ[field](each, field) for field, each in value.items()}
         given.setdefault("send", BODY if given.get("method", "POST") in _WITH_BODY else QUERY)
         return cls(**given, params=params)
 
@@ -73,7 +75,7 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str:
-        """As it is told to people: with places, not with arguments."""
+        """Method and URL for messages: with placeholders, not with arguments."""
         line = f"{self.method} {self.url}"
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
@@ -81,26 +83,26 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
         return f"the HTTP call {self.line}"
 
 
-def _redirects(told: Any, field: str) -> int:
-    if isinstance(told, int) and not isinstance(told, bool) and 0 <= told <= _MOST_REDIRECTS:
-        return told
-    raise InvalidInput(f"{told!r} does not fit; use 0 (follow none) to {_MOST_REDIRECTS}", field=field)
+def _redirects(value: Any, field: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_REDIRECTS:
+        return value
+    raise InvalidInput(f"must be an integer from 0 (follow none) to {_MOST_REDIRECTS}, got {value!r}", field=field)
 
 
-def _seconds(told: Any, field: str) -> float:
-    seconds = seconds_of(told, field) if isinstance(told, str) else told
+def _seconds(value: Any, field: str) -> float:
+    seconds = seconds_of(value, field) if isinstance(value, str) else value
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 3600:
         return float(seconds)
-    raise InvalidInput(f"{told!r} does not fit; use seconds, or text like 10s, up to an hour", field=field)
+    raise InvalidInput(f"must be seconds, or text like 10s, up to an hour, got {value!r}", field=field)
 
 
 _READ: dict[str, Any] = {
     "url": Url.of,
-    "method": lambda told, field: one_of(told.upper() if isinstance(told, str) else told, METHODS, field),
+    "method": lambda value, field: one_of(value.upper() if isinstance(value, str) else value, METHODS, field),
     "headers": headers,
-    "send": lambda told, field: one_of(told, (BODY, QUERY, NOTHING), field),
+    "send": lambda value, field: one_of(value, (BODY, QUERY, NOTHING), field),
     "keep_answer": switch,
-    "status_codes": lambda told, field: meanings(told, field, 100, 599),
+    "status_codes": lambda value, field: meanings(value, field, 100, 599),
     "redirects": _redirects,
     "connect_timeout": _seconds,
     "allow_private": switch,
@@ -109,19 +111,19 @@ CALL = frozenset(_READ)
 _OF_TASK = frozenset({"params", *TaskOptions.__struct_fields__}) - {"executor", "memory"}
 
 
-def http_task(name: str, told: Any, options: Mapping[str, Any]) -> Task[..., Any]:
-    """A task that is an HTTP call, from what is said of the call and, beside it, of its jobs."""
+def http_task(name: str, call: Any, options: Mapping[str, Any]) -> Task[..., Any]:
+    """Build a task that is an HTTP call, from the table of the call and the options of its jobs."""
     with defining(name):
         check_names(options, _OF_TASK, "an HTTP task")
         params = types_by_name(options["params"], "params") if "params" in options else None
-        call = HttpCall.of(told, params)
+        spec = HttpCall.of(call, params)
     rest = {"timeout": TIMEOUT_SECONDS, **{field: value for field, value in options.items() if field != "params"}}
-    return Task(name, call, TaskOptions.of(name, rest))
+    return Task(name, spec, TaskOptions.of(name, rest))
 
 
 def http_task_at(name: str, url: str, options: Mapping[str, Any]) -> Task[..., Any]:
-    """The same, with all that is said of call and jobs together."""
+    """Like `http_task`, with the options of the call and of its jobs together."""
     with defining(name):
         check_names(options, CALL | _OF_TASK, "an HTTP task")
-    told = {field: value for field, value in options.items() if field in CALL}
-    return http_task(name, {"url": url, **told}, {k: v for k, v in options.items() if k not in CALL})
+    call = {field: value for field, value in options.items() if field in CALL}
+    return http_task(name, {"url": url, **call}, {k: v for k, v in options.items() if k not in CALL})

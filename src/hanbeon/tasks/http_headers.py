@@ -14,7 +14,7 @@ _VALUE = re.compile(r"[\t\x20-\x7e]*")
 _SECRET = re.compile(r"\$\$\{|\$\{([^}]*)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = re.compile(r"\{(args|job)\.")
-# Who speaks HTTP for the job says these: how long it is, how it travels, and which job it is.
+# Set by Hanbeon or its HTTP library: framing, connection, and which job it is.
 _RESERVED = frozenset(
     [
         "accept-encoding",
@@ -36,40 +36,40 @@ _RESERVED = frozenset(
 _OURS = "hanbeon-"
 
 
-def headers(told: Any, field: str) -> dict[str, str]:
-    """As somebody wrote them, with the names of secrets and not the secrets."""
-    given = named_texts(told, field)
+def headers(value: Any, field: str) -> dict[str, str]:
+    """Check headers as written: they contain the names of secrets, not the secrets."""
+    given = named_texts(value, field)
     seen: set[str] = set()
-    for name, value in given.items():
+    for name, text in given.items():
         where = f"{field}.{name[:40]}"
         if not _NAME.fullmatch(name):
-            raise InvalidInput(f"{name[:40]!r} is no name of a header", field=field)
+            raise InvalidInput(f"must contain valid header names, got {name[:40]!r}", field=field)
         if name.lower() in _RESERVED or name.lower().startswith(_OURS):
-            raise InvalidInput("this header is set by Hanbeon; remove it", field=where)
+            raise InvalidInput("is set by Hanbeon; remove it", field=where)
         if name.lower() in seen:
-            raise InvalidInput("it is there twice, but for upper case", field=where)
+            raise InvalidInput("was given more than once; header names ignore case", field=where)
         seen.add(name.lower())
-        _check(value, where)
+        _check(text, where)
     return given
 
 
 def _check(value: str, field: str) -> None:
     if not _VALUE.fullmatch(value):
-        raise InvalidInput("line breaks and what is not ASCII cannot be sent in a header", field=field)
+        raise InvalidInput("must be ASCII without line breaks", field=field)
     if _PLACE.search(value):
         raise InvalidInput(
-            "a header takes no arguments, only ${NAME} of the worker's environment; send them in the path, the query "
+            "must not contain arguments, only ${NAME} of the worker's environment; send them in the path, the query "
             "or the body. Job id, attempt and fence are sent anyway",
             field=field,
         )
     for match in _SECRET.finditer(value):
         name = match.group(1)
         if name is not None and not _VARIABLE.fullmatch(name):
-            raise InvalidInput(f"{name[:40]!r} is no variable; write $${{ for the text itself", field=field)
+            raise InvalidInput(f"must name a variable, got {name[:40]!r}; write $${{ for a literal ${{", field=field)
 
 
 def fill_headers(templates: Mapping[str, str], environ: Mapping[str, str]) -> tuple[dict[str, str], frozenset[str]]:
-    """The headers for one job, and the secrets in them. No error shows a secret."""
+    """Return the headers for one job, and the secrets in them. No error shows a secret."""
     secrets: set[str] = set()
 
     def secret(match: re.Match[str]) -> str:
@@ -77,11 +77,11 @@ def fill_headers(templates: Mapping[str, str], environ: Mapping[str, str]) -> tu
         if name is None:
             return "${"
         if name not in environ:
-            raise TaskError(f"the variable {name} is not set in the environment of this worker; set it and start again")
-        if not _VALUE.fullmatch(environ[name]):
             raise TaskError(
-                f"the variable {name} of this worker holds a line break or what is not ASCII; a header cannot"
+                f"the variable {name} is not set in the environment of this worker; set it and restart the worker"
             )
+        if not _VALUE.fullmatch(environ[name]):
+            raise TaskError(f"the variable {name} contains a line break or non-ASCII text, which a header cannot")
         secrets.add(environ[name])
         return environ[name]
 

@@ -1,4 +1,4 @@
-"""The address of an HTTP call: its host is fixed when the task is registered, path and query may take arguments."""
+"""The URL of an HTTP call: its host is fixed when the task is registered, path and query may take arguments."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import Origin, split_url
 from hanbeon.tasks.template import Template, as_text
 
-# What may stand in a path or a query as it is; a percent sign too, since what was filled in is quoted already.
+# Characters that stay as they are in a path or query; the percent sign too, since filled-in values are quoted already.
 _PLAIN = "/?:@!$&'()*+,;=%[]~"
 
 
 class Url(msgspec.Struct, frozen=True):
-    """An address with places for a job's arguments behind the host."""
+    """A URL with placeholders for a job's arguments after the host."""
 
     origin: Origin
     path: Template
     query: Template | None
 
     @classmethod
-    def of(cls, told: Any, field: str) -> Url:
-        if not isinstance(told, str):
-            raise InvalidInput(f"{told!r} does not fit; use text like https://example.org/hook", field=field)
-        front = re.split(r"[/?#]", told.partition("://")[2], maxsplit=1)[0]
-        if "{" in front or "{" in told.partition("://")[0]:
+    def of(cls, value: Any, field: str) -> Url:
+        if not isinstance(value, str):
+            raise InvalidInput(f"must be text like https://example.org/hook, got {value!r}", field=field)
+        front = re.split(r"[/?#]", value.partition("://")[2], maxsplit=1)[0]
+        if "{" in front or "{" in value.partition("://")[0]:
             raise InvalidInput(
-                "no job may choose the host; placeholders stand behind it, in path or query", field=field
+                "must have no placeholder in the host: no job may choose it; use them in path or query", field=field
             )
-        origin, rest = split_url(told, field)
-        if "#" in told:
-            raise InvalidInput("what stands behind a # is never sent; remove it", field=field)
+        origin, rest = split_url(value, field)
+        if "#" in value:
+            raise InvalidInput("must not contain a fragment (#…), which is never sent; remove it", field=field)
         path, mark, query = rest.partition("?")
         if _has_dots(path):
-            raise InvalidInput("the path has a part that is '.' or '..'; write the path out", field=field)
+            raise InvalidInput("must have no path segment '.' or '..'; write the path out", field=field)
         return cls(origin, Template(path or "/", field), Template(query, field) if mark else None)
 
     @property
@@ -46,13 +46,13 @@ class Url(msgspec.Struct, frozen=True):
         return self.path.arguments + (self.query.arguments if self.query else [])
 
     def fill(self, values: Mapping[str, Mapping[str, Any]], further: Mapping[str, Any]) -> str:
-        """Path and query for one job, quoted; `further` arguments go to the end of the query.
+        """Return path and query for one job, quoted; `further` arguments are appended to the query.
 
-        What would lead to another place than the one meant is refused: nothing, a dot or two as a part of the path.
+        Path segments that are empty, '.' or '..' are rejected: they would lead to another place than the one meant.
         """
         path = quote(self.path.fill(values, _part_of_path), safe=_PLAIN)
         if _has_dots(path):
-            raise InvalidInput("an argument makes a part of the path '.' or '..', which leads elsewhere", field="args")
+            raise InvalidInput("must not make a path segment '.' or '..', which leads elsewhere", field="args")
         query = [] if self.query is None else [quote(self.query.fill(values, _quoted), safe=_PLAIN)]
         query += [f"{_quoted(name)}={_quoted(text)}" for name, value in further.items() for text in _texts(value)]
         return f"{path}?{'&'.join(query)}" if query else path
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 def _part_of_path(text: str) -> str:
     if not text:
-        raise InvalidInput("an argument for the path is empty, which leads elsewhere", field="args")
+        raise InvalidInput("must not be empty in the path, which leads elsewhere", field="args")
     return _quoted(text)
 
 
@@ -77,7 +77,7 @@ def _has_dots(path: str) -> bool:
 
 
 def _texts(value: Any) -> list[str]:
-    """A list becomes its name several times, nothing becomes nothing."""
+    """A list repeats the name, None leaves it out."""
     if isinstance(value, list):
         return [as_text(each) for each in value]
     return [] if value is None else [as_text(value)]

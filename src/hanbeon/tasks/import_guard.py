@@ -1,4 +1,4 @@
-"""Whether this process is loading a module for no other reason than to find a task's function in it."""
+"""Marks a process that imports a module only to find a task's function in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def in_worker_process() -> Iterator[None]:
 
 
 def refuse_to_open() -> None:
-    """A program that runs when it is imported would open the database here again, and start workers in workers."""
+    """Raise in a worker process: a program without a main guard would open the database and start workers in it."""
     if _depth:
         raise AppNotOpen(
             "a worker process imports this module to find a task in it, and must not open the App; "

@@ -1,4 +1,4 @@
-"""Options by name, of tasks and of jobs: a name that is not one of them and a value of the wrong kind are refused."""
+"""Options of tasks and jobs: unknown names and values of the wrong type are rejected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hanbeon.errors import InvalidInput
 Kinds = dict[str, tuple[type, ...]]
 _WORDS = {
     bool: "True or False",
-    int: "a whole number",
+    int: "an integer",
     float: "a number",
     str: "text",
     tuple: "a tuple",
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 def kinds_of(owner: type) -> Kinds:
-    """Which types the fields of a class take, read from its annotations."""
+    """Return the types that the fields of a class take, from its annotations."""
     return {name: _kinds(hint) for name, hint in typing.get_type_hints(owner).items()}
 
 
@@ -39,21 +39,21 @@ def _kinds(hint: Any) -> tuple[type, ...]:
 
 
 def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> None:
-    """Refuse the first value whose type does not fit its field."""
+    """Reject the first value whose type its field does not take."""
     for field, value in values.items():
         if not _fits(value, kinds[field]):
             words = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds[field])
-            raise InvalidInput(f"{reprlib.repr(value)} does not fit; use {words}", field=field)
+            raise InvalidInput(f"must be {words}, got {reprlib.repr(value)}", field=field)
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
-    if isinstance(value, bool):  # To Python it is a whole number too; a priority of True is a slip.
+    if isinstance(value, bool):  # To Python it is an integer too; a priority of True is a mistake.
         return bool in kinds
     return isinstance(value, kinds) or (isinstance(value, int) and float in kinds)
 
 
 def check_names(given: Iterable[str], known: Collection[str], owner: str) -> None:
-    """Refuse the first name that is not known, with the nearest one that is."""
+    """Reject the first unknown name, suggesting the nearest known one."""
     for name in given:
         if name not in known:
             raise InvalidInput(
@@ -67,48 +67,48 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def texts(told: Any, field: str) -> tuple[str, ...]:
-    """A list of texts, as a tuple."""
-    if isinstance(told, list | tuple) and all(isinstance(each, str) for each in told):
-        return tuple(told)
-    raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a list of texts", field=field)
+def texts(value: Any, field: str) -> tuple[str, ...]:
+    """Check a list of strings and return it as a tuple."""
+    if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+        return tuple(value)
+    raise InvalidInput(f"must be a list of strings, got {reprlib.repr(value)}", field=field)
 
 
-def named_texts(told: Any, field: str) -> dict[str, str]:
-    """A table of texts by name. What is in it may be secret: a refusal names names only."""
-    if not isinstance(told, Mapping):
-        raise InvalidInput("use a table of texts by name", field=field)
-    for name, it in told.items():
+def named_texts(value: Any, field: str) -> dict[str, str]:
+    """Check a table of strings by name. The values may be secret, so errors show only names."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput("must be a table of strings by name", field=field)
+    for name, it in value.items():
         if not isinstance(name, str) or not isinstance(it, str):
-            raise InvalidInput("use text", field=f"{field}.{name}")
-    return dict(told)
+            raise InvalidInput("must be a string", field=f"{field}.{name}")
+    return dict(value)
 
 
-def types_by_name(told: Any, field: str) -> Mapping[str, Any]:
-    """What is declared of a task's parameters."""
-    if not isinstance(told, Mapping):
-        raise InvalidInput('use a table of types by name, like {target = "string"}', field=field)
-    return told
+def types_by_name(value: Any, field: str) -> Mapping[str, Any]:
+    """Check the table that declares a task's parameters."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput('must be a table of types by name, like {target = "string"}', field=field)
+    return value
 
 
-def switch(told: Any, field: str) -> bool:
-    if not isinstance(told, bool):
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use true or false", field=field)
-    return told
+def switch(value: Any, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"must be true or false, got {reprlib.repr(value)}", field=field)
+    return value
 
 
-def one_of(told: Any, choices: Collection[str], field: str) -> str:
-    if told in choices:
-        return str(told)
-    raise InvalidInput(f"{reprlib.repr(told)} is not one of {', '.join(choices)}", field=field)
+def one_of(value: Any, choices: Collection[str], field: str) -> str:
+    if value in choices:
+        return str(value)
+    raise InvalidInput(f"must be one of {', '.join(choices)}, got {reprlib.repr(value)}", field=field)
 
 
 def duration_us(duration: float | dt.timedelta, field: str) -> int:
-    """A duration in microseconds; what no clock can count is refused."""
+    """Convert a duration to microseconds; NaN and more than a hundred years are rejected."""
     if isinstance(duration, dt.timedelta):
         return duration // dt.timedelta(microseconds=1)
     if not abs(duration) * 1_000_000 <= LONGEST_US:  # Also refuses NaN.
-        raise InvalidInput(f"{duration} seconds are no duration; use a number, at most a hundred years", field=field)
+        raise InvalidInput(f"must be at most a hundred years in seconds, got {duration}", field=field)
     return round(duration * 1_000_000)
 
 
@@ -117,13 +117,13 @@ _SMALLEST = 64 * 1024**2
 
 
 def size_bytes(size: int | str, field: str) -> int:
-    """Bytes; as text with a unit: "512MB" or "512MiB"."""
+    """Parse a size in bytes, or as text with a unit: "512MB" or "512MiB"."""
     if isinstance(size, str):
         match = _SIZE.fullmatch(size.strip())
         if match is None:
-            raise InvalidInput(f"{size!r} is no size; use bytes, or text like '512MB' or '2GiB'", field=field)
+            raise InvalidInput(f"must be bytes, or text like '512MB' or '2GiB', got {size!r}", field=field)
         number, prefix, binary = match.groups()
         size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
     if not _SMALLEST <= size < 2**63:
-        raise InvalidInput(f"{size:,} bytes are too few or too many; Python itself wants 64 MiB", field=field)
+        raise InvalidInput(f"must be at least 64 MiB and less than 8 EiB, got {size:,} bytes", field=field)
     return size

@@ -1,4 +1,4 @@
-"""The parameters of a task that is no Python function: declared by name and JSON type, or read off its placeholders."""
+"""Parameters of a task that is not a Python function: declared by name and type, or taken from its placeholders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Parameters:
-    """Arguments by name. `None` declares nothing: any may be given, and those that `places` names must be."""
+    """Arguments by name. `None` declares nothing: any may be given, and those in `places` must be."""
 
     context_type: type | None = None
 
@@ -60,25 +60,25 @@ class Parameters:
         return f"({', '.join(f'{name}: {each}' for name, each in self._declared.items())})"
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        """The arguments as JSON text, checked against names and types."""
+        """Encode the arguments as JSON, checked against names and types."""
         if args:
-            raise self._misfit("its arguments go by name")
+            raise self._invalid("its arguments must be passed by name")
         text = to_json_text(dict(kwargs), f"an argument of task {self._task!r}", "args")
         self.unpack(text)
         return text
 
     def unpack(self, text: str) -> dict[str, Any]:
-        """The arguments behind JSON text, with the defaults of those that were not given."""
+        """Decode the arguments from JSON, with the defaults of those that are missing."""
         try:
             given = msgspec.json.decode(text, type=dict[str, Any])
         except msgspec.MsgspecError as error:
-            raise self._misfit(f"they are not an object: {error}") from error
+            raise self._invalid(f"they are not an object: {error}") from error
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
             if name not in found:
-                raise self._misfit(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {name!r} is missing")
             if found[name] is None or "\x00" in as_text(found[name]):
-                raise self._misfit(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
+                raise self._invalid(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
         return found
 
     def read_result(self, text: str) -> Any:
@@ -87,37 +87,35 @@ class Parameters:
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in declared:
-                raise self._misfit(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
+                raise self._invalid(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
         found = {}
         for name, parameter in declared.items():
             if name not in given and parameter.is_required:
-                raise self._misfit(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {name!r} is missing")
             found[name] = given.get(name, parameter.default)
             try:
                 msgspec.convert(found[name], _TYPES[parameter.type])
             except msgspec.ValidationError as error:
-                raise self._misfit(f"argument {name!r}: {error}") from error
+                raise self._invalid(f"argument {name!r}: {error}") from error
         return found
 
-    def _misfit(self, why: str) -> ArgumentsDoNotFit:
+    def _invalid(self, why: str) -> ArgumentsDoNotFit:
         return ArgumentsDoNotFit(f"task {self._task!r}: {why}; it takes {self}", field="args")
 
 
-def _parameter(name: str, told: Any) -> Parameter:
+def _parameter(name: str, value: Any) -> Parameter:
     field = f"params.{name}"
-    if isinstance(told, Mapping):
-        check_names(told, Parameter.__struct_fields__, f"parameter {name!r}")
-        parameter = Parameter(**told)
+    if isinstance(value, Mapping):
+        check_names(value, Parameter.__struct_fields__, f"parameter {name!r}")
+        parameter = Parameter(**value)
     else:
-        parameter = Parameter(told)
+        parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
         hint = did_you_mean(str(parameter.type), _TYPES)
-        raise InvalidInput(
-            f"{reprlib.repr(parameter.type)} is no type{hint or '.'} Use {', '.join(_TYPES)}", field=field
-        )
+        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {reprlib.repr(parameter.type)}{hint}", field=field)
     if not parameter.is_required:
         try:
             msgspec.convert(parameter.default, _TYPES[parameter.type])
         except msgspec.ValidationError as error:
-            raise InvalidInput(f"its default does not fit: {error}", field=field) from error
+            raise InvalidInput(f"must have a default of its own type: {error}", field=field) from error
     return parameter

@@ -23,22 +23,22 @@ class Registry:
 
     def add(self, task: Task[..., Any]) -> None:
         """A name belongs to one function; two modules that claim it are a mistake, not an override."""
-        _refuse_another(self._tasks, task)
+        _reject_duplicate(self._tasks, task)
         self._own[task.name] = task
         self._put_in_force()
 
     def check(self, origin: str, tasks: Iterable[Task[..., Any]]) -> Tasks:
-        """Refuse a set in which a name belongs to something else already; all tasks as they would be with it."""
+        """Reject a set in which a name is already taken; return all tasks as they would be with it."""
         others = self._without(origin)
         tasks = list(tasks)
         for task in tasks:
-            _refuse_another(others, task)
+            _reject_duplicate(others, task)
         return {**others, **{task.name: task for task in tasks}}
 
     def replace(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
         """Put all the tasks of an origin in force instead of its last ones, or none of them.
 
-        Of a task that code has registered too, the set has the word: its options are those in force.
+        If code has registered a task too, the set takes precedence: its options are in force.
         """
         tasks = list(tasks)
         self.check(origin, tasks)
@@ -69,14 +69,14 @@ class Registry:
         return tasks
 
     def _put_in_force(self) -> None:
-        # Another mapping, never a changed one: who goes through the old one goes on.
+        # A new mapping, never a changed one: an iteration over the old one may be under way.
         self._tasks = self._without("")
 
 
-def _refuse_another(known: Tasks, task: Task[..., Any]) -> None:
+def _reject_duplicate(known: Tasks, task: Task[..., Any]) -> None:
     if task.name.startswith(RESERVED):
         raise TaskDefinitionError(
-            f"names that begin with {RESERVED} are those of built-in tasks; give {task.where} another", field="name"
+            f"must not begin with {RESERVED}, which is reserved for built-in tasks; rename {task.where}", field="name"
         )
     other = known.get(task.name)
     if other is not None and not other.is_same(task):

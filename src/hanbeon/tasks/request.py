@@ -1,4 +1,4 @@
-"""A job as a caller asks for it: a task, checked arguments, and options by name."""
+"""A request for a job: a task, checked arguments, and options by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HasId(Protocol):
 
 
 class JobOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be said of one job; None leaves it to its task. Durations are seconds."""
+    """Options of one job; None takes the task's. Durations are in seconds."""
 
     id: str = msgspec.field(default_factory=lambda: str(uuid_utils.uuid7()))
     queue: str | None = None
@@ -61,9 +61,9 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
     args: str
 
     def set(self, *, after: Iterable[HasId | str] = (), **options: Any) -> JobRequest[R_co]:
-        """The same request with other options; `after` adds dependencies."""
+        """Return this request with other options; `after` adds dependencies."""
         if "args" in options:
-            raise InvalidInput("a request has its arguments already; give them to task.call(…)", field="args")
+            raise InvalidInput("must be passed to task.call(…); the request already has its arguments", field="args")
         check_names(options, OPTIONS, "a job")
         if after:
             options["depends_on"] = (*ids_of(options.get("depends_on", self.depends_on)), *ids_of(after))
@@ -73,18 +73,18 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         return msgspec.structs.replace(self, **options)
 
     def to_new_job(self, zone: ZoneInfo, within: str | None = None) -> NewJob:
-        """What the store is asked for; naive times are read in `zone`.
+        """Build the job for the store; naive times are in `zone`.
 
-        `within`: the queue of the job that asks for it, which stays as long as that job does, whoever owns it.
+        `within`: the queue of the parent job, which exists as long as that job does, even if a surface owns it.
         """
         options = self.task.options
         if self.delay is not None and self.run_at is not None:
-            raise InvalidInput("give a delay or a run_at, not both", field="run_at")
+            raise InvalidInput("must not be combined with delay; give one of them", field="run_at")
         timeout = options.timeout if self.timeout is None else self.timeout
         role = options.role if self.role is None else self.role
         if role and options.roles and role not in options.roles:
             raise InvalidInput(
-                f"task {self.task.name!r} serves {', '.join(options.roles)}, not {role[:40]!r}; use one of these",
+                f"must be one of {', '.join(options.roles)} for task {self.task.name!r}, got {role[:40]!r}",
                 field="role",
             )
         queue = options.queue if self.queue is None else self.queue
@@ -113,16 +113,16 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
 
 
 def ids_of(jobs: Iterable[HasId | str]) -> tuple[str, ...]:
-    """Ids of jobs, requests or ids; anything else is refused."""
+    """Return the ids of jobs, requests or ids; anything else is rejected."""
     if isinstance(jobs, str) or not isinstance(jobs, Iterable):
-        raise InvalidInput(f"{reprlib.repr(jobs)} is not a list; give a list of jobs", field="depends_on")
+        raise InvalidInput(f"must be a list of jobs, got {reprlib.repr(jobs)}", field="depends_on")
     return tuple(_id_of(job) for job in jobs)
 
 
 def _id_of(job: HasId | str) -> str:
     job_id: str | None = job if isinstance(job, str) else getattr(job, "id", None)
     if job_id is None or not is_id(job_id):
-        raise InvalidInput(f"{reprlib.repr(job)} is not a job's id; give jobs or their ids", field="depends_on")
+        raise InvalidInput(f"must contain jobs or their ids, got {reprlib.repr(job)}", field="depends_on")
     return job_id
 
 
@@ -141,4 +141,4 @@ def _choice(kind: type[C], value: str, field: str) -> C:
     try:
         return kind(value)
     except ValueError:
-        raise InvalidInput(f"{value!r} is not one of {', '.join(kind)}", field=field) from None
+        raise InvalidInput(f"must be one of {', '.join(kind)}, got {value!r}", field=field) from None

@@ -1,4 +1,4 @@
-"""What an exit code of a command, or the status of an HTTP answer, means for the attempt."""
+"""The meaning of a command's exit code, or of an HTTP status, for the attempt."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ class ResultCodes(msgspec.Struct, frozen=True):
         return Raised(message, self.type, self.permanent, retry_after_us)
 
 
-def meanings(told: Any, field: str, low: int, high: int) -> dict[int, ResultCodes]:
-    """By number, as somebody wrote it: `{75 = "temporary", 3 = {type = "bad_input", permanent = true}}`."""
-    if not isinstance(told, Mapping):
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a table of failure types by number", field=field)
-    return {_number(number, field, low, high): _meaning(it, f"{field}.{number}") for number, it in told.items()}
+def meanings(value: Any, field: str, low: int, high: int) -> dict[int, ResultCodes]:
+    """Parse a table by number: `{75 = "temporary", 3 = {type = "bad_input", permanent = true}}`."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"must be a table of failure types by number, got {reprlib.repr(value)}", field=field)
+    return {_number(number, field, low, high): _meaning(it, f"{field}.{number}") for number, it in value.items()}
 
 
-def _number(told: Any, field: str, low: int, high: int) -> int:
-    if str(told).isdecimal() and low <= int(told) <= high:
-        return int(told)
-    raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a number from {low} to {high}", field=field)
+def _number(value: Any, field: str, low: int, high: int) -> int:
+    if str(value).isdecimal() and low <= int(value) <= high:
+        return int(value)
+    raise InvalidInput(f"must contain numbers from {low} to {high}, got {reprlib.repr(value)}", field=field)
 
 
-def _meaning(told: Any, field: str) -> ResultCodes:
-    if isinstance(told, Mapping):
-        check_names(told, ResultCodes.__struct_fields__, "a failure")
-        if not isinstance(told.get("permanent", False), bool):
-            raise InvalidInput("use true or false", field=f"{field}.permanent")
-        return ResultCodes(_type(told.get("type"), field), told.get("permanent", False))
-    return ResultCodes(_type(told, field))
+def _meaning(value: Any, field: str) -> ResultCodes:
+    if isinstance(value, Mapping):
+        check_names(value, ResultCodes.__struct_fields__, "a failure")
+        if not isinstance(value.get("permanent", False), bool):
+            raise InvalidInput("must be true or false", field=f"{field}.permanent")
+        return ResultCodes(_type(value.get("type"), field), value.get("permanent", False))
+    return ResultCodes(_type(value, field))
 
 
-def _type(told: Any, field: str) -> str:
-    if not isinstance(told, str) or not 0 < len(told) <= NAME_LIMIT:
-        raise InvalidInput(f"{reprlib.repr(told)} is no failure type; use a name like temporary", field=field)
-    return told
+def _type(value: Any, field: str) -> str:
+    if not isinstance(value, str) or not 0 < len(value) <= NAME_LIMIT:
+        raise InvalidInput(f"must be a failure type like temporary, got {reprlib.repr(value)}", field=field)
+    return value

@@ -19,16 +19,16 @@ _REFUSED = {
 
 
 class Signature(Protocol):
-    """What is known of a task's parameters."""
+    """The parameters of a task."""
 
     context_type: type | None
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        """The arguments as JSON text, checked against names and types."""
+        """Encode the arguments as JSON, checked against names and types."""
         ...
 
     def unpack(self, text: str) -> dict[str, Any]:
-        """The typed arguments behind JSON text."""
+        """Decode the typed arguments from JSON."""
         ...
 
     def read_result(self, text: str) -> Any: ...
@@ -63,16 +63,16 @@ class TaskSignature:
         return str(self._signature)
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-        """The arguments as JSON text, checked against names and types."""
+        """Encode the arguments as JSON, checked against names and types."""
         text = to_json_text(self._bind(args, kwargs), f"an argument of task {self._name!r}", "args")
         self._decode(text)
         return text
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Arguments by name. Where there are as many as parameters, without the detour that explains a misfit."""
+        """Arguments by name. If there are as many as parameters, skip the slower path that explains a mismatch."""
         if not kwargs and len(args) == len(self._names) and not self._by_name_only:
             return dict(zip(self._names, args, strict=True))
-        given: Any = kwargs  # By whoever did not read the type, anything; the detour says so.
+        given: Any = kwargs  # Untyped callers may pass anything; the slower path reports it.
         if not args and isinstance(given, Mapping) and given.keys() == self._all_names:
             # In one order, whatever the caller's: the same arguments are the same text.
             return {name: kwargs[name] for name in self._names}
@@ -84,7 +84,7 @@ class TaskSignature:
             ) from error
 
     def unpack(self, text: str) -> dict[str, Any]:
-        """The typed arguments behind JSON text."""
+        """Decode the typed arguments from JSON."""
         decoded = self._decode(text)
         names = self._names
         return {name: value for name in names if (value := getattr(decoded, name)) is not msgspec.UNSET}
@@ -98,7 +98,7 @@ class TaskSignature:
             ) from error
 
     def read_result(self, text: str) -> Any:
-        """A result in the type the task declares; where that cannot be read back, as plain JSON."""
+        """Decode a result into the task's declared type, or as plain JSON if that fails."""
         try:
             return msgspec.json.decode(text, type=self._result)
         except (msgspec.ValidationError, TypeError):
@@ -106,12 +106,12 @@ class TaskSignature:
 
 
 def to_json_text(value: Any, what: str, field: str) -> str:
-    """JSON text, or an error that says what to do instead."""
+    """Encode a value as JSON, or raise an error that names the remedy."""
     try:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
         raise NotSerialisable(
-            f"{what} cannot be written as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
+            f"{what} cannot be encoded as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
             "datetimes) and open files, connections and the like inside the task",
             field=field,
         ) from error

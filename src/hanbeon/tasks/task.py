@@ -27,30 +27,30 @@ ASYNC, THREAD, PROCESS, COMMAND, HTTP = "async", "thread", "process", "command",
 
 
 class Spec(Protocol):
-    """A body that is no function of ours: what its executor needs to know of it."""
+    """A body that is not a Python function, as its executor needs it."""
 
     executor: ClassVar[str]
 
     def signature(self, task: str) -> Signature: ...
 
     def __str__(self) -> str:
-        """What it runs, in a few words."""
+        """A short description of what it runs."""
         ...
 
 
 @contextlib.contextmanager
 def defining(name: str) -> Iterator[None]:
-    """What does not fit here is the task's definition."""
+    """Turn invalid input into an error of the task's definition."""
     try:
         yield
     except InvalidInput as error:
-        refusal = TaskDefinitionError(f"{error} (task {name[:40]!r})")
-        refusal.field = error.field
-        raise refusal from error
+        invalid = TaskDefinitionError(f"{error} (task {name[:40]!r})")
+        invalid.field = error.field
+        raise invalid from error
 
 
 class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a task's jobs run unless a job says otherwise. Durations are seconds."""
+    """Defaults for a task's jobs; options of a job override them. Durations are in seconds."""
 
     queue: str = DEFAULT_QUEUE
     role: str = ""
@@ -67,13 +67,13 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, name: str, given: Mapping[str, Any]) -> TaskOptions:
-        """The options that a task was given by name, with words where these have enums."""
+        """Build the options of a task from keyword arguments, with enums given as text."""
         options = dict(given)
         with defining(name):
             check_names(options, cls.__struct_fields__, "a task")
             for field, choices in (("backoff", Backoff), ("on_lost", OnLost)):
                 if field in options and options[field] not in list(choices):
-                    raise InvalidInput(f"{options[field]!r} is not one of {', '.join(choices)}", field=field)
+                    raise InvalidInput(f"must be one of {', '.join(choices)}, got {options[field]!r}", field=field)
                 if field in options:
                     options[field] = choices(options[field])
             for field in _DURATIONS & options.keys():
@@ -83,12 +83,12 @@ class TaskOptions(msgspec.Struct, frozen=True, kw_only=True):
                 options["roles"] = texts(options["roles"], "roles")
             check_kinds(_KINDS, options)
             if not 0 <= options.get("jitter", 0) <= 1:
-                raise InvalidInput("it is the share by which a delay may grow; use 0 to 1", field="jitter")
+                raise InvalidInput("must be from 0 to 1, the share by which a delay may grow", field="jitter")
         return _Given(**options, named=frozenset(given)) if given else cls()
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The options that somebody chose for the task, be it as they are by default."""
+        """The options that were set explicitly, even if to their defaults."""
         return {}
 
     def says(self, option: str) -> bool:
@@ -110,7 +110,7 @@ class _Given(TaskOptions, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=1024)
 def _policy(options: TaskOptions, retries: int) -> RetryPolicy:
-    """Remembered: there are as many as tasks, and one is wanted for every job."""
+    """Cached: there are as many as tasks, and every job needs one."""
     return RetryPolicy(
         max_retries=retries,
         backoff=options.backoff,
@@ -127,7 +127,7 @@ _DURATIONS = {"timeout", "retry_delay"}
 class Task(Generic[P, R_co]):
     """Registered logic. Call `task.function` to run it here and now; `task.call(…)` describes a job of it.
 
-    What is no function of ours has a `spec` instead, and runs only where a worker runs it.
+    A command or an HTTP call has a `spec` instead of a function, and runs only in a worker.
     """
 
     def __init__(self, name: str, body: Callable[..., Awaitable[R_co] | R_co] | Spec, options: TaskOptions) -> None:
@@ -158,7 +158,7 @@ class Task(Generic[P, R_co]):
         return signature
 
     def _check(self) -> None:
-        """What would fail every job of this task is refused now, by the rules that its jobs are held to."""
+        """Reject what would fail every job of this task, by the rules for its jobs."""
         if self.name == NO_HANDLER:
             raise TaskDefinitionError(f"{NO_HANDLER!r} stands for no task at all; choose another name", field="name")
         if inspect.isgeneratorfunction(self.function) or inspect.isasyncgenfunction(self.function):
@@ -173,7 +173,7 @@ class Task(Generic[P, R_co]):
             raise TaskDefinitionError(
                 f"task {self.name!r} runs in a process of its own, which finds a function by its module and name; "
                 f"{self.function.__qualname__} has none there. Move it to the top level of its module"
-                ', or say executor="thread" and look at ctx.stopping',
+                ', or use executor="thread" and check ctx.stopping',
                 field="executor",
             )
         if self.memory is not None and self.executor not in (PROCESS, COMMAND):
@@ -186,7 +186,7 @@ class Task(Generic[P, R_co]):
             JobRequest(task=self, args="{}").to_new_job(ZoneInfo("UTC")).validate(max_payload_bytes=1_024)
 
     def _kind(self) -> tuple[str, tuple[str, ...]]:
-        """What it is, and where that can run."""
+        """Return a description of the body and the executors that can run it."""
         if self.spec is not None:
             return f"{self.spec}", (self.spec.executor,)
         return ("async", (ASYNC,)) if self.is_async else ("a plain function", (THREAD, PROCESS))
@@ -204,11 +204,11 @@ class Task(Generic[P, R_co]):
 
     @property
     def where(self) -> str:
-        """Where it is written down, or what it runs."""
+        """The place of its function, or what it runs."""
         return f"{self.function.__module__}.{self.function.__qualname__}" if self.spec is None else str(self.spec)
 
     def is_same(self, other: Task[..., Any]) -> bool:
-        """Whether both are one definition, perhaps registered twice."""
+        """Return True if both are one definition, perhaps registered twice."""
         return self.function is other.function and self.spec == other.spec
 
     def __repr__(self) -> str:

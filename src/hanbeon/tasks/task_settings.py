@@ -1,4 +1,4 @@
-"""How executions of a task run, in the words that the database keeps."""
+"""The settings of a task's executions, as the database stores them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hanbeon.tasks.task import TaskOptions
 
 
 def settings_of(options: TaskOptions) -> TaskSettings:
-    """What others need to know who make executions of the task without having it."""
+    """Return what an instance without the task needs to create executions of it."""
     return TaskSettings(
         queue=options.queue,
         role=options.role,

@@ -1,4 +1,4 @@
-"""Text with places for a job's arguments and facts: `{args.target}`, `{job.id}`. No shell ever reads it."""
+"""Text with placeholders for a job's arguments and facts: `{args.target}`, `{job.id}`. No shell ever reads it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Template:
 
     def __init__(self, text: str, field: str) -> None:
         if not isinstance(text, str):
-            raise InvalidInput(f"{text!r} does not fit; use text", field=field)
+            raise InvalidInput(f"must be text, got {text!r}", field=field)
         if "\x00" in text:
-            raise InvalidInput("a NUL cannot be passed on; remove it", field=field)
+            raise InvalidInput("must not contain NUL", field=field)
         self.text = text
         self._parts: list[str | Placeholder] = []
         last = 0
@@ -49,7 +49,7 @@ class Template:
 
     @property
     def arguments(self) -> list[str]:
-        """The arguments that it wants, in its order."""
+        """The arguments that it uses, in its order."""
         return [part.name for part in self._parts if isinstance(part, Placeholder) and part.root == ARGS]
 
     @property
@@ -77,7 +77,7 @@ def _place(name: str, field: str) -> Placeholder:
     known = [f"{JOB}.{fact}" for fact in JOB_FACTS]
     hint = did_you_mean(name, known).replace("'", "") if dot else f"; did you mean {{{ARGS}.{name}}}?"
     raise InvalidInput(
-        f"{{{name}}} is no placeholder{hint or '.'} Write {{args.NAME}} or {{job.id}}, "
+        f"unknown placeholder {{{name}}}{hint or '.'} Write {{args.NAME}} or {{job.id}}, "
         f"or {{{{{name}}}}} for the text itself",
         field=field,
     )

@@ -1,4 +1,4 @@
-"""What templates, programs and servers are told of an attempt."""
+"""The facts of an attempt for templates, commands and HTTP calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hanbeon.domain.job import Claimed, session_id
 
 
 def template_vars(job: Claimed) -> dict[str, Any]:
-    """What `{job.…}` stands for, and `HANBEON_…` of a command."""
+    """Return the values of `{job.…}`, and of `HANBEON_…` for a command."""
     return {
         "id": job.id,
         "task": job.task,

@@ -119,7 +119,7 @@ class ProcessContext(SyncContext):
     """A SyncContext far from the engine."""
 
     def __init__(self, remote: RemoteBackend) -> None:
-        self._desk = remote  # type: ignore[assignment]
+        self._backend = remote  # type: ignore[assignment]
         self._remote = remote
 
     def progress(self, value: Any) -> None:
