@@ -1,1 +1,1 @@
-"""Benchmarks: Hanbeon beside its peers and beside what hand-written SQL reaches. `python -m bench --help`"""
+"""Benchmarks of Hanbeon beside its peers and hand-written SQL. `python -m bench --help`"""

@@ -24,7 +24,7 @@ def main() -> int:
     if options.stored:
         results = load(options.stored)
     else:
-        peers = options.peers if any(scenario.beside_peers for scenario in scenarios) else ()
+        peers = options.peers if any(scenario.with_peers for scenario in scenarios) else ()
         chosen = [subject for subject in SUBJECTS.values() if subject.is_ours or subject.name in peers]
         run = Run(options, scenarios, chosen, console)
         results = run.results
@@ -32,10 +32,10 @@ def main() -> int:
         try:
             run.measure()
         except KeyboardInterrupt:
-            console.print("Stopped; what was measured until now is kept.")
+            console.print("Interrupted; the results so far are kept.")
             status = 130
         if results.records:
-            console.print(f"All figures are in {save(results).relative_to(ROOT)}.")
+            console.print(f"Results are in {save(results).relative_to(ROOT)}.")
     terminal.show(results, list(SCENARIOS.values()))
     if options.write and status == 0:
         page.write(results, list(SCENARIOS.values()))

@@ -1,4 +1,4 @@
-"""Ours beside each peer: the rows that most tables have."""
+"""Rows that compare ours with each peer, for most tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compare(
     *,
     notes: bool = False,
 ) -> list[list[str]]:
-    """A row per subject: its name, its settings (with `notes`), and for every figure its median and ours ÷ it."""
+    """Return a row per subject: its name, its settings (with `notes`), and for each figure its median and ours ÷ it."""
     rows = []
     for name in results.subjects(scenario):
         subject = SUBJECTS.get(name)
@@ -44,21 +44,21 @@ def shown(
     subject: str,
     show: Callable[[Sequence[float]], str] = numbers.rate,
 ) -> str:
-    """The figure as a cell of a table; one that is missing because something failed says so."""
+    """Return the figure as a table cell; "failed" if it is missing because of an error."""
     measure, fields = figure
     values = results.figures(scenario, measure, subject, *fields)
     return show(values) if values else "failed" if results.errors(scenario, measure, subject) else "–"
 
 
 def against(results: Results, scenario: str, figure: Figure, peer: str) -> float | None:
-    """Ours divided by this peer's."""
+    """Return ours divided by this peer's."""
     measure, fields = figure
     ours = results.figures(scenario, measure, rival(SUBJECTS[peer]), *fields)
     return numbers.ratio(ours, results.figures(scenario, measure, peer, *fields))
 
 
 def against_all(results: Results, scenario: str, figure: Figure, store: Store) -> float | None:
-    """Ours divided by the peer of this store that does best."""
+    """Return ours divided by the best peer of this store."""
     found = [
         value
         for subject in SUBJECTS.values()

@@ -1,7 +1,7 @@
-"""Follows an office with many WebSockets at once, makes jobs in it, and prints how late each event arrives.
+"""Follows an office with many WebSockets, creates jobs in it, and prints how late each event arrives.
 
-`python -m bench.event_listeners SERVER OFFICE LISTENERS JOBS SECONDS`; one JSON object at the end. A listener is a
-socket here that looks at the clock when a frame is there: what a real client does with it is not what is measured.
+`python -m bench.event_listeners SERVER OFFICE LISTENERS JOBS SECONDS` prints one JSON object at the end. A listener is
+a socket that reads the clock when a frame arrives: the work of a real client is not measured.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from hanbeon import App
 from hanbeon.surfaces.offices.service import Offices
 
 _WARM_UP = 10
-_PATIENCE = 60.0
+_TIMEOUT = 60.0
 _LONG = 126
 
 
 class Listener(asyncio.Protocol):
-    """One WebSocket, and when each of its messages came."""
+    """One WebSocket and the arrival time of each of its messages."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._data = b""
         self.open = asyncio.get_running_loop().create_future()
-        self.came_at: list[float] = []
+        self.arrived_at: list[float] = []
 
     def connection_made(self, transport: Any) -> None:
         lines = [f"GET {self._path} HTTP/1.1", "Host: localhost", "Connection: Upgrade", "Upgrade: websocket"]
@@ -53,27 +53,27 @@ class Listener(asyncio.Protocol):
             if len(self._data) < start + size:
                 return
             if self._data[0] == 0x81:
-                self.came_at.append(now)
+                self.arrived_at.append(now)
             self._data = self._data[start + size :]
 
 
 async def follow(place: str, office: str, listeners: int, jobs: int, every: float) -> dict[str, float]:
-    """Make that many jobs, one each so many seconds, with so many who listen; milliseconds until they know of it."""
+    """Create a job every `every` seconds, and return the milliseconds until all listeners have its event."""
     app = App(os.environ["BENCH_URL"])
     app.task(name="nothing")(_nothing)
     async with app:
         offices = Offices(app)
-        crowd = [await _listen(place, office) for _ in range(listeners)]
-        asked_at: list[float] = []
+        open_listeners = [await _listen(place, office) for _ in range(listeners)]
+        enqueued_at: list[float] = []
         for number in range(_WARM_UP + jobs):
-            asked_at.append(time.perf_counter())
+            enqueued_at.append(time.perf_counter())
             await offices.create_jobs(office, jobs=[{"handler": "nothing"}])
-            await _until(crowd, number + 1)
+            await _until(open_listeners, number + 1)
             await asyncio.sleep(every)
     waits = [
-        (came_at - before) * 1e3
-        for each in crowd
-        for before, came_at in list(zip(asked_at, each.came_at, strict=True))[_WARM_UP:]
+        (arrived_at - before) * 1e3
+        for each in open_listeners
+        for before, arrived_at in list(zip(enqueued_at, each.arrived_at, strict=True))[_WARM_UP:]
     ]
     return {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)} | {"max": max(waits)}
 
@@ -82,20 +82,20 @@ async def _listen(place: str, office: str) -> Listener:
     parts, path = urlsplit(place), f"/ws/offices/{office}/events"
     loop = asyncio.get_running_loop()
     _, listener = await loop.create_connection(lambda: Listener(path), str(parts.hostname), parts.port or 0)
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(_TIMEOUT):
         if not await listener.open:
             raise RuntimeError("the server refused a listener")
     return listener
 
 
-async def _until(crowd: list[Listener], number: int) -> None:
-    async with asyncio.timeout(_PATIENCE):
-        while any(len(each.came_at) < number for each in crowd):  # noqa: ASYNC110 - an event would cost time of its own
+async def _until(open_listeners: list[Listener], number: int) -> None:
+    async with asyncio.timeout(_TIMEOUT):
+        while any(len(each.arrived_at) < number for each in open_listeners):  # noqa: ASYNC110 - an event would cost time of its own
             await asyncio.sleep(0.005)
 
 
 async def _nothing() -> None:
-    """Nobody runs it."""
+    """Placeholder; no worker runs it."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A server of ours for a measurement, and an office in it."""
+"""Runs our HTTP server, with an office in it, for a measurement."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench import processes
-from bench.processes import Crew, ProgramError
+from bench.processes import ProcessGroup, ProgramError
 from bench.requests import HANDLER
 from bench.rig import Rig
 
-_TIMEOUT, _PATIENCE = 60.0, 600.0
+_TIMEOUT, _PROGRAM_TIMEOUT = 60.0, 600.0
 
 
 class Service(NamedTuple):
-    """A server that runs, and the office to ask it about."""
+    """A running server and an office in it."""
 
     url: str
     office: str
@@ -30,31 +30,31 @@ class Service(NamedTuple):
 
 @contextmanager
 def serving(rig: Rig, database: str) -> Iterator[Service]:
-    """A server without a worker, so that nothing but the requests is measured."""
+    """Run a server without a worker, so that only the requests are measured."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     script = str(Path(sys.executable).with_name("hanbeon"))
     command = [script, "serve", "--no-worker", "--app", "bench.adapters.ours:app", "--port", str(port)]
     environment = {**rig.environment(database), "HANBEON_DATABASE_URL": database}
-    with processes.crew([command], environment, rig.folder / "server.log") as crew:
+    with processes.group([command], environment, rig.folder / "server.log") as group:
         url = f"http://127.0.0.1:{port}"
-        _until_ready(url, crew)
+        _until_ready(url, group)
         body = json.dumps({"name": "bench", "sessions": {"default": HANDLER}}).encode()
         with urllib.request.urlopen(f"{url}/api/offices", body, timeout=_TIMEOUT) as answer:
             yield Service(url, json.load(answer)["id"])
 
 
-def ask(rig: Rig, database: str, service: Service, command: str, number: int) -> dict[str, float]:
-    """Run the program that asks; what it measured."""
+def run_requests(rig: Rig, database: str, service: Service, command: str, number: int) -> dict[str, float]:
+    """Run `bench.requests` against the server and return its measurements."""
     program = [sys.executable, "-m", "bench.requests", command, *service, str(number)]
-    found: dict[str, float] = json.loads(processes.run(program, rig.environment(database), _PATIENCE))
+    found: dict[str, float] = json.loads(processes.run(program, rig.environment(database), _PROGRAM_TIMEOUT))
     return found
 
 
-def _until_ready(url: str, crew: Crew) -> None:
+def _until_ready(url: str, group: ProcessGroup) -> None:
     end = time.monotonic() + _TIMEOUT
     while time.monotonic() < end:
-        crew.check()
+        group.check()
         try:
             with urllib.request.urlopen(f"{url}/readyz", timeout=_TIMEOUT):
                 return

@@ -1,4 +1,4 @@
-"""The machine: what it is, and whether it is quiet."""
+"""Description of the machine, and waiting until it is quiet."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 import psutil
 
 _IDLE_ENOUGH = 0.9
-_LOOK = 0.5
+_POLL_SECONDS = 0.5
 
 
 class Quiet(NamedTuple):
-    """How quiet the machine was just before a measurement: idle share of the processors, and load average."""
+    """The idle share of the CPUs and the load average just before a measurement."""
 
     idle: float = 0.0
     load: float = 0.0
@@ -36,10 +36,10 @@ def describe() -> dict[str, str]:
 
 
 def wait_quiet(limit: float) -> Quiet:
-    """The idle share of the last half second, once it is high enough or `limit` seconds have passed, and the load."""
+    """Wait until the CPUs are idle enough, at most `limit` seconds; return the last idle share and the load."""
     until = time.monotonic() + limit
     while True:
-        idle = psutil.cpu_times_percent(_LOOK).idle / 100
+        idle = psutil.cpu_times_percent(_POLL_SECONDS).idle / 100
         if idle >= _IDLE_ENOUGH or time.monotonic() >= until:
             return Quiet(round(idle, 3), round(os.getloadavg()[0], 2))
 
@@ -62,14 +62,14 @@ def _system() -> str:
 
 
 def _filesystem() -> str:
-    """Of the folder that the databases of the benchmarks lie in."""
+    """Return the file system of the folder that holds the benchmarks' databases."""
     folder = Path(tempfile.gettempdir()).resolve()
     mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
     return next((mounts[parent] for parent in (folder, *folder.parents) if parent in mounts), "unknown")
 
 
 def _syncs(seconds: float = 1.0) -> float:
-    """How often a second a page can be made to stay: every durable commit needs one."""
+    """Measure how many pages per second can be synced; every durable commit needs one sync."""
     sync = getattr(os, "fdatasync", os.fsync)
     with tempfile.TemporaryFile() as file:
         count, began = 0, time.perf_counter()

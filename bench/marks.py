@@ -1,4 +1,4 @@
-"""Reads what `bench.adapters.marks` writes."""
+"""Reads the marks that `bench.adapters.marks` writes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from bench.adapters.marks import MARK
 
-_LOOK = 0.01
+_POLL_SECONDS = 0.01
 
 
 class Marks:
     """The file that the jobs of one measurement append to."""
 
     def __init__(self, folder: Path) -> None:
-        # In memory where that is possible: it is the jobs' only work and should cost nothing.
+        # In memory where possible: writing a mark is the jobs' only work and should cost nothing.
         self.path = folder / "marks"
         self.clear()
 
@@ -27,18 +27,18 @@ class Marks:
         return os.path.getsize(self.path) // MARK.size
 
     def read(self, start: int = 0) -> list[tuple[int, int]]:
-        """Of every job that ran, after the first `start` ones, its number and the nanosecond."""
+        """Return the number and the nanosecond of every job that ran, after the first `start` ones."""
         with self.path.open("rb") as file:
             file.seek(start * MARK.size)
             content = file.read()
         return list(MARK.iter_unpack(content[: len(content) // MARK.size * MARK.size]))
 
     def wait(self, count: int, timeout: float, check: Callable[[], None]) -> bool:
-        """Whether that many jobs ran in time; `check` is called meanwhile and may raise."""
+        """Wait for that many jobs and return whether they ran in time; `check` is called meanwhile and may raise."""
         until = time.monotonic() + timeout
         while self.count() < count:
             if time.monotonic() > until:
                 return False
             check()
-            time.sleep(_LOOK)
+            time.sleep(_POLL_SECONDS)
         return True

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of them lie; a value that was measured, never one between two."""
+    """Return the value below which `share` of them lie; always a measured value, never interpolated."""
     ordered = sorted(values)
     return ordered[round(share * (len(ordered) - 1))]
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
-    """Median over median; None where one side has no figure."""
+    """Return median over median; None if one side has no figure."""
     if not ours or not theirs or not statistics.median(theirs):
         return None
     return statistics.median(ours) / statistics.median(theirs)
 
 
 def levelled(values: Sequence[float]) -> float | None:
-    """How a series ends against how it was once warm: the median of its last quarter over that of its second.
+    """Return the median of the last quarter of a series over that of its second, when it was warm.
 
-    About 1 where it has levelled off. None for a series too short to have quarters.
+    About 1 if the series has levelled off. None for a series too short to have quarters.
     """
     quarter = len(values) // 4
     if not quarter:
@@ -34,12 +34,12 @@ def levelled(values: Sequence[float]) -> float | None:
 
 
 def rate(values: Sequence[float]) -> str:
-    """`14,435 (12,350–15,756)`: the median, and the spread if there is more than one."""
+    """Format as `14,435 (12,350–15,756)`: the median, and the spread if there is more than one value."""
     return _spread([f"{value:,.0f}" for value in _points(values)])
 
 
 def milliseconds(values: Sequence[float]) -> str:
-    """The same with a digit behind the point, for whatever is small."""
+    """Format like `rate`, with one decimal place, for small values."""
     return _spread([f"{value:.1f}" for value in _points(values)])
 
 

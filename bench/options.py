@@ -1,4 +1,4 @@
-"""The command line, checked: names that are not known are refused with those that are."""
+"""Parses the command line; an unknown name is refused with the list of known ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EPILOG = """examples:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure, how often, and what to do with it."""
+    """The scenarios and peers to measure, the number of repetitions, and the output."""
 
     scenarios: tuple[str, ...]
     peers: tuple[str, ...]
@@ -37,11 +37,11 @@ class Options:
     stored: tuple[Path, ...]
 
     def scaled(self, number: int) -> int:
-        """A count that `--jobs` does not set: smaller in a short run."""
+        """Return a count that `--jobs` does not set; smaller in a short run."""
         return max(1, number // 4) if self.short else number
 
-    def beside(self, number: int, jobs: int) -> int:
-        """A count that goes with a drain of `jobs`: smaller in the proportion in which `--jobs` makes that smaller."""
+    def in_proportion(self, number: int, jobs: int) -> int:
+        """Return a count that goes with a drain of `jobs`, reduced in the same proportion as `--jobs` reduces that."""
         return self.scaled(number) if self.jobs is None else max(1, min(number, number * self.jobs // jobs))
 
     def drained(self, number: int) -> int:
@@ -49,7 +49,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str], scenarios: Sequence[str], default: Sequence[str]) -> Options:
-    """Ends the program with a message if something does not fit."""
+    """Parse the arguments; end the program with a message if they are invalid."""
     peers = [subject.name for subject in SUBJECTS.values() if not subject.is_ours]
     parser = _parser(scenarios, peers)
     given = parser.parse_args(arguments)
@@ -101,7 +101,7 @@ def _parser(scenarios: Sequence[str], peers: Sequence[str]) -> argparse.Argument
         nargs="+",
         default=[],
         metavar="FILE",
-        help="measure nothing: show stored results (several are put together; `latest` is the newest)",
+        help="show stored results instead of measuring (several are merged; `latest` is the newest)",
     )
     return parser
 
@@ -116,9 +116,9 @@ def _known(kind: str, given: str | None, names: Sequence[str], default: Iterable
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
-            raise LookupError(f"there is no {kind} {name!r}.{hint} There are: {', '.join(names)}")
+            raise LookupError(f"unknown {kind} {name!r}.{hint} Use one of: {', '.join(names)}")
     if not chosen:
-        raise LookupError(f"name a {kind}, of: {', '.join(names)}")
+        raise LookupError(f"must name at least one {kind}, of: {', '.join(names)}")
     return chosen
 
 
@@ -137,12 +137,12 @@ def _stored(given: Sequence[str]) -> tuple[Path, ...]:
 def _minutes(text: str) -> float:
     number = float(text)
     if not 0 < number < 100_000:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes above 0")
+        raise argparse.ArgumentTypeError(f"must be a number of minutes above 0, got {text}")
     return number
 
 
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 on")
+        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {text}")
     return number

@@ -1,4 +1,4 @@
-"""Programs in process groups of their own, none of which outlives the block that started it."""
+"""Runs programs in process groups of their own; none outlives the block that started it."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from bench.records import ROOT
 
 
 class ProgramError(Exception):
-    """A program of a measurement failed; the message is the end of what it said."""
+    """A program of a measurement failed; the message is the last line of its output."""
 
 
 def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) -> str:
-    """What it prints, once it has ended well."""
+    """Run a program to its end and return its output; raise if it fails."""
     with _group(command, environment, subprocess.PIPE, subprocess.PIPE) as program:
         try:
             output, errors = program.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             raise ProgramError(f"not done after {timeout:.0f} s") from None
     if program.returncode != 0:
-        raise ProgramError(_last_words(errors) or f"exit code {program.returncode}")
+        raise ProgramError(_last_line(errors) or f"exit code {program.returncode}")
     return output
 
 
 @contextmanager
-def crew(commands: Sequence[Sequence[str]], environment: Mapping[str, str], log: Path) -> Iterator[Crew]:
-    """Several at once, killed at the end of the block."""
+def group(commands: Sequence[Sequence[str]], environment: Mapping[str, str], log: Path) -> Iterator[ProcessGroup]:
+    """Start several programs, and kill them at the end of the block."""
     with open(log, "w+") as lines:
         started: list[subprocess.Popen[str]] = []
         try:
             started.extend(_start(command, environment, lines, subprocess.STDOUT) for command in commands)
-            yield Crew(started, log)
+            yield ProcessGroup(started, log)
         finally:
             for program in started:
                 _kill(program)
 
 
-class Crew:
-    """Programs that should live until they are killed."""
+class ProcessGroup:
+    """Programs that should run until they are killed."""
 
     def __init__(self, programs: list[subprocess.Popen[str]], log: Path) -> None:
         self._programs, self._log = programs, log
@@ -53,11 +53,11 @@ class Crew:
         return [program.pid for program in self._programs]
 
     def check(self) -> None:
-        """Raises if one of them has ended."""
+        """Raise if one of them has ended."""
         for program in self._programs:
             if program.poll() is not None:
-                said = _last_words(self._log.read_text(errors="replace"))
-                raise ProgramError(f"a worker ended with {program.returncode}: {said}")
+                message = _last_line(self._log.read_text(errors="replace"))
+                raise ProgramError(f"a worker ended with {program.returncode}: {message}")
 
 
 @contextmanager
@@ -90,12 +90,12 @@ def _start(
 
 
 def _kill(program: subprocess.Popen[str]) -> None:
-    # The whole group: some workers fork. It is there as long as one of its processes is, reaped or not.
+    # The whole group: some workers fork. The group exists as long as one of its processes does, reaped or not.
     with suppress(ProcessLookupError):
         os.killpg(program.pid, signal.SIGKILL)
     program.wait()
 
 
-def _last_words(text: str) -> str:
+def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""

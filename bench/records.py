@@ -1,4 +1,4 @@
-"""What a run writes down, as it is stored in JSON."""
+"""The records of a run, as stored in JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """Where, when and with what a run was made."""
+    """The time, command, machine and versions of a run."""
 
     began_at: str
     command: str
@@ -37,29 +37,29 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Results(msgspec.Struct, kw_only=True):
-    """All of one run."""
+    """Everything measured in one run."""
 
     context: Context
     records: list[Record]
 
     def figures(self, scenario: str, measure: str, subject: str, *fields: str) -> list[float]:
-        """One figure per repetition: the first of `fields` that the record has."""
+        """Return one figure per repetition: the first of `fields` that the record has."""
         found = []
         for record in self._of(scenario, measure, subject):
             found += [record.values[field] for field in fields if field in record.values][:1]
         return found
 
     def errors(self, scenario: str, measure: str, subject: str) -> list[str]:
-        """Why there are none; an error that is not of one measure is of all."""
-        all_of_it = self._of(scenario, measure, subject) + self._of(scenario, "", subject)
-        return [record.error for record in all_of_it if record.error is not None]
+        """Return the errors of a measure; an error without a measure belongs to all of them."""
+        records = self._of(scenario, measure, subject) + self._of(scenario, "", subject)
+        return [record.error for record in records if record.error is not None]
 
     def subjects(self, scenario: str) -> list[str]:
         return list(dict.fromkeys(record.subject for record in self.records if record.scenario == scenario))
 
     def _of(self, scenario: str, measure: str, subject: str) -> list[Record]:
-        wanted = (scenario, measure, subject)
-        return [each for each in self.records if (each.scenario, each.measure, each.subject) == wanted]
+        key = (scenario, measure, subject)
+        return [each for each in self.records if (each.scenario, each.measure, each.subject) == key]
 
 
 def now() -> str:
@@ -74,7 +74,7 @@ def save(results: Results) -> Path:
 
 
 def load(paths: Iterable[Path]) -> Results:
-    """The records of several runs, on the machine of the newest one."""
+    """Merge the records of several runs, with the machine of the newest one."""
     runs = [msgspec.json.decode(path.read_bytes(), type=Results) for path in paths]
     runs.sort(key=lambda run: run.context.began_at)
     contexts = [run.context for run in runs]
@@ -87,5 +87,5 @@ def load(paths: Iterable[Path]) -> Results:
 
 
 def latest() -> list[Path]:
-    """The newest stored run, if there is one."""
+    """Return the newest stored run, if there is one."""
     return sorted(RESULTS.glob("*.json"))[-1:]

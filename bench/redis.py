@@ -1,4 +1,4 @@
-"""A Redis server of our own on a free port: Valkey from its wheel, or what the machine has."""
+"""Runs a Redis server on a free port: Valkey from its wheel, or the machine's own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.processes import crew
+from bench.processes import group
 
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 
 
 class NoServerError(Exception):
@@ -23,14 +23,14 @@ class NoServerError(Exception):
 
 @dataclass(frozen=True)
 class RedisServer:
-    """It keeps nothing on disk, as most that serve as a queue do not."""
+    """A server without persistence, as most Redis servers for queues are run."""
 
     program: str
     port: int
 
     def flushed(self) -> str:
-        """Its URL, once it answers and is empty."""
-        until = time.monotonic() + _PATIENCE
+        """Wait until the server responds, empty it, and return its URL."""
+        until = time.monotonic() + _TIMEOUT
         while time.monotonic() < until:
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as line:
                 line.sendall(b"FLUSHALL\r\n")
@@ -41,18 +41,18 @@ class RedisServer:
 
     @property
     def version(self) -> str:
-        said = subprocess.run([self.program, "--version"], check=True, capture_output=True, text=True).stdout.split()
-        number = next((word.partition("=")[2] for word in said if word.startswith("v=")), "of unknown version")
+        output = subprocess.run([self.program, "--version"], check=True, capture_output=True, text=True).stdout.split()
+        number = next((word.partition("=")[2] for word in output if word.startswith("v=")), "of unknown version")
         return f"{Path(self.program).name.removesuffix('-server').title()} {number}"
 
 
 @contextmanager
 def running(folder: Path) -> Iterator[RedisServer]:
-    """It ends with the block."""
+    """Run a server for the block."""
     folder.mkdir()
     server = RedisServer(_program(), _free_port())
     command = [server.program, "--port", str(server.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with crew([[*command, "--dir", str(folder)]], {}, folder / "log"):
+    with group([[*command, "--dir", str(folder)]], {}, folder / "log"):
         yield server
 
 

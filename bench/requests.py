@@ -1,8 +1,8 @@
-"""The program that asks a server: `python -m bench.requests COMMAND URL OFFICE NUMBER`.
+"""The program that sends requests to a server: `python -m bench.requests COMMAND URL OFFICE NUMBER`.
 
-The commands are batches (of a thousand jobs each), singles (one job at a time, by request and by the engine in turns)
-and stats. It prints one line of JSON. One connection, kept open, and one request at a time: what is measured is a
-request, not how many a server can take.
+The commands are batches (of a thousand jobs each), singles (one job at a time, alternately by request and by the
+engine) and stats. It prints one line of JSON. It sends one request at a time over one open connection: it measures the
+cost of a request, not a server's capacity.
 """
 
 from __future__ import annotations
@@ -22,50 +22,50 @@ from bench.numbers import percentile
 
 HANDLER = "noop"
 _WARM_UP = 10
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 
-Ask = Callable[..., Any]
+Send = Callable[..., Any]
 
 
 def main() -> None:
     command, url, office, number = sys.argv[1:]
     parts = urlsplit(url)
-    with closing(http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=_PATIENCE)) as connection:
-        print(json.dumps(COMMANDS[command](_asking(connection), f"/api/offices/{office}", int(number))), flush=True)
+    with closing(http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=_TIMEOUT)) as connection:
+        print(json.dumps(COMMANDS[command](_sender(connection), f"/api/offices/{office}", int(number))), flush=True)
 
 
-def _asking(connection: http.client.HTTPConnection) -> Ask:
-    def ask(method: str, path: str, body: bytes | None = None) -> Any:
+def _sender(connection: http.client.HTTPConnection) -> Send:
+    def send(method: str, path: str, body: bytes | None = None) -> Any:
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
-        answer = connection.getresponse()
-        said = answer.read()
-        if answer.status not in (200, 201):
-            raise SystemExit(f"{method} {path} was answered with {answer.status}: {said[:200]!r}")
-        return said
+        response = connection.getresponse()
+        content = response.read()
+        if response.status not in (200, 201):
+            raise SystemExit(f"{method} {path} returned {response.status}: {content[:200]!r}")
+        return content
 
-    return ask
+    return send
 
 
 def _batch(numbers: range) -> bytes:
     return json.dumps({"jobs": [{"args": {"x": x}} for x in numbers]}).encode()
 
 
-def batches(ask: Ask, office: str, count: int) -> dict[str, float]:
-    """The answers are read and understood: a client wants the ids of what it made."""
-    ask("POST", f"{office}/jobs", _batch(range(_WARM_UP)))
+def batches(send: Send, office: str, count: int) -> dict[str, float]:
+    """Create jobs in batches. The responses are decoded too: a client needs the ids of its jobs."""
+    send("POST", f"{office}/jobs", _batch(range(_WARM_UP)))
     began = time.perf_counter()
     made = 0
     for start in range(0, count, PER_CALL):
-        answer = ask("POST", f"{office}/jobs", _batch(range(start, min(count, start + PER_CALL))))
+        answer = send("POST", f"{office}/jobs", _batch(range(start, min(count, start + PER_CALL))))
         made += len(json.loads(answer)["jobs"])
     return {"seconds": time.perf_counter() - began, "jobs": made}
 
 
-def singles(ask: Ask, office: str, count: int) -> dict[str, float]:
-    return asyncio.run(_singles(ask, office, count))
+def singles(send: Send, office: str, count: int) -> dict[str, float]:
+    return asyncio.run(_singles(send, office, count))
 
 
-async def _singles(ask: Ask, office: str, count: int) -> dict[str, float]:
+async def _singles(send: Send, office: str, count: int) -> dict[str, float]:
     from bench.adapters.ours import app, noop
 
     by_engine, by_request = [], []
@@ -74,7 +74,7 @@ async def _singles(ask: Ask, office: str, count: int) -> dict[str, float]:
             began = time.perf_counter()
             await app.enqueue(noop.call(x))
             between = time.perf_counter()
-            ask("POST", f"{office}/jobs", _batch(range(x, x + 1)))
+            send("POST", f"{office}/jobs", _batch(range(x, x + 1)))
             by_engine.append(between - began)
             by_request.append(time.perf_counter() - between)
     return {
@@ -83,17 +83,17 @@ async def _singles(ask: Ask, office: str, count: int) -> dict[str, float]:
     }
 
 
-def stats(ask: Ask, office: str, count: int) -> dict[str, float]:
+def stats(send: Send, office: str, count: int) -> dict[str, float]:
     times = []
     for _ in range(_WARM_UP + count):
         began = time.perf_counter()
-        ask("GET", f"{office}/scheduler/stats")
+        send("GET", f"{office}/scheduler/stats")
         times.append(time.perf_counter() - began)
-    told = json.loads(ask("GET", f"{office}/scheduler/stats"))
-    return {"p50": percentile(times[_WARM_UP:], 0.5) * 1_000, "jobs": told["ready"]}
+    found = json.loads(send("GET", f"{office}/scheduler/stats"))
+    return {"p50": percentile(times[_WARM_UP:], 0.5) * 1_000, "jobs": found["ready"]}
 
 
-COMMANDS: dict[str, Callable[[Ask, str, int], dict[str, float]]] = {
+COMMANDS: dict[str, Callable[[Send, str, int], dict[str, float]]] = {
     "batches": batches,
     "singles": singles,
     "stats": stats,

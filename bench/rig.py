@@ -1,4 +1,4 @@
-"""What a scenario works with: databases, clients and workers of a subject, and a quiet moment."""
+"""The test bed of a scenario: databases, clients and workers of a subject, and waiting for a quiet machine."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from bench import processes
 from bench.machine import Quiet, wait_quiet
 from bench.marks import Marks
 from bench.options import Options
-from bench.processes import Crew
+from bench.processes import ProcessGroup
 from bench.records import ROOT
 from bench.servers import Servers
 from bench.subjects import Store, Subject
 
-_PATIENCE = 600.0
+_TIMEOUT = 600.0
 _IN_MEMORY = Path("/dev/shm")
 
 
-class Said(NamedTuple):
-    """What a client tells: the seconds that its enqueues took, and the most memory that it had, in bytes."""
+class ClientStats(NamedTuple):
+    """A client's report: the seconds that its enqueues took, and its peak memory in bytes."""
 
     seconds: float = 0.0
     peak: float = 0.0
 
 
 class Rig:
-    """One for a run. Whatever it started has ended, and whatever it wrote is gone, when its block ends."""
+    """One per run. At the end of its block, all its processes have ended and all its files are deleted."""
 
     def __init__(self, options: Options, subjects: list[Subject]) -> None:
         self.options = options
@@ -54,48 +54,50 @@ class Rig:
         self._ending.close()
 
     def quiet(self) -> Quiet:
-        """Wait for a quiet machine, within the limit; how quiet it was."""
+        """Wait for a quiet machine, within the limit, and return how quiet it was."""
         return wait_quiet(self.options.quiet_wait)
 
     @contextmanager
     def database(self, subject: Subject) -> Iterator[str]:
-        """The URL of a new database that the subject has set up, and no marks."""
+        """Yield the URL of a new database that the subject has set up, and clear the marks."""
         with self.servers.database(subject.store) as url:
             self.marks.clear()
             self.client(subject, url, "setup")
             yield url
 
     def ours(self) -> list[Subject]:
-        """Ours on PostgreSQL, for what only we are asked."""
+        """Return ours on PostgreSQL, for scenarios without peers."""
         return [subject for subject in self.subjects if subject.is_ours and subject.store is Store.POSTGRES]
 
-    def client(self, subject: Subject, url: str, *arguments: object) -> Said:
+    def client(self, subject: Subject, url: str, *arguments: object) -> ClientStats:
         """Run the subject's client to its end."""
-        said = processes.run(subject.client(*arguments), self.environment(url), _PATIENCE)
-        for line in said.splitlines():
+        output = processes.run(subject.client(*arguments), self.environment(url), _TIMEOUT)
+        for line in output.splitlines():
             if line.startswith('{"seconds"'):
-                return Said(**json.loads(line))
-        return Said()
+                return ClientStats(**json.loads(line))
+        return ClientStats()
 
     def fill(self, subject: Subject, url: str, count: int) -> None:
         """Enqueue that many jobs as fast as the subject can."""
         self.client(subject, url, "bulk" if subject.bulk else "enqueue", count)
 
     @contextmanager
-    def workers(self, subject: Subject, url: str, count: int, settings: Mapping[str, str] = {}) -> Iterator[Crew]:
-        """`settings` are further variables of their environment."""
+    def workers(
+        self, subject: Subject, url: str, count: int, settings: Mapping[str, str] = {}
+    ) -> Iterator[ProcessGroup]:
+        """Run workers for the block; `settings` are additional environment variables."""
         commands = [subject.worker_command(number, url) for number in range(count)]
-        with processes.crew(commands, {**self.environment(url), **settings}, self.folder / "worker.log") as crew:
-            yield crew
+        with processes.group(commands, {**self.environment(url), **settings}, self.folder / "worker.log") as group:
+            yield group
 
     def environment(self, url: str) -> dict[str, str]:
-        """What a program of a measurement finds its way by."""
+        """Return the environment variables of a measurement's programs."""
         return {
             "BENCH_URL": url,
             "BENCH_MARKS": str(self.marks.path),
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
-            "TMPDIR": str(self.folder),  # A killed worker cannot tidy up.
+            "TMPDIR": str(self.folder),  # A killed worker cannot clean up.
         }
 
     def _folder(self, base: Path | None) -> Path:

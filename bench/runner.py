@@ -1,4 +1,4 @@
-"""Runs the steps of the chosen scenarios in turns, and writes down all that comes of them."""
+"""Runs the steps of the chosen scenarios in turns and records the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.subjects import Subject
 
 
 class Run:
-    """One run; `results` is right at every moment, also after Ctrl-C."""
+    """One run; `results` is consistent at every moment, also after Ctrl-C."""
 
     def __init__(self, options: Options, scenarios: list[Scenario], subjects: list[Subject], console: Console) -> None:
         self._options, self._scenarios, self._subjects, self._console = options, scenarios, subjects, console
@@ -44,7 +44,7 @@ class Run:
                 self.results.context.versions.update(rig.servers.versions())
 
     def _prepare(self) -> list[Subject]:
-        """Install whatever is needed before anything is measured; the subjects that can be."""
+        """Install all environments before measuring, and return the subjects that can be measured."""
         versions: dict[str, dict[str, str] | InstallError] = {}
         ready = []
         for subject in self._subjects:
@@ -58,7 +58,7 @@ class Run:
             found = versions[name]
             if isinstance(found, InstallError):
                 for scenario in self._scenarios:
-                    self._note(
+                    self._record(
                         Record(scenario=scenario.name, measure="", subject=subject.name, rep=0, error=str(found))
                     )
             else:
@@ -68,7 +68,7 @@ class Run:
 
     def _repeat(self, rig: Rig, scenario: Scenario, rep: int) -> None:
         steps = scenario.steps(rig)
-        # Each repetition begins with somebody else: whoever comes after an expensive neighbour differs, too.
+        # Each repetition starts with another subject, so that an expensive one has a different successor.
         first = (rep - 1) % max(1, len(steps))
         steps = steps[first:] + steps[:first]
         for number, step in enumerate(steps, start=1):
@@ -76,8 +76,8 @@ class Run:
             with self._console.status(where):
                 try:
                     self._take(step.run(), scenario.name, step.subject, rep)
-                except Exception as error:  # Whatever it is: the others are measured all the same.
-                    self._note(
+                except Exception as error:  # Any error: the other subjects are measured all the same.
+                    self._record(
                         Record(
                             scenario=scenario.name,
                             measure="",
@@ -90,7 +90,7 @@ class Run:
 
     def _take(self, measurements: Iterable[Measurement], scenario: str, subject: str, rep: int) -> None:
         for each in measurements:
-            self._note(
+            self._record(
                 Record(
                     scenario=scenario,
                     measure=each.measure,
@@ -103,12 +103,12 @@ class Run:
                 )
             )
 
-    def _note(self, record: Record) -> None:
+    def _record(self, record: Record) -> None:
         self.results.records.append(record)
         where = f"{record.rep} {record.scenario:8} {record.subject:17} {record.measure:17}"
         figures = "  ".join(f"{name} {_digits(value)}" for name, value in record.values.items())
-        said = figures if record.error is None else f"failed: {record.error}"
-        self._console.print(f"{where} {said}", highlight=False, markup=False, soft_wrap=True)
+        outcome = figures if record.error is None else f"failed: {record.error}"
+        self._console.print(f"{where} {outcome}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _digits(value: float) -> str:

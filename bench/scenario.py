@@ -1,4 +1,4 @@
-"""What a scenario is. A new one is a file in `bench/scenarios/` and a line in its list."""
+"""The interface of a scenario. A new one is a file in `bench/scenarios/` and an entry in its list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.rig import Rig
 
 @dataclass(frozen=True)
 class Measurement:
-    """A finished measurement: its name within the scenario, figures, and how quiet the machine was before."""
+    """A finished measurement: its name within the scenario, its figures, and how quiet the machine was before it."""
 
     measure: str
     values: dict[str, float]
@@ -22,7 +22,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Step:
-    """One turn of one subject. An error in it is written down, and the run goes on."""
+    """One turn of one subject. An error in it is recorded, and the run continues."""
 
     subject: str
     run: Callable[[], Iterable[Measurement]]
@@ -40,7 +40,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Aim:
-    """What we want of a figure, beside the figure; `value` is None where it was not measured."""
+    """A target for a figure, and the figure; `value` is None if it was not measured."""
 
     what: str
     value: float | None
@@ -49,7 +49,7 @@ class Aim:
     hoped: float | None = None
     unit: str = "×"
     beside: str = ""
-    """What else to hold it against, in words."""
+    """A further comparison, as text."""
 
     @property
     def met(self) -> bool | None:
@@ -59,17 +59,17 @@ class Aim:
 
 
 class Scenario(Protocol):
-    """Something worth measuring."""
+    """A set of measurements and their report."""
 
     name: str
     title: str
     by_default: bool
-    """Whether a run measures it without being asked by name."""
-    beside_peers: bool
-    """Whether it measures the peers, too: if no chosen scenario does, none is installed."""
+    """Part of a run without `--only`."""
+    with_peers: bool
+    """Measures the peers too; if no chosen scenario does, none is installed."""
 
     def steps(self, rig: Rig) -> list[Step]:
-        """One repetition. The subjects take turns, so that noise hits all alike."""
+        """Return the steps of one repetition. Subjects take turns, so that noise affects all alike."""
         ...
 
     def tables(self, results: Results) -> list[Table]: ...

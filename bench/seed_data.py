@@ -1,4 +1,4 @@
-"""Fills our tables with SQL, as if the jobs had been enqueued and run: the one place here that knows their columns."""
+"""Fills our tables by SQL as if jobs had been enqueued and run: the only module of the benchmarks that knows them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hanbeon.domain.schedules.definition import Definition
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.statements import statement
 
-Ask = Callable[[str], object]
+Query = Callable[[str], object]
 
 _NO_LIMITS = QueueLimits()
-_EVENTS_A_BATCH = 500
+_EVENTS_PER_BATCH = 500
 
 _QUEUES = """
 INSERT INTO hanbeon.queue (name, paused, limited, limits, created_at, changed_at)
@@ -31,7 +31,7 @@ WHERE q.name = '{name}' OR q.name LIKE '{name}-%'
 ORDER BY q.id
 ON CONFLICT DO NOTHING
 """
-# Ids grow with time, as those that the App gives, and all lie before those that it gives now.
+# Ids grow with time like those of the App, and all are smaller than those that it assigns now.
 _JOBS = """
 WITH lane AS MATERIALIZED (
   SELECT (l.queue_id << 32) | l.n AS number, row_number() OVER (ORDER BY l.n) - 1 AS place
@@ -79,7 +79,7 @@ _TASKS = """
 INSERT INTO hanbeon.task (name, settings, registered_by, first_registered_at, registered_at)
 SELECT 'scheduled-' || n, '{{}}', 'bench', hanbeon.now(), hanbeon.now() FROM generate_series(1, {tasks}) AS n
 """
-# Next in a thousand years: what is to be due is made so when its turn has come.
+# Next due in a thousand years: a measurement makes schedules due when it needs them.
 _SCHEDULES = """
 INSERT INTO hanbeon.schedule (id, task_id, definition, paused, considered_to, timed_since, next_fire_at, due_at,
   created_by, created_at, changed_at)
@@ -99,8 +99,8 @@ _FAR_US = 1_000 * 365 * 86_400_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crowd:
-    """Jobs that are to be there: so many, in turns over the queues and over the roles of each."""
+class SeedJobs:
+    """Jobs to create: `count` of them, distributed over the queues and their roles."""
 
     count: int
     name: str = "default"
@@ -110,59 +110,59 @@ class Crowd:
     limits: QueueLimits = _NO_LIMITS
     paused: bool = False
     finished: bool = False
-    """Done already, with their events; only in a database that has had no events yet. Else ready."""
+    """Finished jobs with their events, only for a database without events; ready jobs otherwise."""
 
 
-def seed(ask: Ask, crowd: Crowd) -> None:
-    """Afterwards the queues and all jobs of the crowd are there. Nothing may have been enqueued before."""
+def seed(query: Query, jobs: SeedJobs) -> None:
+    """Create the queues and the jobs. Nothing may have been enqueued before."""
     words = {
-        "name": crowd.name,
-        "queues": crowd.queues,
-        "task": crowd.task,
-        "roles": ", ".join(f"'{role}'" for role in crowd.roles),
-        "paused": crowd.paused,
-        "limited": crowd.limits.limited,
-        "limits": msgspec.json.encode(crowd.limits).decode(),
-        "count": crowd.count,
-        "finished": crowd.finished,
-        "batch": _EVENTS_A_BATCH,
+        "name": jobs.name,
+        "queues": jobs.queues,
+        "task": jobs.task,
+        "roles": ", ".join(f"'{role}'" for role in jobs.roles),
+        "paused": jobs.paused,
+        "limited": jobs.limits.limited,
+        "limits": msgspec.json.encode(jobs.limits).decode(),
+        "count": jobs.count,
+        "finished": jobs.finished,
+        "batch": _EVENTS_PER_BATCH,
         "day_ms": 86_400_000,
     }
-    for step in (_QUEUES, _LANES, _JOBS, *([_EVENTS] if crowd.finished else [])):
-        ask(step.format(**words))
-    _count(ask)
+    for step in (_QUEUES, _LANES, _JOBS, *([_EVENTS] if jobs.finished else [])):
+        query(step.format(**words))
+    _count(query)
 
 
-def seed_schedules(ask: Ask, count: int, tasks: int, definition: Definition) -> None:
-    """Schedules of each midnight, UTC, in turns over so many tasks, of which none is due."""
+def seed_schedules(query: Query, count: int, tasks: int, definition: Definition) -> None:
+    """Create daily schedules at midnight UTC, distributed over `tasks` tasks; none is due."""
     words = {"count": count, "tasks": tasks, "far": _FAR_US, "definition": msgspec.json.encode(definition).decode()}
     for step in (_TASKS, _SCHEDULES):
-        ask(step.format(**words))
+        query(step.format(**words))
 
 
 def fall_due(start: int, count: int) -> tuple[str, ...]:
-    """Statements by which so many of those, from the one at `start` on, are due since the last midnight.
+    """Return statements that make `count` schedules, from `start` on, due since the last midnight.
 
-    Their tasks are free: whatever was made of them before has ended. Once in a run, however slow that is.
+    They also end all earlier executions, so that the tasks are free. Not timed, so their speed does not matter.
     """
     return _END_ALL, _FALL_DUE.format(start=start, count=count)
 
 
-def hold_one(ask: Ask, name: str) -> None:
-    """A job of this queue runs, for somebody who keeps it for a day."""
-    ask(_HOLD.format(name=name))
-    _count(ask)
+def hold_one(query: Query, name: str) -> None:
+    """Mark one job of this queue as running, under a lease of a day."""
+    query(_HOLD.format(name=name))
+    _count(query)
 
 
-def _count(ask: Ask) -> None:
-    """The tallies of all jobs that are there. Before the engine has written anything: its deltas would count twice."""
-    ask("TRUNCATE hanbeon.tally")
-    ask(f"INSERT INTO hanbeon.tally (queue_id, state, jobs, ran_us) {statement('audit_counts', Postgres)}")
-    ask("UPDATE hanbeon.fold SET folded_to = (SELECT c.last_id FROM hanbeon.event_counter AS c)")
+def _count(query: Query) -> None:
+    """Rebuild the tallies. Only before the engine has written anything: its deltas would count twice."""
+    query("TRUNCATE hanbeon.tally")
+    query(f"INSERT INTO hanbeon.tally (queue_id, state, jobs, ran_us) {statement('audit_counts', Postgres)}")
+    query("UPDATE hanbeon.fold SET folded_to = (SELECT c.last_id FROM hanbeon.event_counter AS c)")
 
 
-def settle_down(ask: Ask, *, analyzed: bool = True) -> None:
-    """Tables as they are in production, and nothing left to write that a measurement would pay for."""
+def settle_down(query: Query, *, analyzed: bool = True) -> None:
+    """Analyze the tables as in production, and flush writes that a measurement would otherwise pay for."""
     if analyzed:
-        ask("VACUUM ANALYZE")
-    ask("CHECKPOINT")
+        query("VACUUM ANALYZE")
+    query("CHECKPOINT")

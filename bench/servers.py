@@ -1,4 +1,4 @@
-"""The servers of a run: each started for the first measurement that needs it, all gone with the run."""
+"""The database servers of a run: each is started for the first measurement that needs it and ends with the run."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bench.subjects import Store
 from tests.databases.installations import installations
 from tests.databases.postgres import PostgresServer
 
-_PATIENCE = 30.0
+_TIMEOUT = 30.0
 # Durable as in production (fsync and synchronous_commit stay on); large enough that a benchmark is not about buffers.
 POSTGRES_SETTINGS = {"shared_buffers": "512MB", "max_wal_size": "4GB"}
 
 
 class Servers:
-    """Hands out a new, empty database of a store for each measurement."""
+    """Creates a new, empty database for each measurement."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -40,11 +40,11 @@ class Servers:
 
     @contextmanager
     def database(self, store: Store) -> Iterator[str]:
-        """Its URL. Dropped at the end of the block, with whoever is still connected."""
+        """Yield the URL of a new database, which is dropped at the end of the block even if clients are connected."""
         match store:
             case Store.POSTGRES:
                 with self.postgres().database() as url:
-                    # So that no measurement pays for the writes of the one before it.
+                    # So that no measurement pays for the writes of the previous one.
                     execute(url, "CHECKPOINT")
                     yield url
             case Store.REDIS:
@@ -74,7 +74,7 @@ class Servers:
         return self._redis
 
     def versions(self) -> dict[str, str]:
-        """Of the servers that this run has used."""
+        """Return the versions of the servers that this run has used."""
         found = {}
         if self._postgres is not None:
             found["PostgreSQL"] = str(execute(self._postgres.url("postgres"), "SHOW server_version"))
@@ -84,17 +84,17 @@ class Servers:
 
 
 def execute(url: str, statement: str) -> object:
-    """The first value of its answer, from either database."""
-    with asking(url) as ask:
-        return ask(statement)
+    """Execute a statement on either database and return the first value of its result."""
+    with connected(url) as query:
+        return query(statement)
 
 
 @contextmanager
-def asking(url: str) -> Iterator[Callable[[str], object]]:
-    """Executes statements over one connection, for the first value of their answers."""
+def connected(url: str) -> Iterator[Callable[[str], object]]:
+    """Open a connection and yield a function that executes a statement and returns the first value of its result."""
     if url.startswith("sqlite:"):
         path = url.removeprefix("sqlite:///")
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_PATIENCE)) as database:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=_TIMEOUT)) as database:
             yield lambda statement: database.execute(statement).fetchone()[0]
         return
     with asyncio.Runner() as runner:
@@ -106,4 +106,4 @@ def asking(url: str) -> Iterator[Callable[[str], object]]:
 
 
 async def _connect(url: str) -> asyncpg.Connection:
-    return await asyncpg.connect(url, timeout=_PATIENCE)
+    return await asyncpg.connect(url, timeout=_TIMEOUT)

@@ -1,4 +1,4 @@
-"""Who is measured: Hanbeon on each store, and its peers."""
+"""The subjects of the benchmarks: Hanbeon on each store, and its peers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Store(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """A queue with the settings of its worker, and how many jobs keep it busy for a few seconds."""
+    """A queue with its worker's settings and the number of jobs that keeps it busy for a few seconds."""
 
     name: str
     note: str
@@ -31,7 +31,7 @@ class Subject:
     worker: str = "{bin}/python -m bench.adapters.client {adapter} worker {setting}"
     setting: int = 0
     unfinished: str | None = None
-    """SQL that counts the jobs that its own tables do not call finished."""
+    """SQL that counts the unfinished jobs in its own tables."""
 
     @property
     def is_ours(self) -> bool:
@@ -47,5 +47,5 @@ class Subject:
 
 
 def rival(subject: Subject) -> str:
-    """Which of ours a peer is held against: on SQLite its own kind, else ours on PostgreSQL."""
+    """Return the subject of ours that a peer is compared with: on SQLite ours on SQLite, else ours on PostgreSQL."""
     return f"{OURS}-{Store.SQLITE if subject.store is Store.SQLITE else Store.POSTGRES}"

@@ -1,4 +1,4 @@
-"""What an adapter says about its queue."""
+"""The interface of an adapter to a queue."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Session = Callable[[], AbstractContextManager[Any] | AbstractAsyncContextManager
 
 @dataclass(frozen=True)
 class Adapter:
-    """How to enqueue one job and many in one call, through what `session` opens; how to set up, and how to work.
+    """Functions that enqueue one job or many in one call, set up the queue, and run a worker.
 
-    If `one` is a coroutine function, `bulk` is one and `session` is an asynchronous context. `worker` runs until the
-    process is killed; queues that bring a command for it have none. `graph` prepares a graph of so many jobs; what it
-    answers enqueues all of it in one call.
+    They get the client that `session` opens. If `one` is a coroutine function, so is `bulk`, and `session` is an
+    asynchronous context. `worker` runs until the process is killed; queues with a command for it have none. `graph`
+    prepares a graph of the given size and returns a function that enqueues it in one call.
     """
 
     one: Callable[[Any, int], Any]

@@ -28,7 +28,7 @@ async def session() -> AsyncIterator[Any]:
 async def setup() -> None:
     async with Chancy(url()) as chancy:
         await chancy.migrate()
-        # The queue's own settings live in the database, so this is where the worker's concurrency is said.
+        # The queue's own settings live in the database, so the worker's concurrency is set here.
         await chancy.declare(
             Queue(
                 "default",

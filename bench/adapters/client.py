@@ -23,13 +23,13 @@ PER_CALL = 1000
 
 
 def main() -> None:
-    # By its full name and never as __main__: several queues find a job's function by the name of its module.
+    # Imported by its full name, never as __main__: several queues find a job's function by its module name.
     name, command, *numbers = sys.argv[1:]
     adapter: Adapter = importlib.import_module(f"bench.adapters.{name}").ADAPTER
     if command == "setup":
         _finish(adapter.setup() if adapter.setup is not None else None)
     elif command == "worker":
-        assert adapter.worker is not None, f"{name} brings a command of its own"
+        assert adapter.worker is not None, f"{name} has a worker command of its own"
         _finish(adapter.worker(int(numbers[0])))
     else:
         calls, pause = _plan(adapter, command, [float(number) for number in numbers])
@@ -42,7 +42,7 @@ Calls = Iterator[Callable[[Any], Any]]
 
 
 def _plan(adapter: Adapter, command: str, numbers: list[float]) -> tuple[Calls, float]:
-    """The calls to make, and the seconds from one to the next."""
+    """Return the calls to make and the seconds between them."""
     count, one, bulk = int(numbers[0]), adapter.one, adapter.bulk
     if command == "enqueue":
         return (lambda client, x=x: one(client, x) for x in range(count)), 0.0
@@ -82,14 +82,14 @@ async def _later(adapter: Adapter, calls: Calls, pause: float) -> float:
 
 
 def _peak() -> int:
-    """The most memory that this process has had, in bytes. Only macOS counts in these."""
+    """Return the peak memory of this process in bytes. Only macOS reports bytes; others report kibibytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
 
-def _finish(answer: Any) -> None:
-    if inspect.iscoroutine(answer):
-        asyncio.run(answer)
+def _finish(result: Any) -> None:
+    if inspect.iscoroutine(result):
+        asyncio.run(result)
 
 
 if __name__ == "__main__":

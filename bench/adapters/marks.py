@@ -1,7 +1,7 @@
 """The body of every benchmark job: 16 bytes appended to a file in memory.
 
-Safe over threads, forks and processes, about a microsecond, and a full trace: the file's length counts the jobs that
-ran, and its records say which ones and when.
+It is safe across threads, forks and processes, takes about a microsecond, and is a full trace: the file's length counts
+the jobs that ran, and its records contain their numbers and times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MARK = struct.Struct("qq")
 
 
 def mark(x: int) -> None:
-    """Write down that job `x` runs now. In a latency run `x` is the instant before it was enqueued."""
+    """Record that job `x` runs now. In a latency run, `x` is the instant before it was enqueued."""
     os.write(_file(), MARK.pack(x, time.time_ns()))
 
 

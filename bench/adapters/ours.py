@@ -1,4 +1,4 @@
-"""Hanbeon: an async task, worked on uvloop as `hanbeon worker` does."""
+"""Hanbeon: an async task, run on uvloop as by `hanbeon worker`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def noop(x: int) -> None:
 
 
 def adapter(app: App, noop: Task[[int], None]) -> Adapter:
-    """For an App and the task whose jobs are counted."""
+    """Return the adapter of an App and its measured task."""
 
     async def setup() -> None:
         await app.migrate()
@@ -48,7 +48,7 @@ def adapter(app: App, noop: Task[[int], None]) -> Adapter:
 
 
 def graph(count: int) -> Callable[[App], Awaitable[None]]:
-    """A graph in which every job but the first few depends on four before it; it widens quickly, then stays wide."""
+    """Prepare a graph in which all but the first jobs depend on four earlier ones; it widens and then stays wide."""
     requests: list[JobRequest[None]] = []
     for n in range(count):
         request = noop.call(n)

@@ -1,4 +1,4 @@
-"""PgQueuer over asyncpg, worked on uvloop in batches."""
+"""PgQueuer over asyncpg, run on uvloop in batches."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def main() -> None:
     store, command, number, seconds, start_at = sys.argv[1:]
 
     def wait() -> None:
-        # Two processes that are ready at different moments start at the same one.
+        # So that two processes start at the same moment.
         time.sleep(max(0.0, float(start_at) - time.time()))
 
     module = _STORES[store]

@@ -43,7 +43,7 @@ def fill(url: str, count: int) -> None:
 
 
 def claim(url: str, batch: int, seconds: float, wait: Callable[[], None]) -> tuple[int, float]:
-    """How many jobs it claimed and completed, and the seconds it took."""
+    """Claim and complete jobs; return their number and the seconds it took."""
 
     async def work() -> tuple[int, float]:
         connection = await asyncpg.connect(url)
@@ -62,7 +62,7 @@ def claim(url: str, batch: int, seconds: float, wait: Callable[[], None]) -> tup
 
 
 def commit(url: str, seconds: float, wait: Callable[[], None]) -> tuple[int, float]:
-    """How many one-row updates it committed, one after another."""
+    """Commit one-row updates one after another; return their number and the seconds it took."""
 
     async def work() -> tuple[int, float]:
         connection = await asyncpg.connect(url)

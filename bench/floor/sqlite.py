@@ -1,4 +1,4 @@
-"""The floor on SQLite, over apsw, with a durable log: synchronous=FULL, as is our own default."""
+"""The floor on SQLite, over apsw, with synchronous=FULL, our own default."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fill(url: str, count: int) -> None:
 
 
 def claim(url: str, batch: int, seconds: float, wait: Callable[[], None]) -> tuple[int, float]:
-    """How many jobs it claimed and completed, and the seconds it took."""
+    """Claim and complete jobs; return their number and the seconds it took."""
     database = _open(url)
     wait()
     count, began = 0, time.perf_counter()
@@ -60,7 +60,7 @@ def claim(url: str, batch: int, seconds: float, wait: Callable[[], None]) -> tup
 
 
 def commit(url: str, seconds: float, wait: Callable[[], None]) -> tuple[int, float]:
-    """How many one-row updates it committed, one after another."""
+    """Commit one-row updates one after another; return their number and the seconds it took."""
     database = _open(url)
     wait()
     count, began = 0, time.perf_counter()

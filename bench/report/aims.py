@@ -10,7 +10,7 @@ HEAD = ("aim", "wanted", "measured", "")
 
 
 def rows(aims: Sequence[Aim]) -> list[list[str]]:
-    """Those that were measured."""
+    """Return a row for each aim that was measured."""
     return [
         [aim.what, _wanted(aim), f"{aim.value:.2f}{aim.unit}", _verdict(aim)] for aim in aims if aim.value is not None
     ]

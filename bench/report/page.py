@@ -1,4 +1,4 @@
-"""The report in `docs/benchmarks.md`: what stands between the markers is replaced, the prose around it is not."""
+"""The report in `docs/benchmarks.md`: replaces the text between the markers and keeps the prose around it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def write(results: Results, scenarios: Sequence[Scenario]) -> None:
 
 
 def replaced(page: str, report: str) -> str:
-    """The page with the new report in the place of the old one."""
+    """Return the page with the new report in place of the old one."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -51,7 +51,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _failures(results: Results) -> str:
-    """Who failed, but not what it said: that names folders of the machine, and is in the stored results."""
+    """List the failed subjects without their messages, which contain paths; the stored results have them."""
     failed = sorted({f"{record.subject} ({record.scenario})" for record in results.records if record.error is not None})
     return f"Could not be measured: {', '.join(failed)}." if failed else "Nothing failed."
 

@@ -15,7 +15,7 @@ from bench.scenario import Scenario, Table
 def show(results: Results, scenarios: Sequence[Scenario]) -> None:
     console = Console()
     if not console.is_terminal:
-        console = Console(width=160)  # Whoever reads it later can scroll; a name that is cut off is lost.
+        console = Console(width=160)  # A file can be scrolled; a name that is cut off is lost.
     measured = [scenario for scenario in scenarios if results.subjects(scenario.name)]
     for scenario in measured:
         for table in scenario.tables(results):

@@ -1,4 +1,4 @@
-"""How fast one and two worker processes work off a full queue of jobs that do next to nothing."""
+"""The rate at which one and two worker processes drain a full queue of trivial jobs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _FRESH = ("1 worker, fresh", "2 workers, fresh")
 
 
 class Drain:
-    """W2."""
+    """Jobs per second from a full queue."""
 
     name = "drain"
     title = "Drain: jobs per second, from a full queue"
     by_default = True
-    beside_peers = True
+    with_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]
@@ -64,8 +64,8 @@ class Drain:
         }
         listed = ", ".join(f"{name} ({count})" for name, count in twice.items())
         return [
-            "PostgreSQL peers and Hanbeon: until their own tables call every job finished; the others: until the last "
-            "job ran. PostgreSQL's tables were given `VACUUM ANALYZE` after the fill.",
+            "PostgreSQL peers and Hanbeon: until their own tables record every job as finished; the others: until the "
+            "last job ran. PostgreSQL's tables were given `VACUUM ANALYZE` after the fill.",
             f"Jobs that ran more than once: {listed or 'none'}.",
         ]
 

@@ -1,4 +1,4 @@
-"""How fast one client makes jobs: one after another, and a thousand in a call."""
+"""The enqueue rate of one client: one job per call, and a thousand per call."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _BULK: Figure = ("bulk", ("rate",))
 
 
 class Enqueue:
-    """W1."""
+    """Jobs per second of one client."""
 
     name = "enqueue"
     title = "Enqueue: jobs per second, one client"
     by_default = True
-    beside_peers = True
+    with_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]
@@ -40,7 +40,7 @@ class Enqueue:
 
     def tables(self, results: Results) -> list[Table]:
         head = ("queue", "one by one", "ours ÷ it", "bulk, 1000 a call", "ours ÷ it")
-        notes = ["Bulk: the queue's own call for many jobs; a dash where none was used."]
+        notes = ["Bulk: the queue's own call for many jobs; a dash where it has none."]
         return [Table(self.title, head, compare(results, self.name, (_ONE, _BULK)), notes)]
 
     def aims(self, results: Results) -> list[Aim]:

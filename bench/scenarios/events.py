@@ -1,4 +1,4 @@
-"""How soon many listeners know: from just before the enqueue call to the event at the WebSocket of each of them."""
+"""Latency of events: from just before the enqueue call to the event at each of many WebSockets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bench.scenarios.latency import waits_of
 from bench.subjects import Subject
 
 _LISTENERS, _JOBS, _EVERY = 100, 200, 0.05
-_PATIENCE = 600.0
-_START, _HEARD = "start of a job", "event at a listener"
+_TIMEOUT = 600.0
+_START, _RECEIVED = "start of a job", "event at a listener"
 _SHARES = ("p50", "p95", "p99")
 
 
@@ -26,7 +26,7 @@ class Events:
     name = "events"
     title = f"Events: enqueue to {_LISTENERS} WebSockets in ms, beside enqueue to start, both idle"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.ours()]
@@ -38,8 +38,8 @@ class Events:
             quiet = rig.quiet()
             arguments = (*service, _LISTENERS, rig.options.scaled(_JOBS), _EVERY)
             program = [sys.executable, "-m", "bench.event_listeners", *map(str, arguments)]
-            said = processes.run(program, rig.environment(url), _PATIENCE)
-        yield Measurement(_HEARD, json.loads(said), quiet)
+            output = processes.run(program, rig.environment(url), _TIMEOUT)
+        yield Measurement(_RECEIVED, json.loads(output), quiet)
 
     def tables(self, results: Results) -> list[Table]:
         rows = [
@@ -48,11 +48,11 @@ class Events:
                 *(shown(results, self.name, (measure, (share,)), name, numbers.milliseconds) for share in _SHARES),
             ]
             for name in results.subjects(self.name)
-            for measure in (_START, _HEARD)
+            for measure in (_START, _RECEIVED)
         ]
         return [Table(self.title, ("", *_SHARES), rows)]
 
     def aims(self, results: Results) -> list[Aim]:
         (name,) = results.subjects(self.name)[:1] or [""]
-        heard, start = (results.figures(self.name, measure, name, "p50") for measure in (_HEARD, _START))
+        heard, start = (results.figures(self.name, measure, name, "p50") for measure in (_RECEIVED, _START))
         return [Aim(f"events: p50 at {_LISTENERS} listeners ÷ that of a start", numbers.ratio(heard, start), most=3)]

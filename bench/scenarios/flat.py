@@ -1,4 +1,4 @@
-"""Whether the rate of a drain stays what it is in a fresh database, whatever else is in the tables."""
+"""The rate of a drain with much other data in the tables, relative to a fresh database."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bench.drain import drain
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seed_data import Ask, Crowd, hold_one, seed, settle_down
-from bench.servers import asking
+from bench.seed_data import Query, SeedJobs, hold_one, seed, settle_down
+from bench.servers import connected
 from bench.subjects import Subject
 from hanbeon.domain.limits import QueueLimits
 
-_JOBS, _CROWD, _OFFICES = 40_000, 1_000_000, 10_000
+_JOBS, _EXTRA, _OFFICES = 40_000, 1_000_000, 10_000
 _OFFICE = QueueLimits(max_concurrent=3, roles={"writer": 2, "reader": 1})
 
 _BASE = "fresh, analyzed"
@@ -32,10 +32,10 @@ class Flat:
     name = "flat"
     title = "Flat: jobs per second of one worker process, and the share of a fresh database's"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
-        # The base comes first and last: it takes minutes to fill the tables, and the machine may change meanwhile.
+        # The base is measured first and last: filling the tables takes minutes, and the machine may change meanwhile.
         measures: list[tuple[str, Callable[..., Measurement]]] = [
             (_BASE, _fresh),
             (_FULL, _full),
@@ -59,9 +59,7 @@ class Flat:
                 found = results.figures(self.name, measure, name, "rate")
                 rate = shown(results, self.name, (measure, ("rate",)), name)
                 rows.append([measure, rate, numbers.times(numbers.ratio(found, base))])
-        notes = [
-            "From the first execution to the last one counted. `--jobs` and `--short` make the crowds smaller, too."
-        ]
+        notes = ["From the first execution to the last. `--jobs` and `--short` reduce the other data, too."]
         return [Table(self.title, ("tables", "rate", "÷ fresh"), rows, notes)]
 
     def aims(self, results: Results) -> list[Aim]:
@@ -85,48 +83,48 @@ def _share(results: Results, subject: str, measure: str) -> float | None:
 
 
 def _measure(rig: Rig, subject: Subject, measure: str, situation: Callable[..., Measurement]) -> Iterator[Measurement]:
-    with rig.database(subject) as url, asking(url) as ask:
+    with rig.database(subject) as url, connected(url) as query:
         first = partial(drain, rig, subject, url, rig.options.drained(_JOBS), 1, measure, some=True)
-        yield situation(rig, subject, url, ask, first)
+        yield situation(rig, subject, url, query, first)
 
 
 Drain = Callable[[], Measurement]
 
 
 def _fresh(
-    rig: Rig, subject: Subject, url: str, ask: Ask, first: Drain, *, analyzed: bool = True, held: bool = False
+    rig: Rig, subject: Subject, url: str, query: Query, first: Drain, *, analyzed: bool = True, held: bool = False
 ) -> Measurement:
     rig.fill(subject, url, rig.options.drained(_JOBS))
-    settle_down(ask, analyzed=analyzed)
+    settle_down(query, analyzed=analyzed)
     with ExitStack() as ending:
         if held:
-            other = ending.enter_context(asking(url))
+            other = ending.enter_context(connected(url))
             other("BEGIN ISOLATION LEVEL REPEATABLE READ")
             other("SELECT count(*) FROM hanbeon.queue")
         return first()
 
 
-def _full(rig: Rig, _: Subject, __: str, ask: Ask, first: Drain) -> Measurement:
-    crowd = rig.options.beside(_CROWD, _JOBS)
-    seed(ask, Crowd(count=crowd, finished=True))
-    seed(ask, Crowd(count=max(crowd, rig.options.drained(_JOBS))))
-    settle_down(ask)
+def _full(rig: Rig, _: Subject, __: str, query: Query, first: Drain) -> Measurement:
+    extra = rig.options.in_proportion(_EXTRA, _JOBS)
+    seed(query, SeedJobs(count=extra, finished=True))
+    seed(query, SeedJobs(count=max(extra, rig.options.drained(_JOBS))))
+    settle_down(query)
     return first()
 
 
-def _stuck(rig: Rig, subject: Subject, url: str, ask: Ask, first: Drain) -> Measurement:
-    """They come first, so that each look for work meets them before the queue that is drained."""
-    crowd = rig.options.beside(_CROWD, _JOBS)
-    seed(ask, Crowd(count=crowd, name="saturated", limits=QueueLimits(max_concurrent=1)))
-    hold_one(ask, "saturated")
-    seed(ask, Crowd(count=crowd, name="paused", paused=True))
-    seed(ask, Crowd(count=crowd, name="unknown", task="nobody_has_it"))
-    return _fresh(rig, subject, url, ask, first)
+def _stuck(rig: Rig, subject: Subject, url: str, query: Query, first: Drain) -> Measurement:
+    """Measure with jobs that cannot run, created first so that every claim meets them before the drained queue."""
+    extra = rig.options.in_proportion(_EXTRA, _JOBS)
+    seed(query, SeedJobs(count=extra, name="saturated", limits=QueueLimits(max_concurrent=1)))
+    hold_one(query, "saturated")
+    seed(query, SeedJobs(count=extra, name="paused", paused=True))
+    seed(query, SeedJobs(count=extra, name="unknown", task="nobody_has_it"))
+    return _fresh(rig, subject, url, query, first)
 
 
-def _among(rig: Rig, _: Subject, __: str, ask: Ask, first: Drain) -> Measurement:
-    offices = rig.options.beside(_OFFICES, _JOBS)
+def _among(rig: Rig, _: Subject, __: str, query: Query, first: Drain) -> Measurement:
+    offices = rig.options.in_proportion(_OFFICES, _JOBS)
     roles = tuple(_OFFICE.roles)
-    seed(ask, Crowd(count=rig.options.drained(_JOBS), name="office", queues=offices, roles=roles, limits=_OFFICE))
-    settle_down(ask)
+    seed(query, SeedJobs(count=rig.options.drained(_JOBS), name="office", queues=offices, roles=roles, limits=_OFFICE))
+    settle_down(query)
     return first()

@@ -1,4 +1,4 @@
-"""What the databases themselves allow, and how much of it is left when Hanbeon has kept its promises."""
+"""The rate that the databases themselves allow, and Hanbeon's share of it."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SECONDS, _SHORT_SECONDS = 2.0, 1.0
 _START = 1.5
 _BATCHES, _SHORT_BATCHES = (1, 10, 100, 500), (500,)
 _BEST = 500
-# More a second than any machine of today does, so that the table never runs dry.
+# More per second than any current machine does, so that the table never runs empty.
 _MOST = {Store.POSTGRES: {1: 10_000, 10: 60_000}, Store.SQLITE: {1: 40_000, 10: 150_000}}
 _MOST_BATCHED = {Store.POSTGRES: 150_000, Store.SQLITE: 350_000}
 
 
 class Floor:
-    """W5."""
+    """Jobs per second of hand-written SQL."""
 
     name = "floor"
     title = "Floor: hand-written SQL, claim and complete in two durable transactions, jobs per second"
     by_default = True
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(_subject(store), partial(self._measure, rig, store)) for store in _MOST]
@@ -52,9 +52,9 @@ class Floor:
             program("fill", jobs, 0, 0)
             quiet, start_at = rig.quiet(), time.time() + _START
             running = [threads.submit(program, command, batch, seconds, start_at) for _ in range(count)]
-            answers = [json.loads(each.result()) for each in running]
-        done = sum(number for number, _ in answers)
-        rate = sum(number / took for number, took in answers)
+            outputs = [json.loads(each.result()) for each in running]
+        done = sum(number for number, _ in outputs)
+        rate = sum(number / took for number, took in outputs)
         return Measurement(measure, {"jobs": done, "dry": float(done >= jobs > 1), "rate": rate}, quiet)
 
     def tables(self, results: Results) -> list[Table]:
@@ -65,7 +65,7 @@ class Floor:
             for name in results.subjects(self.name)
         ]
         kept = [n for n in range(len(head)) if n == 0 or any(row[n] != "–" for row in rows)]
-        notes = ["No job is executed here, and nothing is kept of it: no attempt, no event, no limit."]
+        notes = ["No job is executed and nothing is recorded: no attempts, events or limits."]
         return [Table(self.title, [head[n] for n in kept], [[row[n] for n in kept] for row in rows], notes)]
 
     def aims(self, results: Results) -> list[Aim]:

@@ -1,4 +1,4 @@
-"""What a graph of many jobs costs: to enqueue in one call, and to work off."""
+"""The cost of a graph of many jobs: to enqueue in one call, and to run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Graph:
     name = "graph"
     title = "Graph: one call that enqueues jobs of which each depends on four others, then one worker process"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [
@@ -45,7 +45,7 @@ class Graph:
             for name in results.subjects(self.name)
             for measure in _SIZES.values()
         ]
-        notes = ["Memory is the most that was resident. Rates of fifths are those of the first and the last jobs."]
+        notes = ["Memory is the peak of resident memory. The fifths are the first and the last fifth of the jobs."]
         return [Table(self.title, head, rows, notes)]
 
     def aims(self, results: Results) -> list[Aim]:
@@ -65,21 +65,21 @@ class Graph:
 
 
 def _measure(rig: Rig, subject: Subject, size: int, measure: str) -> Iterator[Measurement]:
-    count = rig.options.beside(size, _LARGE)
+    count = rig.options.in_proportion(size, _LARGE)
     gauge = Gauge()
     with rig.database(subject) as url:
         quiet = rig.quiet()
-        said = rig.client(subject, url, "graph", count)
+        stats = rig.client(subject, url, "graph", count)
         analyze(subject, url)
-        drained = drain(rig, subject, url, count, 1, measure, look=gauge.look)
+        drained = drain(rig, subject, url, count, 1, measure, on_poll=gauge.sample)
     instants = sorted(at for _, at in rig.marks.read())
     fifth = max(2, len(instants) // 5)
     values = drained.values | {
-        "enqueue_seconds": said.seconds,
+        "enqueue_seconds": stats.seconds,
         "first_fifth": _rate(instants[:fifth]),
         "last_fifth": _rate(instants[-fifth:]),
         "worker_mb": gauge.peak / MEGABYTE,
-        "client_mb": said.peak / MEGABYTE,
+        "client_mb": stats.peak / MEGABYTE,
     }
     yield Measurement(measure, values, quiet)
 

@@ -1,4 +1,4 @@
-"""What a worker costs that has nothing to do."""
+"""The cost of an idle worker."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bench.processes import ProgramError
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.servers import asking
+from bench.servers import connected
 from bench.subjects import Subject
 
 _MEASURE = "idle worker"
 _SECONDS, _SHORT_SECONDS = 20.0, 10.0
-# A session tells of its transactions up to ten seconds late: those of the start must not be counted.
+# A session reports its transactions up to ten seconds late: those of the start must not be counted.
 _SETTLING = 12.0
 _WARM_UP, _TIMEOUT = 5, 60.0
 _TRANSACTIONS = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '{name}'"
@@ -28,7 +28,7 @@ class Idle:
     name = "idle"
     title = "Idle: what one worker process takes while there is nothing to do"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(_measure, rig, subject)) for subject in rig.ours()]
@@ -55,19 +55,19 @@ class Idle:
 def _measure(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     seconds = _SHORT_SECONDS if rig.options.short else _SECONDS
     gauge = Gauge()
-    # Asked in another database, so that the question is not counted.
+    # Queried in another database, so that the query itself is not counted.
     elsewhere = rig.servers.postgres().url("postgres")
-    with rig.database(subject) as url, rig.workers(subject, url, 1) as crew, asking(elsewhere) as ask:
+    with rig.database(subject) as url, rig.workers(subject, url, 1) as group, connected(elsewhere) as query:
         count = _TRANSACTIONS.format(name=url.rpartition("/")[2])
         rig.client(subject, url, "enqueue", _WARM_UP)
-        if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
+        if not rig.marks.wait(_WARM_UP, _TIMEOUT, group.check):
             raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
         time.sleep(_SETTLING)
         quiet = rig.quiet()
-        gauge.cpu(crew)
-        before, began_at = ask(count), time.perf_counter()
+        gauge.cpu(group)
+        before, began_at = query(count), time.perf_counter()
         time.sleep(seconds)
-        cpu, after, took = gauge.cpu(crew), ask(count), time.perf_counter() - began_at
+        cpu, after, took = gauge.cpu(group), query(count), time.perf_counter() - began_at
     assert isinstance(before, int)
     assert isinstance(after, int)
     values = {

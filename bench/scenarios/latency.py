@@ -1,4 +1,4 @@
-"""How long a job waits for an idle worker: from just before the enqueue call to the first line of its body."""
+"""Latency with an idle worker: from just before the enqueue call to the first line of the job's body."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FIGURES: list[Figure] = [(_MEASURE, (name,)) for name in ("p50", "p95", "p99")]
 
 
 class Latency:
-    """W3."""
+    """Percentiles of the time from enqueue to start."""
 
     name = "latency"
     title = f"Latency: enqueue to start in ms, idle worker, one job each {_EVERY * 1000:.0f} ms"
     by_default = True
-    beside_peers = True
+    with_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(self._measure, rig, subject)) for subject in rig.subjects]
@@ -53,17 +53,17 @@ class Latency:
 
 
 def waits_of(rig: Rig, subject: Subject) -> Measurement:
-    """How long jobs wait for the subject's worker when it has nothing else to do."""
+    """Measure how long jobs wait for the subject's idle worker."""
     count = rig.options.scaled(_JOBS)
-    with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
+    with rig.database(subject) as url, rig.workers(subject, url, 1) as group:
         rig.client(subject, url, "enqueue", _WARM_UP)
-        if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
+        if not rig.marks.wait(_WARM_UP, _TIMEOUT, group.check):
             raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
-        time.sleep(1.0)  # So that it is idle, and whatever it does after a job is done.
+        time.sleep(1.0)  # So that the worker has finished its work after a job and is idle.
         quiet = rig.quiet()
         rig.marks.clear()
         rig.client(subject, url, "latency", count, _EVERY)
-        rig.marks.wait(count, _TIMEOUT, crew.check)
+        rig.marks.wait(count, _TIMEOUT, group.check)
         waits = [(began_at - enqueued_at) / 1e6 for enqueued_at, began_at in rig.marks.read()]
     values = {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)}
     return Measurement(_MEASURE, {"jobs": count, "ran": len(waits), **values, "max": max(waits)}, quiet)

@@ -1,4 +1,4 @@
-"""Work that can be killed: two warm worker processes of ours beside Celery's two."""
+"""Tasks in killable processes: two warm processes of ours beside Celery's two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.scenario import Aim, Measurement, Step, Table
 from bench.subjects import Subject
 
 _PROCESSES = 2
-_CONCURRENCY = 100  # Jobs that it holds; the processes take turns at them.
+_CONCURRENCY = 100  # Jobs that the worker holds; the processes share them.
 _JOBS = 8_000
 _PEER = "celery"
 _FIGURE: Figure = (f"1 worker with {_PROCESSES} processes", ("durable_rate", "rate"))
@@ -25,7 +25,7 @@ class Processes:
     name = "processes"
     title = f"Processes: jobs per second of one worker with {_PROCESSES} warm processes"
     by_default = True
-    beside_peers = True
+    with_peers = True
 
     def steps(self, rig: Rig) -> list[Step]:
         subjects = [_in_processes(each) for each in rig.ours()] + [each for each in rig.subjects if each.name == _PEER]

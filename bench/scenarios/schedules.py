@@ -1,4 +1,4 @@
-"""What schedules cost: executions made per second beside bulk enqueue, idle schedules, and how late fires start."""
+"""The cost of schedules: executions created per second beside bulk enqueue, idle polls, and the lateness of fires."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
 from bench.seed_data import seed_schedules, settle_down
-from bench.servers import asking
+from bench.servers import connected
 from bench.subjects import Subject
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.misfire import Overlap
 
-_JOBS = 40_000  # To which `--jobs` is held to make the others smaller.
+_JOBS = 40_000  # The base of `--jobs`: the other counts are reduced in proportion.
 _MANY, _FEW, _DUE, _ROUNDS = 100_000, 100, 1_000, 5
-_LOOKS = 300
+_POLLS = 300
 _FIRES, _EVERY = 200, 0.05
 _WARM_UP, _TIMEOUT = 5, 120.0
 _DAILY = Definition(timing=Timing(timezone="UTC", cron="0 0 * * *"))
@@ -40,13 +40,13 @@ class Schedules:
     name = "schedules"
     title = "Schedules: executions made per second, one instance, of 100,000 schedules"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [
             Step(subject.name, partial(measure, rig, subject))
             for subject in rig.ours()
-            for measure in (_making, _idling, _starting)
+            for measure in (_fire_rate, _idle_polls, _start_latency)
         ]
 
     def tables(self, results: Results) -> list[Table]:
@@ -91,52 +91,52 @@ class Schedules:
 
 def _program(rig: Rig, url: str, *arguments: object) -> dict[str, Any]:
     command = [sys.executable, "-m", "bench.schedule_load", *map(str, arguments)]
-    said: dict[str, Any] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
-    return said
+    report: dict[str, Any] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
+    return report
 
 
-def _making(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    count, due = rig.options.beside(_MANY, _JOBS), rig.options.beside(_DUE, _JOBS)
+def _fire_rate(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+    count, due = rig.options.in_proportion(_MANY, _JOBS), rig.options.in_proportion(_DUE, _JOBS)
     for measure, beside, tasks, definition in (
         (_MADE, _BULK, due, _DAILY),
         (_MADE_OF_ONE, _BULK_OF_ONE, 1, _ALLOWING),
     ):
-        with rig.database(subject) as url, asking(url) as ask:
-            seed_schedules(ask, count, tasks, definition)
-            settle_down(ask)
+        with rig.database(subject) as url, connected(url) as query:
+            seed_schedules(query, count, tasks, definition)
+            settle_down(query)
             quiet = rig.quiet()
-            said = _program(rig, url, "fire", rig.options.beside(_ROUNDS, _JOBS), due)
-        if set(said["made"]) != {due}:
-            raise ProgramError(f"{said['made']} executions were made, of {due} fires each time")
-        for rate, bulk in zip(said["made_rate"], said["bulk_rate"], strict=True):
+            report = _program(rig, url, "fire", rig.options.in_proportion(_ROUNDS, _JOBS), due)
+        if set(report["made"]) != {due}:
+            raise ProgramError(f"{report['made']} executions were created by {due} fires each time")
+        for rate, bulk in zip(report["made_rate"], report["bulk_rate"], strict=True):
             yield Measurement(measure, {"made": due, "rate": rate}, quiet)
             yield Measurement(beside, {"jobs": due, "rate": bulk}, quiet)
 
 
-def _idling(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    for measure, count in ((_IDLE_FEW, _FEW), (_IDLE_MANY, rig.options.beside(_MANY, _JOBS))):
-        with rig.database(subject) as url, asking(url) as ask:
-            seed_schedules(ask, count, 10, _DAILY)
-            settle_down(ask)
+def _idle_polls(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+    for measure, count in ((_IDLE_FEW, _FEW), (_IDLE_MANY, rig.options.in_proportion(_MANY, _JOBS))):
+        with rig.database(subject) as url, connected(url) as query:
+            seed_schedules(query, count, 10, _DAILY)
+            settle_down(query)
             quiet = rig.quiet()
-            yield Measurement(measure, {"schedules": count, **_program(rig, url, "step", _LOOKS)}, quiet)
+            yield Measurement(measure, {"schedules": count, **_program(rig, url, "step", _POLLS)}, quiet)
 
 
-def _starting(rig: Rig, subject: Subject) -> Iterator[Measurement]:
+def _start_latency(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     count = rig.options.drained(_FIRES)
-    with rig.database(subject) as url, rig.workers(subject, url, 1) as crew:
+    with rig.database(subject) as url, rig.workers(subject, url, 1) as group:
         rig.client(subject, url, "enqueue", _WARM_UP)
-        if not rig.marks.wait(_WARM_UP, _TIMEOUT, crew.check):
+        if not rig.marks.wait(_WARM_UP, _TIMEOUT, group.check):
             raise ProgramError(f"the worker did not run {_WARM_UP} jobs in {_TIMEOUT:.0f} s")
-        time.sleep(1.0)  # So that it is idle, and whatever it does after a job is done.
-        for measure, ask in (
+        time.sleep(1.0)  # So that the worker has finished its work after a job and is idle.
+        for measure, load in (
             (_LATENCY, partial(rig.client, subject, url, "latency", count, _EVERY)),
             (_LATENESS, partial(_program, rig, url, "instants", count, _EVERY)),
         ):
             quiet = rig.quiet()
             rig.marks.clear()
-            ask()
-            rig.marks.wait(count, _TIMEOUT, crew.check)
+            load()
+            rig.marks.wait(count, _TIMEOUT, group.check)
             waits = [(began_at - due_at) / 1e6 for due_at, began_at in rig.marks.read()]
             values = {f"p{share}": numbers.percentile(waits, share / 100) for share in (50, 95, 99)}
             yield Measurement(measure, {"jobs": count, "ran": len(waits), **values, "max": max(waits)}, quiet)

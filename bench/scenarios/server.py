@@ -1,4 +1,4 @@
-"""What HTTP adds to the engine: jobs in batches and one by one; and the numbers of an office with few and many jobs."""
+"""The cost that HTTP adds to the engine for batches and single jobs, and the cost of stats with few and many jobs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import partial
 
 from bench import numbers
 from bench.comparison import shown
-from bench.http_server import ask, serving
+from bench.http_server import run_requests, serving
 from bench.records import Results
 from bench.rig import Rig
 from bench.scenario import Aim, Measurement, Step, Table
-from bench.seed_data import Crowd, seed, settle_down
-from bench.servers import asking
+from bench.seed_data import SeedJobs, seed, settle_down
+from bench.servers import connected
 from bench.subjects import Subject
 from hanbeon.domain.offices import queue_of_office
 
-_JOBS, _SINGLES, _ASKED, _TURNS = 40_000, 1_000, 100, 5
+_JOBS, _SINGLES, _STATS_REQUESTS, _TURNS = 40_000, 1_000, 100, 5
 _FEW, _MANY = 5_000, 5_000_000
 _BATCHES, _SINGLE = "batches of 1,000", "one job a request"
 _STATS_FEW, _STATS_MANY = "stats, few jobs", "stats, many jobs"
@@ -28,7 +28,7 @@ class Server:
     name = "server"
     title = "Server: requests to a server without a worker, beside the engine's own calls in the same run"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         measures = (_batches, _singles, _stats)
@@ -37,12 +37,12 @@ class Server:
     def tables(self, results: Results) -> list[Table]:
         rows = []
         for name in results.subjects(self.name):
-            for measure, what, show in (
+            for measure, unit, show in (
                 (_BATCHES, "jobs per second", numbers.rate),
                 (_SINGLE, "p50 in ms", numbers.milliseconds),
             ):
                 cells = (shown(results, self.name, (measure, (field,)), name, show) for field in ("engine", "request"))
-                rows.append([f"{measure}: {what}", *cells])
+                rows.append([f"{measure}: {unit}", *cells])
             for measure in (_STATS_FEW, _STATS_MANY):
                 jobs = results.figures(self.name, measure, name, "jobs")
                 p50 = shown(results, self.name, (measure, ("p50",)), name, numbers.milliseconds)
@@ -78,7 +78,7 @@ def _batches(rig: Rig, subject: Subject) -> Iterator[Measurement]:
         quiet = rig.quiet()
         engine = rig.client(subject, url, "bulk", count).seconds
     with rig.database(subject) as url, serving(rig, url) as service:
-        request = ask(rig, url, service, "batches", count)
+        request = run_requests(rig, url, service, "batches", count)
     values = {"jobs": count, "engine": count / engine, "request": request["jobs"] / request["seconds"]}
     yield Measurement(_BATCHES, values, quiet)
 
@@ -86,21 +86,23 @@ def _batches(rig: Rig, subject: Subject) -> Iterator[Measurement]:
 def _singles(rig: Rig, subject: Subject) -> Iterator[Measurement]:
     with rig.database(subject) as url, serving(rig, url) as service:
         quiet = rig.quiet()
-        found = ask(rig, url, service, "singles", rig.options.scaled(_SINGLES))
+        found = run_requests(rig, url, service, "singles", rig.options.scaled(_SINGLES))
     yield Measurement(_SINGLE, found, quiet)
 
 
 def _stats(rig: Rig, subject: Subject) -> Iterator[Measurement]:
-    """Both are there at once and are asked in turns: a machine that gets busier meanwhile is so for both."""
+    """Measure both sizes in turns, so that a machine that gets busier meanwhile affects both."""
     with ExitStack() as ending:
-        asked = []
-        for measure, jobs in ((_STATS_FEW, _FEW), (_STATS_MANY, rig.options.beside(_MANY, _JOBS))):
+        measures = []
+        for measure, jobs in ((_STATS_FEW, _FEW), (_STATS_MANY, rig.options.in_proportion(_MANY, _JOBS))):
             url = ending.enter_context(rig.database(subject))
             service = ending.enter_context(serving(rig, url))
-            with asking(url) as sql:
-                seed(sql, Crowd(count=jobs, name=queue_of_office(service.office)))
+            with connected(url) as sql:
+                seed(sql, SeedJobs(count=jobs, name=queue_of_office(service.office)))
                 settle_down(sql)
-            asked.append((measure, partial(ask, rig, url, service, "stats", rig.options.scaled(_ASKED))))
+            measures.append(
+                (measure, partial(run_requests, rig, url, service, "stats", rig.options.scaled(_STATS_REQUESTS)))
+            )
         quiet = rig.quiet()
-        for measure, stats in asked * _TURNS:
+        for measure, stats in measures * _TURNS:
             yield Measurement(measure, stats(), quiet)

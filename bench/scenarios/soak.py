@@ -1,4 +1,4 @@
-"""Whether anything grows under a steady load, with pruning at work: sizes, dead rows, latency, memory."""
+"""Growth under a steady load with pruning: sizes, dead rows, latency, memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Column(NamedTuple):
     field: str
     head: str
     levels: bool = False
-    """Whether it should level off."""
+    """Expected to level off."""
 
 
 _COLUMNS = (
@@ -41,7 +41,7 @@ class Soak:
     name = "soak"
     title = f"Soak: {BATCH / EVERY:,.0f} jobs a second, one worker process, by the minute"
     by_default = False
-    beside_peers = False
+    with_peers = False
 
     def steps(self, rig: Rig) -> list[Step]:
         return [Step(subject.name, partial(soak, rig, subject, _MEASURE)) for subject in rig.ours()]
@@ -49,7 +49,7 @@ class Soak:
     def tables(self, results: Results) -> list[Table]:
         minutes: dict[int, list[Record]] = {}
         for record in _samples(results):
-            # A sample tells of the seconds before it: the one at the full minute belongs to that.
+            # A sample covers the seconds before it: the one at the full minute belongs to that minute.
             minutes.setdefault(int((record.values["at"] - 1) // 60) + 1, []).append(record)
         rows = [
             [str(minute)]
@@ -72,6 +72,6 @@ class Soak:
 
 
 def _samples(results: Results) -> list[Record]:
-    """Of the last repetition that there is: a median over several would hide what grew in one."""
+    """Return the samples of the last repetition: a median over several would hide growth in one."""
     found = [each for each in results.records if each.scenario == Soak.name and each.measure == _MEASURE]
     return [each for each in found if each.rep == found[-1].rep]

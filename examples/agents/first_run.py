@@ -1,6 +1,6 @@
-"""Opens the office of agents and gives it its first work, unless that was done before; says where to look.
+"""Creates the office of agents and its first jobs, unless they exist, and prints the URLs to look at.
 
-python first_run.py [the server's address]
+python first_run.py [SERVER_URL]
 """
 
 import asyncio
@@ -26,9 +26,9 @@ CONFIG = {"retryBaseDelay": 1_000}  # A second, not a minute: somebody is watchi
 
 
 async def open_office(offices: Offices) -> Office:
-    """The office of that name; made if it is not there."""
-    there = {office.name: office for office in (await offices.list()).items}
-    return there.get(NAME) or await offices.create(name=NAME, sessions=SESSIONS, config=CONFIG)
+    """Return the office, creating it if it does not exist."""
+    existing = {office.name: office for office in (await offices.list()).items}
+    return existing.get(NAME) or await offices.create(name=NAME, sessions=SESSIONS, config=CONFIG)
 
 
 async def main(server: str) -> None:
@@ -38,11 +38,11 @@ async def main(server: str) -> None:
         office = await open_office(offices)
         if not (await offices.jobs(office.id, limit=1)).items:
             await offices.create_jobs(office.id, **json.loads((HERE / "run.json").read_text()))
-    here = f"{server}/api/offices/{office.id}"
-    print(f"The office of agents is {here}. While the server runs:")
-    print(f"  curl -N {here}/events    # what has happened, and what happens")
-    print(f"  curl {here}/jobs         # its jobs; what they make is in the folder out")
-    print(f"  {server}/docs            # everything that can be asked", flush=True)
+    url = f"{server}/api/offices/{office.id}"
+    print(f"The office of agents is {url}. While the server runs:")
+    print(f"  curl -N {url}/events    # past and new events")
+    print(f"  curl {url}/jobs         # its jobs; their files are in the folder out")
+    print(f"  {server}/docs            # the API reference", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The graph of the benchmark: wide, and all of it can run."""
+"""The benchmark graph is wide, and all of it can run."""
 
 import importlib
 import sys

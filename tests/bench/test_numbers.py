@@ -27,7 +27,7 @@ def test_a_percentile_is_a_value_that_was_measured(share: float, value: float) -
     assert numbers.percentile(list(range(101, 0, -1)), share) == value
 
 
-def test_a_series_has_levelled_off_if_it_ends_as_it_was_once_warm() -> None:
+def test_levelled_compares_the_end_with_the_second_quarter() -> None:
     assert numbers.levelled([1, 2, 3, 4, 4, 4, 4, 4, 4]) == 4 / 3.5
     assert numbers.levelled([9, 9, 10, 10, 50, 50, 12, 12]) == 1.2
     assert numbers.levelled([0, 0, 0, 0]) == 1
@@ -35,7 +35,7 @@ def test_a_series_has_levelled_off_if_it_ends_as_it_was_once_warm() -> None:
     assert numbers.levelled([1, 2, 3]) is None
 
 
-def test_an_aim_is_met_missed_or_only_told() -> None:
+def test_an_aim_is_met_missed_or_informative() -> None:
     assert rows([Aim("a", 2.5, least=2, hoped=3)]) == [["a", "≥ 2×, aim 3×", "2.50×", "met"]]
     assert rows([Aim("b", 6, most=5, unit=" ms")]) == [["b", "≤ 5 ms", "6.00 ms", "missed"]]
     assert rows([Aim("c", 1.2, beside="floor: 1.30×")]) == [["c", "floor: 1.30×", "1.20×", ""]]

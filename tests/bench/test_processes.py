@@ -1,4 +1,4 @@
-"""Nothing that a measurement started outlives it."""
+"""No process outlives its measurement."""
 
 import sys
 import time
@@ -8,12 +8,12 @@ import psutil
 import pytest
 
 from bench.marks import Marks
-from bench.processes import ProgramError, crew, run
+from bench.processes import ProgramError, group, run
 
 _FORKS = "import os, time; print(os.fork(), flush=True); time.sleep(600)"
 
 
-def test_a_program_that_fails_is_told_by_its_last_words() -> None:
+def test_a_failed_program_is_reported_by_its_last_line() -> None:
     with pytest.raises(ProgramError, match="no luck today"):
         run([sys.executable, "-c", "raise SystemExit('no luck today')"], {}, 60)
 
@@ -23,9 +23,9 @@ def test_a_program_that_takes_too_long_is_ended() -> None:
         run([sys.executable, "-c", "import time; time.sleep(600)"], {}, 0.2)
 
 
-def test_a_crew_ends_with_all_it_forked(tmp_path: Path) -> None:
+def test_a_process_group_ends_with_its_forks(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with crew([[sys.executable, "-c", _FORKS]], {}, log) as started:
+    with group([[sys.executable, "-c", _FORKS]], {}, log) as started:
         while log.read_text().count("\n") < 2:
             started.check()
             time.sleep(0.01)
@@ -39,5 +39,5 @@ def test_a_crew_ends_with_all_it_forked(tmp_path: Path) -> None:
 def test_a_worker_that_ends_is_noticed(tmp_path: Path) -> None:
     marks = Marks(tmp_path)
     command = [sys.executable, "-c", "raise SystemExit('gone')"]
-    with crew([command], {}, tmp_path / "log") as started, pytest.raises(ProgramError, match="gone"):
+    with group([command], {}, tmp_path / "log") as started, pytest.raises(ProgramError, match="gone"):
         marks.wait(1, 60, started.check)

@@ -66,7 +66,7 @@ def test_each_peer_stands_beside_ours() -> None:
     assert "| 5,000 | 12.00× | – | – |" in row
 
 
-def test_what_failed_is_said_without_the_folders_of_the_machine() -> None:
+def test_failures_are_reported_without_paths() -> None:
     assert "| dramatiq | 8 threads | failed | – | failed | – | – |" in report()
     assert "Could not be measured: dramatiq (drain)." in report()
     assert "/a/b" not in report()
@@ -84,14 +84,14 @@ def test_two_processes_stand_beside_two_of_the_floor() -> None:
     assert "| drain on postgres: 2 processes ÷ 1 | floor: 1.25× | 1.00× |" in report()
 
 
-def test_a_soak_is_told_by_the_minute_and_by_its_quarters() -> None:
+def test_a_soak_is_reported_by_minute_and_quarter() -> None:
     rows = [line for line in report().splitlines() if line.startswith(("| 1 |", "| 2 |", "| 3 |"))]
     assert [row.split("|")[10].strip() for row in rows] == ["45", "105"]
     assert "| soak: dead rows, last quarter ÷ second | ≤ 1.2× | 2.00× | missed |" in report()
     assert "| soak: p99 ms, last quarter ÷ second | ≤ 1.2× | 1.00× | met |" in report()
 
 
-def test_duplicates_machine_and_versions_are_told() -> None:
+def test_duplicates_machine_and_versions_are_reported() -> None:
     assert "Jobs that ran more than once: pgqueuer-100 (3)." in report()
     for fact in ("a fast one, 2 cores", "pgqueuer 1.6.0", "`python -m bench`", "| repetitions | 3 |", "60% to 80%"):
         assert fact in report()
@@ -107,7 +107,7 @@ def test_only_what_is_between_the_markers_is_replaced() -> None:
         page.replaced("a page", "NEW")
 
 
-def test_several_runs_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_runs_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "RESULTS", tmp_path)
     older = Results(context=msgspec.structs.replace(_CONTEXT, began_at="2025-01-01T00:00:00+00:00"), records=[])
     paths = [records.save(results()), records.save(older)]
@@ -121,6 +121,6 @@ def test_a_stored_run_is_shown_on_the_terminal(
     monkeypatch.setattr(records, "RESULTS", tmp_path)
     monkeypatch.setattr(sys, "argv", ["bench", "--from", str(records.save(results()))])
     assert main() == 0
-    said = capsys.readouterr().out
-    assert "20,000 (10,000–30,000)" in said
-    assert "failed" in said
+    output = capsys.readouterr().out
+    assert "20,000 (10,000–30,000)" in output
+    assert "failed" in output

@@ -1,9 +1,9 @@
-"""Tables filled with SQL are as the engine would have left them."""
+"""Seeded tables are as the engine would have left them."""
 
 import asyncio
 
-from bench.seed_data import Crowd, hold_one, seed, settle_down
-from bench.servers import asking
+from bench.seed_data import SeedJobs, hold_one, seed, settle_down
+from bench.servers import connected
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import QueueLimits
@@ -12,7 +12,7 @@ _ONE = QueueLimits(max_concurrent=1)
 _OFFICE = QueueLimits(max_concurrent=3, roles={"a": 2, "b": 1})
 
 
-def test_only_what_may_run_is_worked_off(postgres_url: str) -> None:
+def test_only_runnable_jobs_are_drained(postgres_url: str) -> None:
     app = App(postgres_url)
     ran: list[int] = []
 
@@ -21,15 +21,15 @@ def test_only_what_may_run_is_worked_off(postgres_url: str) -> None:
         ran.append(x)
 
     asyncio.run(app.migrate())
-    with asking(postgres_url) as ask:
-        seed(ask, Crowd(count=1200, finished=True))
-        seed(ask, Crowd(count=30))
-        seed(ask, Crowd(count=10, name="saturated", limits=_ONE))
-        hold_one(ask, "saturated")
-        seed(ask, Crowd(count=10, name="paused", paused=True))
-        seed(ask, Crowd(count=10, name="unknown", task="nobody_has_it"))
-        seed(ask, Crowd(count=40, name="office", queues=10, roles=("a", "b"), limits=_OFFICE))
-        settle_down(ask)
+    with connected(postgres_url) as query:
+        seed(query, SeedJobs(count=1200, finished=True))
+        seed(query, SeedJobs(count=30))
+        seed(query, SeedJobs(count=10, name="saturated", limits=_ONE))
+        hold_one(query, "saturated")
+        seed(query, SeedJobs(count=10, name="paused", paused=True))
+        seed(query, SeedJobs(count=10, name="unknown", task="nobody_has_it"))
+        seed(query, SeedJobs(count=40, name="office", queues=10, roles=("a", "b"), limits=_OFFICE))
+        settle_down(query)
 
     async def work() -> dict[str, dict[State, int]]:
         async with app:

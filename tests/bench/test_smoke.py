@@ -1,4 +1,4 @@
-"""Real runs of ours, small ones."""
+"""Small real runs of ours."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_ours_is_filled_and_drained_and_leaves_nothing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("postgres_installation")
-def test_what_only_we_are_asked_can_be_measured() -> None:
+def test_scenarios_without_peers_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--minutes", "0.05", "--quiet-wait", "0", "--peers", "none"]
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
         flat = [each for step in SCENARIOS["flat"].steps(rig)[3:6] for each in step.run()]
@@ -55,7 +55,7 @@ def test_requests_to_a_server_can_be_measured() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("postgres_installation")
-def test_how_soon_listeners_know_can_be_measured() -> None:
+def test_event_latency_can_be_measured() -> None:
     arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--short", "--peers", "none"]
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
         start, heard = _all(rig, "events")

@@ -22,7 +22,7 @@ def test_the_subject_is_complete(subject: Subject) -> None:
 
 
 @pytest.mark.parametrize("wanted", sorted(_PINS.glob("*.in")), ids=lambda path: path.stem)
-def test_what_is_wanted_is_what_is_pinned(wanted: Path) -> None:
+def test_requirements_are_pinned(wanted: Path) -> None:
     pinned = wanted.with_suffix(".txt").read_text().splitlines()
     for line in wanted.read_text().split():
         name = re.sub(r"\[.*?\]", "", line).replace("_", "-")

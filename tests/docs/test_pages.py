@@ -102,7 +102,7 @@ def _whole(name: str) -> str:
         ("executors", f"`connect_timeout` ({CONNECT_SECONDS:g} s)"),
         ("executors", f"{REDIRECTS} at the most (`redirects`)"),
         ("executors", f"kept for {_KEPT_SECONDS:g} s"),
-        ("options", f"its `timeout` is {TIMEOUT_SECONDS:g} unless"),
+        ("options", f"Its default `timeout` is {TIMEOUT_SECONDS:g}"),
         ("operations", f"up to {_LENT_AT_MOST}"),
         ("operations", f"`pool_size` ({_DEFAULTS['pool_size'].default})"),
         ("operations", f"waits up to {BUSY_TIMEOUT_MS // 1000} s"),

@@ -1,4 +1,4 @@
-"""The office of agents, as `make run` starts it: real programs, seen over HTTP until all their work is done."""
+"""The office of agents, as `make run` starts it: real programs, watched over HTTP until all jobs are done."""
 
 import asyncio
 import shutil
@@ -19,13 +19,13 @@ ROOT = EXAMPLES.parent
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy, as a fresh clone has it: what it makes lies beside it."""
+    """A copy of the example as in a fresh clone, without generated files."""
     copy = tmp_path / "agents"
-    shutil.copytree(EXAMPLES / "agents", copy, ignore=lambda path, names: _made(Path(path), names))
+    shutil.copytree(EXAMPLES / "agents", copy, ignore=lambda path, names: _generated(Path(path), names))
     return copy
 
 
-def _made(path: Path, names: list[str]) -> list[str]:
+def _generated(path: Path, names: list[str]) -> list[str]:
     return [name for name in names if name == "__pycache__" or (path.name == "out" and name != ".gitignore")]
 
 
@@ -43,7 +43,7 @@ def _first_run(folder: Path) -> str:
     return done.stdout
 
 
-async def test_every_agent_does_its_work_and_the_tester_twice(folder: Path) -> None:
+async def test_all_agents_succeed_and_the_tester_retries_once(folder: Path) -> None:
     before = _outside(folder)
     assert _first_run(folder) == _first_run(folder)  # The office is opened once.
     config = str(folder / "hanbeon.toml")
@@ -69,21 +69,21 @@ def _watch(url: str) -> None:
         assert "staging was not up to date; it is now" in (ended["QA"].executions[0].error_message or "")
         assert len(ended["QA"].result["passed"]) == 3
         assert [each.text for each in office.log(jobs[0]).entries] == ["What should 'Guest book' do?", "3 stories"]
-        told = []
+        types = []
         for event in office.events():
-            told.append(event.type.value)
+            types.append(event.type.value)
             if event.job_id == jobs[-1].id and event.type == "job_completed":
                 break
-        assert told.count("job_retrying") == 1
+        assert types.count("job_retrying") == 1
         assert office.stats().done == 6
 
 
 def _outside(folder: Path) -> set[Path]:
-    """Its files, without those that it may make."""
+    """Return the files of the example, without those that it may write."""
     return {path for path in folder.rglob("*") if not {"out", "__pycache__"} & set(path.parts)}
 
 
-def test_the_file_is_right_and_another_run_can_be_added(folder: Path) -> None:
+def test_the_file_is_valid_and_another_run_can_be_added(folder: Path) -> None:
     _first_run(folder)
     assert hanbeon("config", "check", cwd=folder).returncode == 0
     added = hanbeon("office", "add", "Agents", "run.json", cwd=folder)
@@ -91,8 +91,8 @@ def test_the_file_is_right_and_another_run_can_be_added(folder: Path) -> None:
 
 
 def test_make_run_serves_it() -> None:
-    said = subprocess.run(
+    output = subprocess.run(
         ["make", "-n", "run", "PORT=8123"], check=True, capture_output=True, text=True, cwd=ROOT, env=environment()
     ).stdout
-    assert "first_run.py http://127.0.0.1:8123" in said
-    assert "serve --config examples/agents/hanbeon.toml --port 8123" in said
+    assert "first_run.py http://127.0.0.1:8123" in output
+    assert "serve --config examples/agents/hanbeon.toml --port 8123" in output

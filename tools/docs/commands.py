@@ -1,4 +1,4 @@
-"""docs/commands.md, from the commands themselves."""
+"""docs/commands.md, generated from the commands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ SOURCE = "src/hanbeon/cli"
 
 _PAGE = """# Commands
 
-`hanbeon --help` lists them, `hanbeon COMMAND --help` explains one, `hanbeon --version` says which release this is. Exit
-codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings come from the environment
-([settings.md](settings.md)) and from [hanbeon.toml](configuration.md); an option wins over both.
+`hanbeon --help` lists the commands, `hanbeon COMMAND --help` explains one, and `hanbeon --version` prints
+the version. Exit codes are in [errors.md](errors.md#exit-codes-of-the-command-line). Settings come from
+the environment ([settings.md](settings.md)) and from [hanbeon.toml](configuration.md); an option overrides
+both.
 
-`hanbeon --install-completion` makes the shell complete commands, options and words, and the names of queues, tasks,
-schedules and offices: those of the database that the command would work on (`--database`, `--config`, the environment),
-and the tasks of `hanbeon.toml`. A database that does not answer within a second completes nothing; names that a shell
-would not take as they stand are not offered, and what can be named by its id is completed by that instead.
+`hanbeon --install-completion` makes the shell complete commands, options, choices, and the names of
+queues, tasks, schedules and offices. The names come from the database that the command would use
+(`--database`, `--config`, the environment), and tasks also from `hanbeon.toml`. If the database does not
+respond within a second, no names are offered. Names that a shell would not take literally are not offered;
+schedules and offices with such names are completed by their id.
 {sections}"""
 
 
@@ -33,7 +35,7 @@ def render() -> str:
 
 
 def _section(name: str, command: Any) -> str:
-    """A command with its table; a group as the sections of its commands."""
+    """Render a command with its table, or a group as the sections of its commands."""
     if hasattr(command, "commands"):
         return "".join(_section(f"{name} {each}", inner) for each, inner in command.commands.items())
     rows = [(f"`{_spelling(each)}`", _explanation(each)) for each in command.params if each.name != "help"]

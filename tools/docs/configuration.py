@@ -1,4 +1,4 @@
-"""docs/configuration.md, from the sections and what each of them accepts."""
+"""docs/configuration.md, generated from the sections and the keys that they accept."""
 
 from __future__ import annotations
 
@@ -17,35 +17,34 @@ SOURCE = "src/hanbeon/config, tools/docs/configuration.py or examples/without_py
 _EXAMPLE = Path("examples/without_python") / NAME
 
 _SECTIONS = {
-    "app": "`module:name` of an App of Python's, whose tasks and settings are taken along.",
-    "settings": "[Settings](settings.md) by their names. Durations are seconds, or text like "
-    '`"30s"`, `"1h30m"` or `"30d"`.',
-    "tasks": "A table for each task: what it runs, and its [options](options.md#of-a-task).",
-    "queues": "A table for each queue: its limits.",
-    "schedules": "A table for each schedule: which task runs by itself, and when.",
-    "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task may say so "
-    "for itself.",
-    "chains": "`libraries`: the modules that chains may import. Nothing uses it yet.",
+    "app": "`module:name` of a Python App, whose tasks and settings are added.",
+    "settings": '[Settings](settings.md) by name. Durations are seconds, or text like `"30s"`, `"1h30m"` or `"30d"`.',
+    "tasks": "A table per task: what it runs, and its [options](options.md#of-a-task).",
+    "queues": "A table per queue: its limits.",
+    "schedules": "A table per schedule: its task, and when it runs.",
+    "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
+    "allow it for itself.",
+    "chains": "`libraries`: the modules that chains may import. Not used yet.",
 }
 _KINDS = {
-    "command": "A program and its arguments, as a list. No shell reads it.",
-    "http": 'An HTTP call: `{ method = "POST", url = "https://…" }`. All that is said '
-    "[of the call](options.md#of-an-http-call) stands in this table, such as `headers` and `allow_private`; `timeout`, "
-    "`retries`, `params` and the like stand beside it.",
-    "python": "`module:function`, looked for beside the file and in Python's path. A task of some App may be "
-    "named, too: what the table does not say is as it is there.",
+    "command": "A program and its arguments, as a list. It is run without a shell.",
+    "http": 'An HTTP call: `{ method = "POST", url = "https://…" }`. Options '
+    "[of the call](options.md#of-an-http-call), such as `headers` and `allow_private`, go into this table; `timeout`, "
+    "`retries`, `params` and other options of the task go next to it.",
+    "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
+    "options that the table does not set are taken from there.",
 }
 _LIMITS = {
-    "max_concurrent": "How many of its jobs run at once, on all workers together; 0: no limit.",
-    "max_per_key": "How many of each concurrency key; 0: no limit.",
-    "roles": "How many of a role: `{ FE = 1, BE = 2 }`.",
-    "keys": "How many of one key, instead of `max_per_key`: `{ customer-7 = 3 }`.",
+    "max_concurrent": "The most jobs that run at once, across all workers; 0: no limit.",
+    "max_per_key": "The most jobs of each concurrency key; 0: no limit.",
+    "roles": "The most jobs of a role: `{ FE = 1, BE = 2 }`.",
+    "keys": "The most jobs of one key, instead of `max_per_key`: `{ customer-7 = 3 }`.",
 }
 
 _PAGE = """# hanbeon.toml
 
-Tasks, queues, schedules and settings for those who write no Python. `hanbeon init hanbeon.toml` writes one to begin
-with, `hanbeon config check` says what is wrong with it.
+Tasks, queues, schedules and settings without Python. `hanbeon init hanbeon.toml` writes a starter file;
+`hanbeon config check` reports its problems.
 
 <!-- {example_path} -->
 ```toml
@@ -58,53 +57,55 @@ hanbeon enqueue --wait greet name=Ada
 
 ## Where it is
 
-`--config FILE`, else what `{variable}` names, else `{name}` in the current folder, if there is one. With an empty
-`{variable}` none is read. A file that is named must be there. Every command that works on a database goes by it.
+The file is the one given by `--config FILE`, else by `{variable}`, else `{name}` in the current folder, if
+there is one. With an empty `{variable}`, no file is read. A file that is named must exist. Every command
+that uses a database reads it.
 
-With `--app` (or `HANBEON_APP`) the tasks are those of the App and those of the file; a name that both have is
-refused, unless it is the same function: then the file's options are in force. `--app` wins over the file's own `app`.
+With `--app` (or `HANBEON_APP`), the tasks are those of the App and those of the file. A name that both
+define is refused, unless it is the same function: then the file's options apply. `--app` overrides the
+file's own `app`.
 
 ## Sections
 
 {sections}
-Anything else is refused with the nearest name. A message begins with the file and the place and
-ends with the line; `hanbeon config check` tells all of them at once, in the order of the lines:
+Anything else is refused, with the nearest valid name. A message begins with the file and the place and ends
+with the line; `hanbeon config check` reports all problems together, in the order of the lines:
 
 ```text
 error: hanbeon.toml: tasks.build.timeuot: a command has no such option; did you mean 'timeout'? … (line 4)
 error: hanbeon.toml: line 3, column 7: Invalid value; write text in quotes: name = "text"
 ```
 
-A file that does not fit is refused as a whole, with its first problem. `hanbeon config check` also says whether the
-programs and folders of its commands are there. The file is read from the disk of whoever starts
-a worker, and from nowhere else: no job and no request can bring a command, a module or a path of its own.
+An invalid file is refused as a whole, with its first problem. `hanbeon config check` also checks that the
+programs and folders of its commands exist. The file is only ever read from the disk of the machine that
+starts a worker: no job and no request can supply a command, a module or a path of its own.
 
 ## Tasks
 
 `[tasks.NAME]` has exactly one of these:
 
 {kinds}
-Besides, all [options of a task](options.md#of-a-task): `timeout`, `retries`, `queue`, `roles`, … Durations may be
-text. A command also takes what is said of commands in [executors.md](executors.md); it runs in the file's folder, and a
-relative `cwd` is one of that, wherever the worker was started.
+It may also have all [options of a task](options.md#of-a-task): `timeout`, `retries`, `queue`, `roles`, …
+Durations may be text. A command also takes the options in [executors.md](executors.md). It runs in the
+file's folder, and a relative `cwd` is resolved there, wherever the worker was started.
 
-`{{args.NAME}}` in a command is filled in with an argument of the job. It finds its arguments also as JSON on stdin, in
-`HANBEON_ARGS`, and each in `HANBEON_ARG_NAME`.
+`{{args.NAME}}` in a command is replaced by an argument of the job. The command also gets its arguments as
+JSON on stdin, in `HANBEON_ARGS`, and each in `HANBEON_ARG_NAME`.
 
 ## Queues
 
 {limits}
-**Declared limits win when the file changes; `hanbeon limit` wins until then.** The database remembers what was
-declared last. A worker that starts or reads its file again sets the limits of those queues whose table differs from
-that, and leaves the others alone. So restarting a worker does not undo what an operator changed; `hanbeon queues`
-shows where that differs from the file.
+**Declared limits apply when the file changes; `hanbeon limit` overrides them until then.** The database
+stores the last declaration. A worker that starts or reloads its file sets the limits of those queues whose
+table differs from it, and leaves the others alone. So restarting a worker does not undo an operator's
+change; `hanbeon queues` shows where that differs from the file.
 
-- What a table does not name is not limited by it: what the last declaration named and this one does not is lifted,
-  what neither names stays as somebody set it.
-- Taking a table out of the file leaves the queue's limits as they are. Write 0, or use `hanbeon limit`, to lift them.
-- Give all workers of a database the same file. Of two that differ, the one that starts or reads its file last has the
-  word.
-- `hanbeon pause` is no limit, and stays.
+- A table only sets the limits that it names. A limit that the last declaration named and this one does not
+  is removed; a limit that neither names stays as an operator set it.
+- Removing a table from the file leaves the queue's limits as they are. Write 0, or use `hanbeon limit`, to
+  remove them.
+- Give all workers of a database the same file. If two differ, the last one to start or reload wins.
+- `hanbeon pause` is not a limit, and stays.
 
 ## Schedules
 
@@ -115,22 +116,23 @@ cron = "0 3 * * *"
 args = {{ name = "nightly" }}
 ```
 
-The table's name is the schedule's. `task` names a task of the file or of the App, and must be there, as must `cron` or
-`run_at`; besides it may say {schedule_keys}: [what they mean](schedules.md#fields-of-a-schedule). Moments may be
-text or TOML's own; one without an offset is read in the schedule's zone. One that is past is no error.
+The table's name is the schedule's name. `task`, a task of the file or of the App, is required, and so is
+`cron` or `run_at`. Optional keys are {schedule_keys}: [their meaning](schedules.md#fields-of-a-schedule).
+Times may be text or TOML datetimes; one without an offset is in the schedule's time zone. A time in the
+past is not an error.
 
-Like limits, a schedule is the file's when the file changes, and an operator's until then:
+As with limits, the file applies when it changes, and an operator's change overrides it until then:
 [declared schedules](schedules.md#declared-schedules).
 
 ## Settings
 
-An option of the command line wins over an argument of `App(…)`, that over the environment (`HANBEON_…`), that over
-the file, and that over the default. `hanbeon config show --origin` says what is in force and whence. A relative path
-in `database_url` (`sqlite:///jobs.db`) is one of the file's folder, so that all who read the file mean the same
-database.
+The order of precedence is: an option of the command line, an argument of `App(…)`, the environment
+(`HANBEON_…`), the file, the default. `hanbeon config show --origin` shows the values in effect and where
+they come from. A relative path in `database_url` (`sqlite:///jobs.db`) is resolved in the file's folder, so
+that all readers of the file use the same database.
 
-The file may hold a password. Let only the worker's user read it (`chmod 600`), or keep the address in
-`HANBEON_DATABASE_URL`. No command and no error shows it.
+The file may contain a password. Make it readable only for the worker's user (`chmod 600`), or put the URL
+into `HANBEON_DATABASE_URL`. No command and no error shows the password.
 
 ## Reading it again
 
@@ -138,17 +140,17 @@ The file may hold a password. Let only the worker's user read it (`chmod 600`), 
 kill -HUP PID
 ```
 
-A worker reads its file again on SIGHUP. If it does not fit, that is logged as an error, `reload_refused`, and all
-stays as it was. Otherwise, between two claims:
+A worker reloads its file on SIGHUP. If the file is invalid, the worker logs the error `reload_refused` and
+keeps its configuration. Otherwise, between two claims:
 
-- Tasks are added, changed and removed. What runs goes on with what it began with; a job that waits, or is tried
-  again, runs what its task is then. Jobs of a task that is gone wait for a worker that has it.
+- Tasks are added, changed and removed. Running jobs finish with the old definition; jobs that wait or are
+  retried run the new one. Jobs of a removed task wait for a worker that has it.
 - Changed limits of queues and changed schedules are declared.
-- {at_once} change. Other settings, and `app`, are logged as `restart_needed`.
-- Python's modules are not loaded again: a changed function needs a restart, a new module does not.
+- {at_once} take effect. Other settings, and `app`, are logged as `restart_needed`.
+- Python modules are not reloaded: a changed function needs a restart, a new module does not.
 
-A worker without a file logs that and goes on. When a terminal is closed, the workers on it get the same signal; they
-stop.
+A worker without a file logs the signal and ignores it. When a terminal is closed, its workers get SIGHUP
+too; they stop.
 
 ## From Python
 
@@ -159,7 +161,7 @@ app = App.from_file()  # or App.from_file("conf/hanbeon.toml", concurrency=5)
 jobs = SyncApp(app)
 ```
 
-It finds the file as the commands do. Where the file names an `app`, it is that App.
+It finds the file as the commands do. If the file names an `app`, it returns that App.
 """
 
 
@@ -170,7 +172,7 @@ def render() -> str:
         example=(Path(__file__).parents[2] / _EXAMPLE).read_text(),
         name=NAME,
         variable=VARIABLE,
-        sections=table(("section", "what it holds"), ((f"`{name}`", _SECTIONS[name]) for name in SECTIONS)),
+        sections=table(("section", "content"), ((f"`{name}`", _SECTIONS[name]) for name in SECTIONS)),
         kinds=table(("key", "what it runs"), ((f"`{kind}`", _KINDS[kind]) for kind in KINDS)),
         limits=table(("limit", "meaning"), ((f"`{name}`", _LIMITS[name]) for name in QueueLimits.__struct_fields__)),
         schedule_keys=code(key for key in FIELDS if key not in ("task", "cron", "run_at")),

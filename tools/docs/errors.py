@@ -1,4 +1,4 @@
-"""docs/errors.md, from the error tree and the table of exit codes."""
+"""docs/errors.md, generated from the error classes and the exit codes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ SOURCE = "src/hanbeon/errors.py, src/hanbeon/cli/exits.py or src/hanbeon/server/
 
 _PAGE = """# Errors
 
-Everything Hanbeon raises on purpose is a `HanbeonError`, with a stable `code`, a `kind` that says what sort of thing
-went wrong, and a message that names the remedy. `field` names the offending input where there is one. Catch the class
-(`from hanbeon.errors import UniqueKeyTaken`) or look at the code; messages may change.
+Every error that Hanbeon raises on purpose is a `HanbeonError` with a stable `code`, a `kind`, and a message
+that names the remedy. `field` names the invalid input, if there is one. Catch the class
+(`from hanbeon.errors import UniqueKeyTaken`) or check the code; messages may change.
 
 {errors}
 ## Refused by a server
 
-A [server](server.md) answers an error with the status above, and refuses some things that only HTTP knows.
+A [server](server.md) returns an error with the HTTP status above. These errors occur only over HTTP.
 
 {refusals}
 ## Exit codes of the command line
 
-An error of this page ends a command with one line, `error: …` on stderr, and the code of its kind.
+An error of this page ends a command with one line, `error: …`, on stderr and the exit code of its kind.
 
 {exits}"""
 
@@ -41,14 +41,14 @@ def render() -> str:
     refusals = ((f"`{code}`", str(each.status), each.title) for code, each in REFUSALS.items())
     exits = ((str(number), _kinds(number), meaning) for number, meaning in MEANINGS.items())
     return _PAGE.format(
-        errors=table(("code", "class", "kind", "HTTP", "what it says"), rows),
-        refusals=table(("code", "HTTP", "what it says"), refusals),
+        errors=table(("code", "class", "kind", "HTTP", "meaning"), rows),
+        refusals=table(("code", "HTTP", "meaning"), refusals),
         exits=table(("exit code", "kind", "meaning"), exits),
     )
 
 
 def _errors() -> list[type[HanbeonError]]:
-    """In the order in which they are written down."""
+    """Return the error classes in the order of their definition."""
     return [
         each
         for each in vars(errors).values()

@@ -1,4 +1,4 @@
-"""The part of docs/options.md about HTTP calls."""
+"""The HTTP calls section of docs/options.md."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import msgspec
 from hanbeon.tasks.http_call import HttpCall
 
 _MEANINGS = {
-    "url": "Where to: http or https. Placeholders only in path and query; no user, no password.",
+    "url": "The URL: http or https. Placeholders only in path and query; no user, no password.",
     "method": "`GET`, `HEAD`, `POST`, `PUT`, `PATCH`, `DELETE` or `OPTIONS`.",
-    "headers": "Headers of your own; `${NAME}` in a value is a variable of the worker's environment.",
-    "send": "Where the arguments go: `body` (JSON), `query`, or `nothing` for only those in the address.",
-    "keep_answer": "Whether the body of the answer is the result; otherwise that is `null`.",
-    "status_codes": 'What statuses mean: `"success"`, a failure type, or `{type = …, permanent = true}`.',
-    "redirects": "How many are followed, 0 to 20.",
-    "connect_timeout": "Seconds to find and reach the server, the handshake of TLS apart; up to an hour.",
-    "allow_private": "Whether it may go to addresses that are not of the public internet.",
-    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any may be given.",
+    "headers": "Additional headers; `${NAME}` in a value is a variable of the worker's environment.",
+    "send": "How arguments are sent: `body` (JSON), `query`, or `nothing` but those in the URL.",
+    "keep_answer": "Keep the body of the response as the result; otherwise the result is `null`.",
+    "status_codes": 'The meaning of statuses: `"success"`, a failure type, or `{type = …, permanent = true}`.',
+    "redirects": "The most redirects to follow, 0 to 20.",
+    "connect_timeout": "Seconds to resolve and reach the server, without the TLS handshake; up to an hour.",
+    "allow_private": "Allow addresses outside the public internet.",
+    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any are accepted.",
 }
 _DEFAULTS = {
     "headers": "none",
     "send": "by the method",
     "status_codes": "[the table](executors.md#http-calls)",
     "params": "none",
-    "url": "must be given",
+    "url": "required",
 }
 SECTION = """## Of an HTTP call
 
-`app.http(name, url, …)` takes these and those of a task but `executor` and `memory`; its `timeout` is 60 unless it says
-otherwise: [how calls are made](executors.md#http-calls).
+`app.http(name, url, …)` takes these and the options of a task except `executor` and `memory`. Its default
+`timeout` is 60: [how calls are made](executors.md#http-calls).
 
 """
 

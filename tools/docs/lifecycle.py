@@ -1,4 +1,4 @@
-"""docs/lifecycle.md, from the table of moves."""
+"""docs/lifecycle.md, generated from the table of transitions."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _STATES = {
     State.READY: "may be claimed by any worker that knows its task",
     State.RUNNING: "held by one worker, under a lease and a fence",
     State.SUCCEEDED: "its task returned; the result is kept",
-    State.FAILED: "its last attempt failed, or a dependency did and it was told to fail with it",
-    State.CANCELLED: "somebody cancelled it, or another job took its unique key",
+    State.FAILED: "its last attempt failed, or a dependency failed and `on_dependency_failure` is `fail`",
+    State.CANCELLED: "it was cancelled, or another job took its unique key",
 }
 _ATTEMPTS = {
-    AttemptStatus.RUNNING: "under way; it is the job's own row, and no attempt row exists yet",
+    AttemptStatus.RUNNING: "in progress; it is the job's own row, and no attempt row exists yet",
     AttemptStatus.COMPLETED: "the task returned",
     AttemptStatus.FAILED: "the task raised, or its result could not be kept",
-    AttemptStatus.TIMEOUT: "its deadline passed; burns a retry",
+    AttemptStatus.TIMEOUT: "its deadline passed; uses a retry",
     AttemptStatus.CANCELLED: "the job was cancelled while it ran",
-    AttemptStatus.LOST: "its lease expired and nobody knows how the work ended; burns a retry",
-    AttemptStatus.RELEASED: "handed back by a worker that stops, or put off by the task; burns no retry",
+    AttemptStatus.LOST: "its lease expired and the outcome is unknown; uses a retry",
+    AttemptStatus.RELEASED: "released by a worker that stops, or postponed by the task; uses no retry",
 }
 
 
 _PAGE = """# The life of a job
 
-A job moves for a *reason*. The same word is the `type` of the event, the log line, and a row of the table below. Why a
-job is where it is can be read from its events.
+Every transition of a job has a *reason*. The reason is also the `type` of the event, the name in the log,
+and a row of the table below. The events of a job explain its current state.
 
 ## States
 
@@ -41,13 +41,13 @@ job is where it is can be read from its events.
 ## Reasons
 
 {reasons}
-A job that is cancelled while it runs stays `running` until its work has stopped (`stop_requested`, then `stopped`).
-`App.retry()` brings a failed or cancelled job back, with all its retries (`requeued`).
+A job that is cancelled while it runs stays `running` until its work has stopped (`stop_requested`, then
+`stopped`). `App.retry()` requeues a failed or cancelled job with its full number of retries (`requeued`).
 
 ## Attempts
 
-An attempt is one try of a job. Its number is the fence of its claim, so it only grows, over manual retries too. Its row
-is written once, in the transaction that ends it.
+An attempt is one execution of a job. Its number is the fence of its claim, so it only grows, also across
+manual retries. Its row is written once, in the transaction that ends it.
 
 {attempts}"""
 

@@ -1,4 +1,4 @@
-"""docs/options.md, from what tasks and jobs accept."""
+"""docs/options.md, generated from the options that tasks and jobs accept."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ SOURCE = "src/hanbeon/tasks/task.py, src/hanbeon/tasks/request.py or tools/docs/
 
 _OF_A_TASK = {
     "queue": "The queue of its jobs.",
-    "role": "Which limit per role its jobs fall under; empty: none.",
+    "role": "The role of its jobs, for limits per role; empty: none.",
     "priority": "Lower runs first; a 32-bit number.",
     "timeout": "Seconds from the start of the body until it is stopped.",
-    "retries": "How many attempts may follow the first one when it fails.",
+    "retries": "The number of retries after a failed attempt.",
     "retry_delay": "Seconds before the first retry.",
-    "backoff": "How the delay grows: `exponential` (base·2ⁿ) or `linear` (base·(n+1)); an hour at the most.",
+    "backoff": "How the delay grows: `exponential` (base·2ⁿ) or `linear` (base·(n+1)); at most an hour.",
     "jitter": "The share, 0 to 1, by which a delay may be lengthened at random.",
-    "on_lost": "What an attempt that vanished with its worker means: `retry` (at least once) or `fail` (at most once).",
+    "on_lost": "When an attempt is lost with its worker: `retry` (at least once) or `fail` (at most once).",
     "executor": "`async` for coroutines, `thread` for plain functions, `process` for those with a timeout or `memory`.",
-    "memory": 'The most that a process of it may take: bytes, or text like `"512MB"`; plain functions and commands.',
+    "memory": 'The memory limit of its process: bytes, or text like `"512MB"`; for plain functions and commands.',
     "roles": "The roles it may serve; a job of another role is refused. None: any.",
 }
 _OF_A_JOB = {
-    "id": "A UUID in lower-case text form; sent again with the same contents it is the same job.",
-    "queue": "Instead of the task's.",
-    "role": "Instead of the task's.",
-    "concurrency_key": "Which limit per key it falls under; empty: none.",
-    "priority": "Instead of the task's; lower runs first.",
-    "urgent": "Before everything in its queue that is not.",
+    "id": "A lower-case UUID; enqueued again with the same contents, it is the same job.",
+    "queue": "Overrides the task's.",
+    "role": "Overrides the task's.",
+    "concurrency_key": "The key for limits per key; empty: none.",
+    "priority": "Overrides the task's; lower runs first.",
+    "urgent": "Runs before all jobs of its queue that are not urgent.",
     "delay": "Seconds or a timedelta from now; not together with `run_at`.",
     "run_at": "The earliest instant; a naive datetime is read in the configured zone.",
     "depends_on": "Ids, jobs or requests that must succeed first, in the same queue; `set(after=[…])` adds to them.",
-    "on_dependency_failure": "`block` waits until the dependency is retried; `fail` fails it and all behind it.",
-    "idempotency_key": "One job per key for as long as that job is kept; sent again with other contents it is refused.",
+    "on_dependency_failure": "`block` waits until the dependency is retried; `fail` fails it and its dependents.",
+    "idempotency_key": "One job per key while that job is kept; enqueued again with other contents, it is refused.",
     "unique_key": "At most one unfinished job per key.",
     "on_conflict": "When another unfinished job holds `unique_key`: `refuse`, `skip` or `replace_pending`.",
-    "timeout": "Instead of the task's.",
-    "retries": "Instead of the task's.",
-    "work_item": "What it is a part of, to list and cancel by.",
+    "timeout": "Overrides the task's.",
+    "retries": "Overrides the task's.",
+    "work_item": "The work item it is part of, to list and cancel by.",
 }
 _OF_A_COMMAND = {
-    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any may be given.",
+    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any are accepted.",
     "cwd": "The folder it runs in; by default the worker's. No placeholders: a job cannot choose it.",
-    "env": "Variables that it gets.",
-    "pass_env": "Which variables of the worker it gets, if they are set. No other passes.",
-    "stdin": "Whether the arguments are on stdin as JSON; otherwise it is empty.",
-    "exit_codes": 'What exit codes mean: `"success"`, a failure type, or `{type = …, permanent = true}`.',
-    "protocol": "Where it speaks to the engine: `descriptor` (3), or `stdout` for lines that begin with `::hanbeon `.",
-    "result": "What its result is: what it `said`, or its whole stdout as `text` or `json`.",
+    "env": "Its environment variables.",
+    "pass_env": "The worker's variables that it gets, if they are set. No others are passed.",
+    "stdin": "Pass the arguments as JSON on stdin; otherwise stdin is empty.",
+    "exit_codes": 'The meaning of exit codes: `"success"`, a failure type, or `{type = …, permanent = true}`.',
+    "protocol": "Its channel to the engine: `descriptor` (3), or `stdout` for lines that begin with `::hanbeon `.",
+    "result": "The source of its result: `said`, the protocol's `result`, or its whole stdout as `text` or `json`.",
 }
 _PAGE = """# Options
 
-Durations are seconds; a task's may be text like `"90s"` and `"1h30m"`. A name that is none of these, and a value of the
-wrong kind, is refused.
+Durations are seconds; those of a task may be text like `"90s"` or `"1h30m"`. Unknown names and values of the
+wrong type are refused.
 
 ## Of a task
 
@@ -69,7 +69,8 @@ wrong kind, is refused.
 {task}
 ## Of a command
 
-`app.command(name, argv, …)` takes these and those of a task but `executor`: [how commands run](executors.md#commands).
+`app.command(name, argv, …)` takes these and the options of a task except `executor`:
+[how commands run](executors.md#commands).
 
 {command}
 {http_section}{http}

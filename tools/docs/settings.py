@@ -1,4 +1,4 @@
-"""docs/settings.md, from the settings class."""
+"""docs/settings.md, generated from the settings class."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ SOURCE = "src/hanbeon/settings.py"
 _PAGE = """# Settings
 
 Each setting is an argument of `App`, an environment variable, and a key of `[settings]` in
-[hanbeon.toml](configuration.md#settings); the first of these that is there wins. A value that does not fit is
-refused by its name, and so is an argument that is none of these. A variable that is nearly one of these is warned of.
-Durations are seconds, and may be fractions. `hanbeon config show --origin` says what is in force and whence,
-`hanbeon config check` finds what is wrong with it.
+[hanbeon.toml](configuration.md#settings); the first of these that is set wins. Invalid values and unknown
+arguments are refused. An environment variable with a misspelt name causes a warning. Durations are seconds,
+and may be fractions. `hanbeon config show --origin` shows the values in effect and where they come from;
+`hanbeon config check` reports problems.
 
 ```python
 app = App("postgresql:///shop", concurrency=50, lease=60)
 ```
 
 {settings}
-Leases are renewed every third of `lease`, so that two heartbeats may fail before one is in danger.
+Leases are renewed every third of `lease`, so that two heartbeats may fail before a lease is in danger.
 """
 
 
@@ -34,7 +34,7 @@ def render() -> str:
         (f"`{name}`", f"`{prefix}{name.upper()}`", _default(field.default), field.description or "")
         for name, field in Settings.model_fields.items()
     )
-    return _PAGE.format(settings=table(("setting", "environment", "default", "what it is"), rows))
+    return _PAGE.format(settings=table(("setting", "environment", "default", "meaning"), rows))
 
 
 def _default(value: Any) -> str:

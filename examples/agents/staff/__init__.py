@@ -1,1 +1,1 @@
-"""The agents: small programs, each in a session of its own. The standard library is all they need."""
+"""The agents: small programs, each in a session of its own. They need only the standard library."""

@@ -1,12 +1,12 @@
-"""Architect: derives from the stories what has to be built."""
+"""Architect: derives a plan from the stories."""
 
 import json
 
-from .report import desk, done, read, step
+from .report import done, read, step, work_folder
 
 
 def main() -> None:
-    folder = desk()
+    folder = work_folder()
     spec = read(folder / "spec.json")
     step(40, f"Read {len(spec['stories'])} stories")
     plan = {

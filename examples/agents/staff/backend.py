@@ -1,8 +1,8 @@
-"""BE: builds the server of the plan, a program that serves the page and keeps the entries."""
+"""BE: builds the server of the plan, which serves the page and stores the entries."""
 
-from .report import desk, done, read, step
+from .report import done, read, step, work_folder
 
-_SERVER = '''"""Serves {title!r}: python3 server.py [PORT]. Made from the plan."""
+_SERVER = '''"""Serves {title!r}: python3 server.py [PORT]. Generated from the plan."""
 
 import json
 import sys
@@ -17,22 +17,22 @@ ENTRIES = []
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         if self.path == PATH:
-            self._answer(200, "application/json", json.dumps(ENTRIES).encode())
+            self._respond(200, "application/json", json.dumps(ENTRIES).encode())
         elif self.path == "/":
-            self._answer(200, "text/html; charset=utf-8", Path(__file__).with_name("index.html").read_bytes())
+            self._respond(200, "text/html; charset=utf-8", Path(__file__).with_name("index.html").read_bytes())
         else:
-            self._answer(404, "text/plain", b"there is no such page")
+            self._respond(404, "text/plain", b"not found")
 
     def do_POST(self):
         try:
             entry = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             ENTRIES.append({{field: str(entry[field]) for field in FIELDS}})
         except (ValueError, KeyError, TypeError):
-            self._answer(422, "text/plain", ("say " + ", ".join(FIELDS)).encode())
+            self._respond(422, "text/plain", ("must have " + ", ".join(FIELDS)).encode())
         else:
-            self._answer(201, "application/json", json.dumps(ENTRIES[-1]).encode())
+            self._respond(201, "application/json", json.dumps(ENTRIES[-1]).encode())
 
-    def _answer(self, status, kind, body):
+    def _respond(self, status, kind, body):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
@@ -51,12 +51,12 @@ if __name__ == "__main__":
 
 
 def main() -> None:
-    folder = desk()
+    folder = work_folder()
     plan = read(folder / "plan.json")
     step(25, f"Routes: GET and POST {plan['entries']}")
     step(50, f"Entries with {', '.join(plan['fields'])}")
     source = _SERVER.format(**plan)
-    step(75, "Does it compile?")
+    step(75, "Compile it")
     compile(source, plan["server"], "exec")
     path = folder / plan["server"]
     path.parent.mkdir(exist_ok=True)

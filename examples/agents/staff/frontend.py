@@ -2,7 +2,7 @@
 
 import html
 
-from .report import desk, done, read, step
+from .report import done, read, step, work_folder
 
 _PAGE = """<!doctype html>
 <meta charset="utf-8">
@@ -34,7 +34,7 @@ show();
 
 
 def main() -> None:
-    folder = desk()
+    folder = work_folder()
     plan = read(folder / "plan.json")
     inputs = []
     for number, field in enumerate(plan["fields"], start=1):

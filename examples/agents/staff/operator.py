@@ -1,4 +1,4 @@
-"""DevOps: packs what has passed. The same files make the same archive, byte for byte."""
+"""DevOps: packs the tested files. The archive is reproducible byte for byte."""
 
 import gzip
 import hashlib
@@ -6,12 +6,12 @@ import io
 import tarfile
 from pathlib import Path
 
-from .report import desk, done, step
+from .report import done, step, work_folder
 
 
 def main() -> None:
-    folder = desk()
-    step(40, "What goes in?")
+    folder = work_folder()
+    step(40, "Collect the files")
     archive = _packed(folder / "staging")
     path = folder / "release.tar.gz"
     path.write_bytes(archive)

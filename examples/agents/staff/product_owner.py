@@ -1,15 +1,15 @@
-"""PO: writes down what is wanted, as stories."""
+"""PO: writes the requirements as stories."""
 
 import json
 
-from .report import arguments, desk, done, step
+from .report import arguments, done, step, work_folder
 
 
 def main() -> None:
-    asked, folder = arguments(), desk()
-    title, fields = asked.get("title", "Untitled"), asked.get("fields", ["name"])
+    given, folder = arguments(), work_folder()
+    title, fields = given.get("title", "Untitled"), given.get("fields", ["name"])
     step(30, f"What should {title!r} do?")
-    stories = [f"A guest can say their {field}." for field in fields] + ["Everybody can read what guests said."]
+    stories = [f"A guest can enter their {field}." for field in fields] + ["Everyone can read the entries."]
     step(70, f"{len(stories)} stories")
     spec = {"title": title, "fields": fields, "stories": stories}
     (folder / "spec.json").write_text(json.dumps(spec, indent=2), encoding="utf-8")

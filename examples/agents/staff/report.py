@@ -1,4 +1,4 @@
-"""What every agent needs: its arguments, its desk, and a way to tell how far it is."""
+"""Shared by all agents: arguments, the work folder, and reports of progress and results."""
 
 import json
 import os
@@ -14,16 +14,16 @@ _PACE = 0.3
 
 
 def arguments() -> dict[str, Any]:
-    """What the job was made with."""
+    """Return the job's arguments."""
     found: dict[str, Any] = json.loads(os.environ.get("HANBEON_ARGS", "{}"))
     return found
 
 
-def desk() -> Path:
-    """The folder of the work item; all of them work in it, one after the other."""
+def work_folder() -> Path:
+    """Return the folder of the work item, which all agents share."""
     item = arguments().get("item")
     if not isinstance(item, str) or not re.fullmatch(r"[a-z0-9-]{1,40}", item):
-        print(f"item: {item!r} does not fit; use small letters, digits and hyphens", file=sys.stderr)
+        print(f"item: must be lower-case letters, digits and hyphens, got {item!r}", file=sys.stderr)
         raise SystemExit(_INVALID)
     folder = Path("out") / item
     folder.mkdir(parents=True, exist_ok=True)
@@ -31,35 +31,35 @@ def desk() -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What somebody before wrote."""
+    """Read a file that an earlier agent wrote."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        print(f"{path} is not there; who writes it has not been asked", file=sys.stderr)
+        print(f"{path} does not exist; run the agent that writes it first", file=sys.stderr)
         raise SystemExit(_INVALID) from None
     return found
 
 
 def step(percent: int, note: str) -> None:
-    """Say what is being done: in the log, and as progress. Thinking takes a moment."""
+    """Report a step in the log and as progress. Thinking takes a moment."""
     print(note, flush=True)
-    _say({"progress": percent})
+    _send({"progress": percent})
     time.sleep(_PACE)
 
 
 def done(result: Any) -> None:
-    """The result of the job."""
-    _say({"result": result})
+    """Report the job's result."""
+    _send({"result": result})
 
 
-def try_later(why: str) -> NoReturn:
-    """This attempt is over; the next one will find things as they should be."""
-    print(why, file=sys.stderr)
+def try_later(reason: str) -> NoReturn:
+    """End this attempt with an exit code that is retried."""
+    print(reason, file=sys.stderr)
     raise SystemExit(_TEMPORARY)
 
 
-def _say(what: dict[str, Any]) -> None:
-    """On the descriptor that the session has for it; by hand, without a worker, there is none."""
+def _send(message: dict[str, Any]) -> None:
+    """Write to the session's descriptor; without a worker there is none."""
     descriptor = os.environ.get("HANBEON_FD")
     if descriptor is not None:
-        os.write(int(descriptor), (json.dumps(what) + "\n").encode())
+        os.write(int(descriptor), (json.dumps(message) + "\n").encode())

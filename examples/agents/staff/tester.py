@@ -1,7 +1,7 @@
-"""QA: starts what was built, in a staging folder, and tries it out over HTTP.
+"""QA: starts the server in a staging folder and tests it over HTTP.
 
-The first attempt finds the staging folder empty or out of date: it brings it up to date and fails, and the retry finds
-everything in place.
+The first attempt finds the staging folder empty or out of date: it updates the folder and fails, and the retry
+succeeds.
 """
 
 import filecmp
@@ -14,11 +14,11 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from .report import desk, done, read, step, try_later
+from .report import done, read, step, try_later, work_folder
 
 
 def main() -> None:
-    folder = desk()
+    folder = work_folder()
     plan = read(folder / "plan.json")
     _prepare(folder / "site", folder / "staging")
     server = subprocess.Popen(
@@ -44,31 +44,31 @@ def _prepare(site: Path, staging: Path) -> None:
 def _check(url: str, plan: dict[str, Any]) -> list[str]:
     passed = []
     step(25, f"The page, at {url}")
-    page = _ask(url + "/")
+    page = _fetch(url + "/")
     for field in plan["fields"]:
         assert f'name="{field}"' in page, f"the page does not ask for the {field}"
     passed.append("the page asks for every field")
     step(50, "A guest signs")
     entry = {field: f"some {field}" for field in plan["fields"]}
-    _ask(url + plan["entries"], entry)
-    assert json.loads(_ask(url + plan["entries"])) == [entry], "what a guest said is not there"
-    passed.append("what a guest says can be read")
-    step(75, "A guest says nothing")
-    assert _status(url + plan["entries"], {}) == 422, "an empty entry is taken"
+    _fetch(url + plan["entries"], entry)
+    assert json.loads(_fetch(url + plan["entries"])) == [entry], "the entry is missing"
+    passed.append("an entry can be read")
+    step(75, "A guest sends nothing")
+    assert _status(url + plan["entries"], {}) == 422, "an empty entry is accepted"
     passed.append("an empty entry is refused")
     return passed
 
 
-def _ask(url: str, body: Any = None) -> str:
+def _fetch(url: str, body: Any = None) -> str:
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as answer:
-        text: str = answer.read().decode()
+    with urllib.request.urlopen(urllib.request.Request(url, data), timeout=10) as response:
+        text: str = response.read().decode()
         return text
 
 
 def _status(url: str, body: Any) -> int:
     try:
-        _ask(url, body)
+        _fetch(url, body)
     except urllib.error.HTTPError as error:
         return error.code
     return 200
