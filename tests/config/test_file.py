@@ -66,7 +66,7 @@ def test_the_contracts_example_is_read(folder: Path) -> None:
         ),
         ("http = {url = 'https://h/'}\nallow_privat = true", "allow_privat: it is said of the call"),
         ("http = {url = 'https://h/', timeout = 3}", "http.timeout: it is said of the task; write it beside http"),
-        ("http = {url = 'https://h/'}\nretries = -1", "retries: the number of retries must be 0"),
+        ("http = {url = 'https://h/'}\nretries = -1", "retries: must be an integer from 0"),
         ("http = {url = 'https://h/'}\nparams = {x = 'txt'}", "params.x: 'txt' is no type"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
             "[tasks.x]\ncommand = ['a']\ntimeout = 1979-05-27",
             "tasks.x.timeout: datetime.date(1979, 5, 27) does not fit",
         ),
-        ("[tasks.x]\ncommand = ['a']\nretries = -1", "tasks.x.retries: the number of retries must be 0 (for none)"),
+        ("[tasks.x]\ncommand = ['a']\nretries = -1", "tasks.x.retries: must be an integer from 0 (none)"),
         (
             "[tasks.x]\ncommand = ['a']\nretries = true",
             "tasks.x.retries: True does not fit; use a whole number (line 3)",
@@ -140,7 +140,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[tasks.x]\ncommand = ['a']\nparams = {a = 'txt'}", "tasks.x.params.a: 'txt' is no type"),
         ("[tasks.x]\ncommand = ['a']\nexecutor = 'thread'", "tasks.x.executor: a command has no such option"),
         ("[tasks.x]\ncommand = ['a']\nenv = {A = 's3cr3t', B = 1}", "tasks.x.env.B: use text (line 3)"),
-        (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: 201 characters are too long"),
+        (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: must be at most 200 characters, got 201"),
         ("[tasks.\"a.b\"]\ncommand = ['a']\nretries = 1.5", 'tasks."a.b".retries: 1.5 does not fit'),
         ("[tasks.x]\npython = 'config_tasks'", "tasks.x.python: 'config_tasks' is incomplete; write module:name"),
         ("[tasks.x]\npython = 1", "tasks.x.python: 1 is incomplete"),
@@ -158,12 +158,12 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ),
         ("[queues]\nmail = 3", "queues.mail: it is no table; write [queues.mail]"),
         ("[queues.mail]\nmax_concurent = 3", "queues.mail.max_concurent: a queue has no such option; did you mean"),
-        ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: -1 does not fit; use a whole number, 0 to"),
-        ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: '3' does not fit"),
-        ("[queues.mail]\nroles = 3", "queues.mail.roles: 3 does not fit"),
-        ("[queues.mail]\nroles = {FE = 1.5}", "queues.mail.roles.FE: 1.5 does not fit; use a whole number"),
+        ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: must be an integer from 0 to"),
+        ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: must be an integer"),
+        ("[queues.mail]\nroles = 3", "queues.mail.roles: must be a mapping of names to integers, got 3"),
+        ("[queues.mail]\nroles = {FE = 1.5}", "queues.mail.roles.FE: must be an integer from 0"),
         ("[queues.mail]\npaused = true", "queues.mail.paused: a queue has no such option"),
-        ('[queues.""]', 'queues."".name: it must not be empty'),
+        ('[queues.""]', 'queues."".name: must not be empty'),
         (
             "[settings]\nconcurency = 3",
             "settings.concurency: [settings] has no such option; did you mean 'concurrency'?",
@@ -194,7 +194,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
 def test_what_does_not_fit_is_refused_with_its_place(folder: Path, text: str, said: str) -> None:
     (problem,) = refused(folder, text)
     assert said in problem
-    assert problem.startswith(said[:12]) or "task: 201" in said
+    assert problem.startswith(said[:12]) or said.startswith("task: ")
     assert "s3cr3t" not in problem
 
 

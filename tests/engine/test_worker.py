@@ -282,7 +282,7 @@ async def test_a_result_that_is_never_acknowledged_leaves_nothing_behind_when_th
         @app.task
         async def work() -> None: ...
 
-        monkeypatch.setattr(app.store, "settle", never)
+        monkeypatch.setattr(app.store, "complete", never)
         worker = app.worker()
         await worker.start()
         await app.enqueue(work)

@@ -149,7 +149,7 @@ def test_what_cannot_carry_jobs_is_refused(
     with engine.connect() as connection, pytest.raises(InvalidInput, match=r"postgresql\+psycopg://"):
         jobs.enqueue(send.call("a"), transaction=connection)
     engine.dispose()
-    with pytest.raises(InvalidInput, match="is no transaction"):
+    with pytest.raises(InvalidInput, match="must be a transaction"):
         jobs.enqueue(send.call("a"), transaction=threading.Lock())
     assert jobs.jobs() == []
 

@@ -45,7 +45,7 @@ async def _claim(offices: Offices, want: int = 10) -> list[Any]:
 
 
 async def _end(offices: Offices, jobs: list[Any]) -> None:
-    await offices._store.settle([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
+    await offices._store.complete([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
 
 
 async def test_a_new_limit_is_in_force_at_the_next_claim_of_another_instance(app: App) -> None:

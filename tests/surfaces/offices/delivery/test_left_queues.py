@@ -18,7 +18,7 @@ from tests.surfaces.offices.delivery.hooks import SECRET, listen
 from tests.surfaces.offices.office_kit import Desk
 
 DAY = 86_400.0
-THEIRS = ("lane", "tally", "timing", "office_batch")
+THEIRS = ("lane", "tally", "timing", "queue_batch")
 
 
 async def _queues(desk: Desk) -> set[str]:
@@ -132,7 +132,9 @@ async def test_a_day_passes_at_the_least_and_an_office_made_again_keeps_its_queu
 async def test_only_their_owners_put_jobs_into_them(desk: Desk) -> None:
     """An instance that remembers a lane of one that is gone would make jobs that nobody sees."""
     for kind in ("office", "webhook", "webhook-test", "notification"):
-        with pytest.raises(InvalidInput, match=r"belongs to an office.*use another queue") as refused:
+        with pytest.raises(
+            InvalidInput, match=r"belongs to (an office|a webhook|a notification).*use another queue"
+        ) as refused:
             await desk.kit.app.enqueue("work", queue=f"{kind}:{desk.id}")
         assert refused.value.field == "queue"
         await desk.kit.app.enqueue("work", queue=f"{kind}:lobby")
