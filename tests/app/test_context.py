@@ -68,7 +68,7 @@ async def test_progress_that_cannot_be_kept_is_refused(kit_url: str) -> None:
         jobs = await kit.app.enqueue_many([work.call(True), work.call(False)])
         await kit.run_all()
         messages = [(await job.record()).error_message or "" for job in jobs]
-        assert messages[0].startswith("PayloadTooLarge: progress: 2,002 bytes are over the limit of 1,024")
+        assert messages[0].startswith("PayloadTooLarge: progress: must be at most 1,024 bytes, got 2,002")
         assert messages[1].startswith("NotSerialisable: progress: progress cannot be encoded as JSON")
 
 
@@ -233,7 +233,7 @@ async def test_invalid_child_is_rejected_in_the_body(kit: TestKit) -> None:
 
     job = await kit.app.enqueue(parent)
     await kit.run_all()
-    with pytest.raises(JobFailed, match=r"\(invalid\): InvalidInput: delay: a delay cannot be negative"):
+    with pytest.raises(JobFailed, match=r"\(invalid\): InvalidInput: delay: must not be negative"):
         await job.result(20)
 
 

@@ -114,7 +114,7 @@ async def test_a_failed_job_says_why_it_failed_and_what_to_do(kit: TestKit) -> N
     text, details = await _end(kit, tried)
     assert text == (
         "It has ended: failed. Attempt 2, after 1 of 1 retries, failed 1m30s ago: error: ValueError: the disk is full. "
-        "No retry is left: mend the cause, then retry it."
+        "No retry is left: fix the cause, then retry it."
     )
     assert details == {
         "state": "failed",
@@ -127,7 +127,7 @@ async def test_a_failed_job_says_why_it_failed_and_what_to_do(kit: TestKit) -> N
     }
     text, details = await _end(kit, hopeless)
     assert "Attempt 1, after 0 of 1 retries, failed 1m30s ago: error: the disk is full." in text
-    assert "A failure like this is not retried by itself: mend the cause, then retry it." in text
+    assert "A failure like this is not retried by itself: fix the cause, then retry it." in text
 
 
 async def test_a_job_that_failed_with_another_says_with_which(kit: TestKit) -> None:

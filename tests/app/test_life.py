@@ -55,10 +55,10 @@ async def test_postgresql_without_its_schema_says_what_to_run(empty_postgres_url
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("mysql://host/jobs", "'mysql' is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql"),
-        ("sqlite://", "names no file; write sqlite:///jobs.db"),
-        ("sqlite:///:memory:", "would not be durable; name a file"),
-        ("jobs.db", "is not a database Hanbeon knows"),
+        ("mysql://host/jobs", "must be sqlite:///jobs.db or postgresql://…, got 'mysql'"),
+        ("sqlite://", "must name a file, for example sqlite:///jobs.db"),
+        ("sqlite:///:memory:", "would not be durable"),
+        ("jobs.db", "must be sqlite:///jobs.db or postgresql"),
     ],
 )
 async def test_a_url_that_names_no_database(url: str, message: str) -> None:
@@ -75,6 +75,6 @@ async def test_a_place_that_is_not_there(tmp_path: Path) -> None:
 
 async def test_a_server_that_is_not_there() -> None:
     app = App("postgresql://nobody@127.0.0.1:1/jobs")
-    with pytest.raises(DatabaseUnavailable, match="does not answer"):
+    with pytest.raises(DatabaseUnavailable, match="does not respond"):
         await app.open()
     assert not app.is_open

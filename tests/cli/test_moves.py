@@ -108,7 +108,7 @@ async def test_explain_says_why_a_job_failed(kit: TestKit, kit_url: str) -> None
         (("retry", _NOBODY), 3, "no job has the id"),
         (("priority", _NOBODY), 2, "pass --to, --urgent or --not-urgent"),
         (("priority", _NOBODY, "--to", "high"), 2, "--to"),
-        (("priority", _NOBODY, "--to", "9999999999"), 2, "a whole number"),
+        (("priority", _NOBODY, "--to", "9999999999"), 2, "must be an integer from"),
         (("priority", _NOBODY, "--to", "1"), 3, "no job has the id"),
         (("explain", "x"), 2, "must be a lower-case UUID"),
         (("explain", _NOBODY), 3, "no job has the id"),

@@ -90,9 +90,9 @@ def test_python_m_hanbeon_is_the_same_program() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("migrate", "--database", "mysql://shop"), 2, "use sqlite:///jobs.db or postgresql://"),
+        (("migrate", "--database", "mysql://shop"), 2, "must be sqlite:///jobs.db or postgresql://"),
         (("migrate", "--database", "sqlite:///nowhere/jobs.db"), 5, "create it first"),
-        (("migrate", "--database", "postgresql://127.0.0.1:1/shop"), 5, "check that it runs"),
+        (("migrate", "--database", "postgresql://127.0.0.1:1/shop"), 5, "check that it is running"),
         (("verify", "--database", "sqlite:///nothing.db"), 3, "there is no file nothing.db"),
         (("worker", "--app", "quickstart"), 2, "must be module:name"),
         (("worker", "--app", "no_such_module:app"), 2, "there is no module 'no_such_module'"),

@@ -116,8 +116,8 @@ async def _quick() -> None:
     ("arguments", "code", "words"),
     [
         (("jobs", "--state", "done"), 2, "'pending', 'ready', 'running'"),
-        (("jobs", "--limit", "0"), 2, "a whole number, 1 to"),
-        (("jobs", "--after", "-1"), 2, "a whole number, 0 to"),
+        (("jobs", "--limit", "0"), 2, "must be an integer from 1 to"),
+        (("jobs", "--after", "-1"), 2, "must be an integer from 0 to"),
         (("jobs", "--after", "x"), 2, "--after"),
         (("jobs", "--queue", "nowhere"), 3, "there is no queue 'nowhere'"),
         (("job", "1234"), 2, "must be a lower-case UUID"),

@@ -69,7 +69,7 @@ def test_the_contracts_example_is_read(folder: Path) -> None:
             "http = {url = 'https://h/', timeout = 3}",
             "http.timeout: is an option of the task; write timeout = … next to http",
         ),
-        ("http = {url = 'https://h/'}\nretries = -1", "retries: the number of retries must be 0"),
+        ("http = {url = 'https://h/'}\nretries = -1", "retries: must be an integer from 0"),
         ("http = {url = 'https://h/'}\nparams = {x = 'txt'}", "params.x: must be one of string, integer"),
     ],
 )
@@ -139,7 +139,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
             "[tasks.x]\ncommand = ['a']\ntimeout = 1979-05-27",
             "tasks.x.timeout: must be a number or None, got datetime.date(1979, 5, 27)",
         ),
-        ("[tasks.x]\ncommand = ['a']\nretries = -1", "tasks.x.retries: the number of retries must be 0 (for none)"),
+        ("[tasks.x]\ncommand = ['a']\nretries = -1", "tasks.x.retries: must be an integer from 0 (none)"),
         (
             "[tasks.x]\ncommand = ['a']\nretries = true",
             "tasks.x.retries: must be an integer, got True (line 3)",
@@ -149,7 +149,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ("[tasks.x]\ncommand = ['a']\nparams = {a = 'txt'}", "tasks.x.params.a: must be one of string, integer"),
         ("[tasks.x]\ncommand = ['a']\nexecutor = 'thread'", "tasks.x.executor: a command has no such option"),
         ("[tasks.x]\ncommand = ['a']\nenv = {A = 's3cr3t', B = 1}", "tasks.x.env.B: must be a string (line 3)"),
-        (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: 201 characters are too long"),
+        (f"[tasks.{'x' * 201}]\ncommand = ['a']", "task: must be at most 200 characters, got 201"),
         ("[tasks.\"a.b\"]\ncommand = ['a']\nretries = 1.5", 'tasks."a.b".retries: must be an integer, got 1.5'),
         (
             "[tasks.x]\npython = 'config_tasks'",
@@ -179,12 +179,12 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ),
         ("[queues]\nmail = 3", "queues.mail: must be a table; write [queues.mail]"),
         ("[queues.mail]\nmax_concurent = 3", "queues.mail.max_concurent: a queue has no such option; did you mean"),
-        ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: -1 does not fit; use a whole number, 0 to"),
-        ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: '3' does not fit"),
-        ("[queues.mail]\nroles = 3", "queues.mail.roles: 3 does not fit"),
-        ("[queues.mail]\nroles = {FE = 1.5}", "queues.mail.roles.FE: 1.5 does not fit; use a whole number"),
+        ("[queues.mail]\nmax_concurrent = -1", "queues.mail.max_concurrent: must be an integer from 0 to"),
+        ("[queues.mail]\nmax_concurrent = '3'", "queues.mail.max_concurrent: must be an integer"),
+        ("[queues.mail]\nroles = 3", "queues.mail.roles: must be a mapping of names to integers, got 3"),
+        ("[queues.mail]\nroles = {FE = 1.5}", "queues.mail.roles.FE: must be an integer from 0"),
         ("[queues.mail]\npaused = true", "queues.mail.paused: a queue has no such option"),
-        ('[queues.""]', 'queues."".name: it must not be empty'),
+        ('[queues.""]', 'queues."".name: must not be empty'),
         (
             "[settings]\nconcurency = 3",
             "settings.concurency: [settings] has no such option; did you mean 'concurrency'?",
@@ -215,7 +215,7 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
 def test_problems_are_reported_with_their_place(folder: Path, text: str, message: str) -> None:
     (problem,) = refused(folder, text)
     assert message in problem
-    assert problem.startswith(message[:12]) or "task: 201" in message
+    assert problem.startswith(message[:12]) or message.startswith("task: ")
     assert "s3cr3t" not in problem
 
 

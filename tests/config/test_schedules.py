@@ -39,16 +39,16 @@ def test_a_schedule_is_read_with_all_that_may_be_said_of_it(tmp_path: Path) -> N
     assert (nightly.name, nightly.task, once.name) == ("nightly", "report", "once upon a time")
     app = App().use(file)
     declared = app.declared.resolved(app.tasks, app.settings)[0]
-    assert declared.said["starts_at"] == 1_893_452_400_000_000, "midnight in Berlin"
-    assert declared.said["jitter"] == 300_000_000
+    assert declared.fields["starts_at"] == 1_893_452_400_000_000, "midnight in Berlin"
+    assert declared.fields["jitter"] == 300_000_000
     assert declared.whole.paused
 
 
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ('task = "report"\ncron = "0 3 * *"', "schedules.nightly.cron: it takes 5 fields"),
-        ('task = "report"\ncron = "61 3 * * *"', "schedules.nightly.cron: minute: '61' does not fit"),
+        ('task = "report"\ncron = "0 3 * *"', "schedules.nightly.cron: must have 5 fields"),
+        ('task = "report"\ncron = "61 3 * * *"', "schedules.nightly.cron: minute must be 0–59"),
         ('task = "report"\ncron = "0 3 * * *"\ntimezone = "Asia/Soul"', "did you mean Asia/Seoul"),
         ('task = "report"', "schedules.nightly.cron: is required, or run_at"),
         ('cron = "0 3 * * *"', "schedules.nightly.task: is required; name the task"),

@@ -1,4 +1,4 @@
-"""Who may start: limits are never exceeded, a queue keeps its order, queues take turns."""
+"""Admission: limits are never exceeded, a queue keeps its order, queues take turns."""
 
 from collections import Counter
 
@@ -20,7 +20,7 @@ LIMITS = st.builds(
 )
 
 URGENT = -(2**32)
-"""What the store's ranks put before every priority."""
+"""The store's rank of urgent jobs, before every priority."""
 
 
 @st.composite
@@ -78,7 +78,7 @@ def test_no_limit_is_exceeded_and_want_is_respected(
 
 
 @given(claims())
-def test_a_queue_keeps_its_order_and_passes_over_only_what_does_not_fit(
+def test_admit_keeps_order_and_skips_only_full_lanes(
     claim: tuple[list[Candidate], dict[int, QueueLimits], dict[int, list[tuple[str, str]]], list[int], int],
 ) -> None:
     candidates, limits, running, turns, want = claim
@@ -125,7 +125,7 @@ def test_by_rank_then_age() -> None:
     assert admit(candidates, {7: OPEN}, {}, [7], 10) == [4, 3, 2, 1, 5]
 
 
-def test_a_queue_stops_where_the_next_in_its_order_was_not_looked_at() -> None:
+def test_admit_stops_before_a_job_that_was_not_read() -> None:
     urgent = [Candidate(1, 7, "a", "", URGENT), Candidate(2, 7, "a", "", URGENT, more=True)]
     normal = [Candidate(9, 7, "b", "", 0)]
     other = [Candidate(20 + n, 8, "", "", 0) for n in range(5)]

@@ -67,7 +67,7 @@ def test_lines_come_back_as_they_were() -> None:
     assert texts(finished(buffer)) == ["one", "two", "", "four and a half", "다섯"]
 
 
-def test_streams_keep_their_own_lines_in_the_order_in_which_they_ended() -> None:
+def test_streams_keep_their_lines_in_order_of_completion() -> None:
     buffer = LogBuffer(MIB)
     buffer.add(OUT, b"downloading", 1_000_000)
     buffer.add(ERR, b"warning\n", 2_000_000)
@@ -97,7 +97,7 @@ def test_any_bytes_are_text_in_the_end(data: bytes, text: str) -> None:
     assert texts(finished(buffer)) == [text]
 
 
-def test_a_line_without_end_comes_in_pieces_that_split_no_character() -> None:
+def test_endless_lines_are_split_between_characters() -> None:
     buffer = LogBuffer(MIB)
     line = "가나다" * 20_000
     raw = line.encode()
@@ -212,7 +212,7 @@ def test_the_beginning_takes_no_more_than_its_half() -> None:
     assert limit * 0.4 < size(head) <= limit // 2
 
 
-def test_what_was_offered_is_offered_again_until_it_is_taken() -> None:
+def test_offer_is_repeated_until_taken() -> None:
     buffer = LogBuffer(4_096)
     buffer.add(OUT, b"one\n", 0)
     first = buffer.offer()

@@ -1,4 +1,4 @@
-"""What becomes of a running job: every outcome, with and without a requested stop, retries left or not."""
+"""Decisions for a running job: every outcome, with and without a requested stop and retries left."""
 
 import itertools
 
@@ -64,7 +64,7 @@ def test_a_requested_stop_wins_over_every_outcome(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=repr)
-def test_failures_are_retried_while_retries_are_left_and_the_kind_allows_it(outcome: Outcome) -> None:
+def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
     failures = {Raised: AttemptStatus.FAILED, TimedOut: AttemptStatus.TIMEOUT, Lost: AttemptStatus.LOST}
     for policy, retry_count in itertools.product(POLICIES, range(4)):
         ending = decide(Held(retry_count, policy, False), outcome)
@@ -97,7 +97,7 @@ def test_handed_back_and_put_off_burn_no_retry() -> None:
 
 def test_failures_say_what_they_were() -> None:
     held = Held(0, RetryPolicy(), False)
-    told = [
+    delays = [
         (ending.failure_type, ending.message)
         for ending in (
             decide(held, Raised("boom", "of_its_own")),
@@ -106,7 +106,7 @@ def test_failures_say_what_they_were() -> None:
             decide(held, Lost()),
         )
     ]
-    assert told == [
+    assert delays == [
         ("of_its_own", "boom"),
         ("timeout", TIMEOUT_MESSAGE),
         ("timeout", TIMEOUT_MESSAGE),
@@ -115,7 +115,7 @@ def test_failures_say_what_they_were() -> None:
     assert TIMEOUT_MESSAGE == "Job execution timed out"
 
 
-def test_what_a_database_cannot_store_is_taken_out_of_messages() -> None:
+def test_messages_are_made_storable() -> None:
     held = Held(0, RetryPolicy(), False)
     ending = decide(held, Raised("a\x00b\udcffc", "odd\x00"))
     assert (ending.message, ending.failure_type) == ("a�b?c", "odd�")
@@ -128,7 +128,7 @@ def test_jitter_lengthens_the_wait_by_the_share_drawn() -> None:
     assert decide(held, Raised("boom"), 0.5).delay_us == 1_250
 
 
-def test_whoever_was_asked_may_say_when_to_ask_again() -> None:
+def test_retry_after_delays_the_retry() -> None:
     held = Held(0, RetryPolicy(base_us=1_000, jitter=1), False)
     waits = {asked: decide(held, Raised("busy", retry_after_us=asked)) for asked in (0, 999, 1_001, 10**30)}
     assert [ending.delay_us for ending in waits.values()] == [1_000, 1_000, 1_001, MAX_DELAY_US]

@@ -36,7 +36,7 @@ def test_an_hour_is_the_longest_wait() -> None:
     st.floats(0, 1),
     st.floats(0, 1, exclude_max=True),
 )
-def test_jitter_only_lengthens_and_a_later_retry_never_waits_less(
+def test_jitter_only_lengthens_and_delays_never_shrink(
     backoff: Backoff, base: int, n: int, jitter: float, share: float
 ) -> None:
     plain, shaken = (

@@ -1,4 +1,4 @@
-"""What an attempt calls itself: a UUID of its own, made of the job's id and the attempt's number alone."""
+"""Session ids of attempts: UUIDs derived from the job's id and the attempt's number alone."""
 
 import uuid
 
@@ -14,7 +14,7 @@ def test_it_is_a_uuid_of_version_8_and_the_same_whoever_asks() -> None:
     assert found == session_id(JOB, 1) == "01a1e427-6ad5-8250-9753-0000ffffffff"
 
 
-def test_attempts_of_jobs_whose_ids_were_counted_up_are_told_apart() -> None:
+def test_sessions_differ_for_incremented_job_ids() -> None:
     """Some make ids by adding one to the last."""
     jobs = [str(uuid.UUID(int=uuid.UUID(JOB).int + n)) for n in range(300)]
     sessions = {session_id(job, attempt) for job in jobs for attempt in range(1, 101)}

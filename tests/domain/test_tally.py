@@ -1,4 +1,4 @@
-"""What events change in the numbers of queues, against counting one event after the other."""
+"""Deltas of events, compared with counting one event after the other."""
 
 from collections import Counter
 
@@ -72,14 +72,14 @@ def test_a_tally_survives_being_written_down(events: list[Event]) -> None:
     assert msgspec.json.decode(msgspec.json.encode(deltas), type=dict[str, Delta]) == deltas
 
 
-def test_what_was_pruned_is_taken_away() -> None:
+def test_pruned_jobs_are_subtracted() -> None:
     event = Event(type=PRUNED, at=1, queue="a", details={"states": {"succeeded": 2, "failed": 1}, "ran": 50})
     assert tally([event])["a"].stock == Stock({State.SUCCEEDED: -2, State.FAILED: -1}, -50)
 
 
-def test_what_moves_nothing_changes_nothing_and_is_named() -> None:
-    told = {"at": 1, "queue": "a", "job_id": "j", "task": "t", "state": State.RUNNING}
-    still = moved(Reason.OVERDUE, **told)  # type: ignore[arg-type]
+def test_events_that_move_nothing_still_name_their_queue() -> None:
+    fields = {"at": 1, "queue": "a", "job_id": "j", "task": "t", "state": State.RUNNING}
+    still = moved(Reason.OVERDUE, **fields)  # type: ignore[arg-type]
     assert tally([still, Event(type=QUEUE_CHANGED, at=1, queue="a"), Event(type="unheard_of", at=1, queue="a")]) == {
         "a": Delta()
     }

@@ -40,7 +40,7 @@ class SlowStore:
         self.gate = asyncio.Event()
         self.answer = answer
 
-    async def settle(self, reports: Sequence[CompletionReport]) -> list[Completed]:
+    async def complete(self, reports: Sequence[CompletionReport]) -> list[Completed]:
         self.batches.append([each.seq for each in reports])
         self.asked.set()
         await self.gate.wait()

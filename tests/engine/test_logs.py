@@ -40,7 +40,7 @@ class Rows:
             raise step
         return {write.lease for write in writes if write.lease.seq not in step}
 
-    def is_in_the_way(self, lent: UserTransaction | None) -> bool:
+    def is_blocking(self, lent: UserTransaction | None) -> bool:
         return False
 
     @property

@@ -62,7 +62,7 @@ class Settling:
         self._script = list(script)
         self.told: list[Outcome] = []
 
-    async def settle(self, reports: Sequence[CompletionReport]) -> list[Completed]:
+    async def complete(self, reports: Sequence[CompletionReport]) -> list[Completed]:
         self.told += [each.outcome for each in reports]
         answer = self._script.pop(0)
         if isinstance(answer, Exception):
@@ -134,13 +134,13 @@ async def test_and_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.engine.runner._RETRY_SECONDS", 0.001)
     world = World(DatabaseUnavailable("gone"), True)
     world.attempt.lease_until = world.clock.monotonic() + LEASE
-    settle = world.store.settle
+    settle = world.store.complete
 
     async def slowly(reports: Sequence[CompletionReport]) -> list[Completed]:
         await world.clock.advance(LEASE)
         return await settle(reports)
 
-    monkeypatch.setattr(world.store, "settle", slowly)
+    monkeypatch.setattr(world.store, "complete", slowly)
     await world.run()
     assert world.store.told == [RETURNED], "by then the job may be somebody else's"
 

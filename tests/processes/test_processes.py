@@ -28,7 +28,7 @@ def test_a_frozen_worker_ends_with_its_block(sqlite_url: str) -> None:
 
 def test_a_worker_that_cannot_start_says_why() -> None:
     with WorkerProcess.start("nowhere://") as worker:
-        with pytest.raises(AssertionError, match="not a database Hanbeon knows"):
+        with pytest.raises(AssertionError, match=r"must be sqlite:///jobs\.db or postgresql"):
             worker.wait_ready()
         assert worker.wait() == 1
 

@@ -262,7 +262,7 @@ async def a_queue_was_filled_by_what_still_runs(store: Store, lives: Lives) -> s
 @doctored(Code.LIMIT_EXCEEDED)
 async def a_limit_did_not_hold_whose_change_was_pruned(store: Store, lives: Lives) -> str:
     await fold(store)
-    for table in ("event_batch", "office_batch"):
+    for table in ("event_batch", "queue_batch"):
         await run_sql(store, f"DELETE FROM hanbeon.{table}")
     await run_sql(store, "UPDATE hanbeon.queue SET changed_at = changed_at - $1 WHERE name = 'narrow'", HOUR)
     return lives["narrow2"]
@@ -368,8 +368,8 @@ async def a_batch_was_never_folded(store: Store, lives: Lives) -> None:
 @doctored(Code.BROKEN_INDEX)
 async def an_office_misses_a_batch(store: Store, lives: Lives) -> None:
     await fold(store)
-    last = "SELECT max(first_id) FROM hanbeon.office_batch"
-    await run_sql(store, f"DELETE FROM hanbeon.office_batch WHERE first_id = ({last})")
+    last = "SELECT max(first_id) FROM hanbeon.queue_batch"
+    await run_sql(store, f"DELETE FROM hanbeon.queue_batch WHERE first_id = ({last})")
 
 
 @doctored(Code.BROKEN_INDEX)
@@ -377,7 +377,7 @@ async def an_office_is_sent_to_a_batch_of_others(store: Store, lives: Lives) -> 
     await fold(store)
     await run_sql(
         store,
-        "INSERT INTO hanbeon.office_batch (queue_id, first_id) SELECT max(queue_id), 1 FROM hanbeon.office_batch",
+        "INSERT INTO hanbeon.queue_batch (queue_id, first_id) SELECT max(queue_id), 1 FROM hanbeon.queue_batch",
     )
 
 
@@ -385,13 +385,13 @@ async def an_office_is_sent_to_a_batch_of_others(store: Store, lives: Lives) -> 
 async def an_office_is_sent_to_a_batch_that_is_not_there(store: Store, lives: Lives) -> None:
     """Reading on from there would pass over the rest of the batch that does hold that number."""
     await fold(store)
-    await run_sql(store, "INSERT INTO hanbeon.office_batch SELECT max(queue_id), -1 FROM hanbeon.office_batch")
+    await run_sql(store, "INSERT INTO hanbeon.queue_batch SELECT max(queue_id), -1 FROM hanbeon.queue_batch")
 
 
 @doctored(Code.BROKEN_INDEX)
 async def an_index_outlives_its_queue(store: Store, lives: Lives) -> None:
     await fold(store)
-    await run_sql(store, "INSERT INTO hanbeon.office_batch SELECT max(id) + 1, 1 FROM hanbeon.queue")
+    await run_sql(store, "INSERT INTO hanbeon.queue_batch SELECT max(id) + 1, 1 FROM hanbeon.queue")
 
 
 @doctored(Code.STUCK_JOB)

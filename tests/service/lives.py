@@ -41,7 +41,7 @@ class Lives:
         return answer.jobs
 
     async def settle(self, held: Sequence[Claimed], outcome: Outcome) -> None:
-        settled = await self.store.settle([CompletionReport(job.seq, job.fence, outcome) for job in held])
+        settled = await self.store.complete([CompletionReport(job.seq, job.fence, outcome) for job in held])
         assert len(settled) == len(held)
 
     async def run(self, name: str, *outcomes: Outcome) -> None:

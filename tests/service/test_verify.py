@@ -121,7 +121,7 @@ async def test_events_of_a_queue_that_went_are_none_of_its_namesakes(store: Stor
     """The queue of a deleted office goes with its index, before its events do; the same office may be made again."""
     await live(store)
     await fold(store)
-    await run_sql(store, "DELETE FROM hanbeon.office_batch")
+    await run_sql(store, "DELETE FROM hanbeon.queue_batch")
     assert codes(await verify(store)) == {Code.BROKEN_INDEX}
     await run_sql(store, "UPDATE hanbeon.queue SET created_at = hanbeon.now() WHERE name LIKE 'office:%'")
     assert (await verify(store)).findings == ()
@@ -164,7 +164,7 @@ async def test_a_live_database_is_read_as_of_one_instant(store: Store) -> None:
             )
             answer = await store.claim(ClaimRequest(instance, ["t"], want=3, lease_us=30 * SECOND))
             outcome = Raised("again") if turn % 3 == 0 else Returned()
-            await store.settle([Settlement(job.seq, job.fence, outcome) for job in answer.jobs])
+            await store.complete([Settlement(job.seq, job.fence, outcome) for job in answer.jobs])
 
     async def audit() -> int:
         audits = 0

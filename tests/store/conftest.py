@@ -60,7 +60,7 @@ async def world(
 async def postgres_world(
     postgres_installation: Installation, shared_database: Callable[[str], str]
 ) -> AsyncIterator[World]:
-    """The same on PostgreSQL only, for what row locks and slow transactions do."""
+    """A world on PostgreSQL only, for tests of row locks and slow transactions."""
     async with _opened(shared_database(postgres_installation.name)) as opened:
         yield opened
 

@@ -15,7 +15,7 @@ ENDED_BADLY = (State.FAILED, State.CANCELLED)
 
 @dataclass
 class ModelJob:
-    """What is expected of a job."""
+    """The expected state of a job."""
 
     new: NewJob
     place: int
@@ -173,7 +173,7 @@ class Model:
         return len(due)
 
     def _fail_behind(self, ended: Sequence[ModelJob]) -> None:
-        """Those told to fail with these, and everything behind them."""
+        """Fail the dependents whose policy is to fail, transitively."""
         behind = [
             job
             for job in self.jobs.values()

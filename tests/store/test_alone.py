@@ -1,4 +1,4 @@
-"""The quick way to make a single job writes what the long way writes."""
+"""The fast path for a single job writes the same rows as the general path."""
 
 from typing import Any
 
@@ -40,18 +40,18 @@ async def rows(world: World, job_id: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("given", [PLAIN, FULL], ids=["plain", "full"])
-async def test_both_ways_write_the_same(postgres_world: World, given: dict[str, Any]) -> None:
+async def test_both_paths_write_the_same(postgres_world: World, given: dict[str, Any]) -> None:
     world = postgres_world
     first = new_job(**given)
-    await world.enqueue(first)  # Makes the lane, the long way.
+    await world.enqueue(first)  # Creates the lane, by the general path.
     quick, long = (msgspec.structs.replace(first, id=new_id()) for _ in range(2))
-    assert enqueues.goes_alone([quick])
+    assert enqueues.is_simple(quick)
     (made,) = await world.enqueue(quick)
     assert (made.id, made.state, made.created) == (quick.id, State.READY, True)
-    await world.store.write(lambda tx: enqueues.enqueue(tx, world.store.book, [long]))
+    await world.store.write(lambda tx: enqueues.enqueue(tx, world.store.lanes, [long]))
     assert await rows(world, quick.id) == await rows(world, long.id) != []
-    told = [(await world.events(job.id))[0] for job in (quick, long)]
-    assert len({msgspec.json.encode(msgspec.structs.replace(event, id=0, job_id="")) for event in told}) == 1
+    events = [(await world.events(job.id))[0] for job in (quick, long)]
+    assert len({msgspec.json.encode(msgspec.structs.replace(event, id=0, job_id="")) for event in events}) == 1
     assert await world.claim_ids(10) == [first.id, quick.id, long.id]
 
 
@@ -64,8 +64,8 @@ async def test_both_ways_write_the_same(postgres_world: World, given: dict[str, 
         {"unique_key": "u", "on_conflict": OnConflict.REPLACE_PENDING},
     ],
 )
-def test_what_takes_more_goes_the_long_way(given: dict[str, Any]) -> None:
-    assert not enqueues.goes_alone([NewJob(id=new_id(), task="t", **given)])
+def test_other_jobs_take_the_general_path(given: dict[str, Any]) -> None:
+    assert not enqueues.is_simple(NewJob(id=new_id(), task="t", **given))
 
 
 async def test_a_key_that_is_taken_makes_nothing(postgres_world: World) -> None:

@@ -49,12 +49,12 @@ async def check_opens(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "says"),
     [
-        ("mysql://localhost/jobs", "mysql' is not a database Hanbeon knows"),
-        ("jobs.db", "is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://"),
-        ("", "is not a database Hanbeon knows"),
-        ("sqlite://", "names no file; write sqlite:///jobs.db"),
-        ("sqlite:///", "names no file"),
-        ("sqlite://jobs.db", "names no file"),
+        ("mysql://localhost/jobs", "got 'mysql'"),
+        ("jobs.db", "must be sqlite:///jobs.db or postgresql://"),
+        ("", "must be sqlite:///jobs.db or postgresql://"),
+        ("sqlite://", "must name a file, for example sqlite:///jobs.db"),
+        ("sqlite:///", "must name a file"),
+        ("sqlite://jobs.db", "must name a file"),
         ("sqlite:///:memory:", "would not be durable"),
     ],
 )
@@ -70,7 +70,7 @@ def test_a_url_that_names_no_store_is_refused(url: str, says: str) -> None:
 async def test_a_server_that_is_not_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not answer"):
+    with pytest.raises(DatabaseUnavailable, match="PostgreSQL does not respond"):
         await opened(f"postgresql://hanbeon@127.0.0.1:{port}/jobs")
 
 
@@ -133,7 +133,7 @@ async def test_the_next_releases_schema_is_fine_if_it_says_so(migrated: str) -> 
     assert await migrate(migrated) == []
 
 
-async def test_a_schema_that_this_release_cannot_live_with_asks_for_an_upgrade(migrated: str) -> None:
+async def test_incompatible_schema_requires_an_upgrade(migrated: str) -> None:
     await _pretend(migrated, schema.VERSION + 2, schema.VERSION + 1)
     with pytest.raises(SchemaTooNew, match="upgrade hanbeon"):
         await opened(migrated)
@@ -168,7 +168,7 @@ async def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
     path.write_bytes(b"This is not a database. " * 100)
     for _ in range(2):
-        with pytest.raises(DatabaseUnavailable, match="not a sound SQLite database"):
+        with pytest.raises(DatabaseUnavailable, match="not a valid SQLite database"):
             await opened(f"sqlite:///{path}")
     path.unlink()
     await check_opens(f"sqlite:///{path}")

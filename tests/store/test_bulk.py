@@ -1,4 +1,4 @@
-"""Many jobs at once on PostgreSQL: what is streamed is what the long way writes, all of it or nothing."""
+"""Bulk enqueue on PostgreSQL: it writes the same rows as the general path, all or nothing."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -49,7 +49,7 @@ def batch_of(*kinds: NewJob, count: int = MANY) -> Batch:
 
 
 async def with_lanes(world: World, batch: Batch) -> Batch:
-    """The same, once their lanes are known: each kind has one job then that is none of these."""
+    """Like `batch`, with known lanes: each kind then has one more job, outside the batch."""
     await world.enqueue(*(msgspec.structs.replace(kind, id=new_id()) for kind in batch.kinds))
     assert bulk.in_bulk(batch) is not None
     return batch
@@ -79,7 +79,7 @@ async def test_rows_are_written_in_the_order_of_their_ids(postgres_world: World)
     assert [str(row["id"]) for row in made] == batch.ids
 
 
-async def test_both_ways_write_the_same(postgres_world: World) -> None:
+async def test_both_paths_write_the_same(postgres_world: World) -> None:
     world = postgres_world
     quick = await with_lanes(world, batch_of(new_job(**PLAIN), new_job(**FULL)))
     long = [msgspec.structs.replace(job, id=new_id()) for job in quick]
@@ -92,11 +92,11 @@ async def test_both_ways_write_the_same(postgres_world: World) -> None:
     ]
     records = {record.id: record for record in await world.store.jobs(quick.ids)}
     assert [each.seq for each in made] == [records[job_id].seq for job_id in quick.ids]
-    told = [event for event in await world.events() if event.job_id in set(quick.ids)]
-    also_told = [event for event in await world.events() if event.job_id in {job.id for job in long}]
-    assert [event.job_id for event in told] == quick.ids
-    assert [msgspec.structs.replace(event, id=0, job_id=None) for event in told] == [
-        msgspec.structs.replace(event, id=0, job_id=None) for event in also_told
+    events = [event for event in await world.events() if event.job_id in set(quick.ids)]
+    general_events = [event for event in await world.events() if event.job_id in {job.id for job in long}]
+    assert [event.job_id for event in events] == quick.ids
+    assert [msgspec.structs.replace(event, id=0, job_id=None) for event in events] == [
+        msgspec.structs.replace(event, id=0, job_id=None) for event in general_events
     ]
     await world.check_tallies()
 
@@ -119,7 +119,7 @@ async def test_more_than_goes_into_a_statement_or_a_batch_of_events(
 ) -> None:
     monkeypatch.setattr(bulk, "_JOBS_AT_ONCE", 70)
     monkeypatch.setattr(bulk, "_LINES_AT_ONCE", 30)
-    monkeypatch.setattr("hanbeon.store.operations.events._A_BATCH", 40)
+    monkeypatch.setattr("hanbeon.store.operations.events._BATCH_SIZE", 40)
     batch = await with_lanes(postgres_world, batch_of(new_job(), new_job(priority=1)))
     before = await postgres_world.rows()
     await postgres_world.store.enqueue(batch)
@@ -140,7 +140,7 @@ async def test_more_than_goes_into_a_statement_or_a_batch_of_events(
         {"idempotency_key": "i"},
     ],
 )
-def test_what_takes_more_goes_the_long_way(given: dict[str, Any]) -> None:
+def test_other_jobs_take_the_general_path(given: dict[str, Any]) -> None:
     assert bulk.in_bulk(batch_of(new_job())) is not None
     assert bulk.in_bulk(batch_of(new_job(), new_job(**given))) is None
     assert bulk.in_bulk(batch_of(new_job(), count=10)) is None
@@ -166,7 +166,7 @@ async def test_an_id_that_comes_twice_is_named(postgres_world: World) -> None:
     batch = await with_lanes(postgres_world, batch_of(new_job()))
     batch.add_alike(0, batch.ids[5], "{}")
     before = await postgres_world.rows()
-    with pytest.raises(InvalidInput, match=f"'{batch.ids[5]}' comes twice"):
+    with pytest.raises(InvalidInput, match=f"must be unique in a batch, got '{batch.ids[5]}'"):
         await postgres_world.store.enqueue(batch)
     assert await postgres_world.rows() == before
 
@@ -196,7 +196,7 @@ async def test_another_body_under_an_id_is_refused_with_all_others(postgres_worl
     assert await world.rows() == before
 
 
-async def test_lines_that_cannot_be_made_leave_nothing_and_a_clean_connection(postgres_world: World) -> None:
+async def test_failed_copy_leaves_nothing_and_a_clean_connection(postgres_world: World) -> None:
     world = postgres_world
     batch = await with_lanes(world, batch_of(new_job(), count=2_000))
     before = await world.rows()
@@ -254,7 +254,7 @@ async def test_a_connection_that_breaks_in_the_middle_leaves_nothing(postgres_wo
     assert all(each.created for each in await world.store.enqueue(batch))
 
 
-async def test_whoever_is_first_makes_a_job_that_two_ask_for(postgres_world: World) -> None:
+async def test_first_of_two_batches_creates_a_shared_job(postgres_world: World) -> None:
     world = postgres_world
     batch = await with_lanes(world, batch_of(new_job(), count=1_000))
     backwards = Batch(1_000)

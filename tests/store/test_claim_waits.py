@@ -1,4 +1,4 @@
-"""Who claims from a limited queue waits for whoever is at it, counts after that, and sees all else as it is by then."""
+"""Claims from a limited queue wait for its lock, count afterwards, and see all changes made in the meantime."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from tests.store.world import new_id
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 @pytest.mark.parametrize("change", [{"paused": True}, {"limits": {"max_concurrent": 1}}], ids=["paused", "limited"])
-async def test_what_changed_meanwhile_is_in_force(store: Store, database_url: str, change: dict[str, Any]) -> None:
+async def test_changes_during_a_claim_are_in_force(store: Store, database_url: str, change: dict[str, Any]) -> None:
     jobs = [NewJob(id=new_id(), task="t", queue=queue) for queue in ("limited", "other", "other", "other")]
     await store.enqueue(jobs)
     await store.change_queue("limited", limits={"max_concurrent": 5})
@@ -58,7 +58,7 @@ async def test_a_slot_that_is_just_being_taken_is_taken(
     counted, may_end = asyncio.Event(), asyncio.Event()
 
     async def take_slowly(tx: Tx) -> ClaimAnswer:
-        taken = await claim(tx, store.book, ClaimRequest(1, ["t"], 1, 30_000_000))
+        taken = await claim(tx, store.lanes, ClaimRequest(1, ["t"], 1, 30_000_000))
         counted.set()
         await may_end.wait()
         return taken

@@ -50,7 +50,7 @@ async def more_stores(world: World, count: int) -> AsyncIterator[list[Store]]:
 
 
 async def together(*things: Awaitable[Any]) -> list[Any]:
-    """What each of them gave or raised."""
+    """Run them concurrently; return each result or exception."""
     return await asyncio.gather(*things, return_exceptions=True)
 
 
@@ -74,7 +74,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
                 assert max(Counter(key for _, key in held).values(), default=0) <= limits["max_per_key"]
             await asyncio.sleep(0)
             held.difference_update(mine)
-            await store.settle(
+            await store.complete(
                 [CompletionReport(job.seq, job.fence, Returned(), instance=instance) for job in answer.jobs]
             )
 
@@ -86,7 +86,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
 
 
 @pytest.mark.parametrize("how", ["threads", "processes"])
-async def test_on_sqlite_claimers_of_other_threads_and_processes_share_the_work(sqlite_url: str, how: str) -> None:
+async def test_sqlite_claimers_share_the_work(sqlite_url: str, how: str) -> None:
     store = open_store(sqlite_url, SystemClock())
     await store.open()
     jobs = [new_job() for _ in range(150)]
@@ -129,7 +129,7 @@ def _claim_in_processes(url: str) -> list[str]:
     return claimed
 
 
-async def test_a_holder_of_a_key_that_is_pruned_while_it_is_to_be_replaced_is_no_obstacle(
+async def test_replace_tolerates_a_pruned_holder(
     postgres_world: World,
 ) -> None:
     world = postgres_world
@@ -146,7 +146,7 @@ async def test_a_holder_of_a_key_that_is_pruned_while_it_is_to_be_replaced_is_no
     assert (made.id, made.created) == (heir.id, True)
 
 
-async def test_a_row_locked_elsewhere_is_passed_over_by_heartbeats_and_recovery(postgres_world: World) -> None:
+async def test_renew_and_recover_skip_locked_rows(postgres_world: World) -> None:
     """A task that holds its own job's row locked, say, delays no other lease."""
     world = postgres_world
     first, second = [await world.claim_this(await world.make(policy=RetryPolicy())) for _ in range(2)]
@@ -173,15 +173,15 @@ async def test_a_settlement_that_waited_past_its_lease_is_refused(postgres_world
     assert isinstance(database, PostgresDatabase)
     async with database.connection() as other, other.transaction():
         await other.execute("SELECT 1 FROM hanbeon.job WHERE seq = $1 FOR UPDATE", held.seq)
-        settling = asyncio.create_task(world.store.settle([CompletionReport(held.seq, held.fence, Returned())]))
+        settling = asyncio.create_task(world.store.complete([CompletionReport(held.seq, held.fence, Returned())]))
         await _until_somebody_waits(other)
         await world.clock.advance(30)
     assert await settling == []
     assert await world.state(held.id) is State.RUNNING
 
 
-async def test_a_success_that_waited_while_its_job_was_taken_is_refused(postgres_world: World) -> None:
-    """The short way looks again at what the lock shows."""
+async def test_late_success_of_a_reclaimed_job_is_rejected(postgres_world: World) -> None:
+    """The fast path rechecks the row once it holds the lock."""
     world = postgres_world
     held = await world.claim_this(await world.make())
     database = world.store.database
@@ -202,7 +202,7 @@ async def _until_somebody_waits(connection: Any) -> None:
 
 
 @pytest.mark.parametrize("succeeds", [True, False])
-async def test_a_dependent_enqueued_while_its_dependency_ends_is_never_stuck(world: World, succeeds: bool) -> None:
+async def test_dependent_of_an_ending_job_is_never_stuck(world: World, succeeds: bool) -> None:
     rounds = 150
     ids = [await world.make() for _ in range(rounds)]
     held = {job.id: job for job in await world.claim(rounds)}
@@ -213,7 +213,7 @@ async def test_a_dependent_enqueued_while_its_dependency_ends_is_never_stuck(wor
             dependent = new_job(depends_on=(dependency,), on_dependency_failure=FAIL)
             outcome = Returned() if succeeds else Raised("boom")
             report = CompletionReport(job.seq, job.fence, outcome, instance=random.choice([None, job.instance]))
-            things = [enqueuer.enqueue([dependent]), settler.settle([report])]
+            things = [enqueuer.enqueue([dependent]), settler.complete([report])]
             if random.random() < 0.5:
                 things.reverse()
             for answer in await together(*things):
@@ -237,7 +237,7 @@ async def test_completers_that_share_dependents_do_not_deadlock(world: World, mo
             mine = [held[job.id] for job in jobs[start : start + 8]]
             random.shuffle(mine)
             reports = [CompletionReport(job.seq, job.fence, Returned(), instance=job.instance) for job in mine]
-            assert len(await store.settle(reports)) == len(mine)
+            assert len(await store.complete(reports)) == len(mine)
 
     async with more_stores(world, 4) as stores:
         random.shuffle(left)
@@ -303,12 +303,12 @@ async def test_new_lanes_and_queues_are_made_once(world: World) -> None:
     async with more_stores(world, 8) as stores:
         batches = [[new_job(queue=f"q{n}", role=f"r{n}") for n in range(5)] for _ in stores]
         await asyncio.gather(*[store.enqueue(batch) for store, batch in zip(stores, batches, strict=True)])
-        numbers = {tuple(store.book.number(job.lane) for job in batches[0]) for store in stores}
+        numbers = {tuple(store.lanes.number(job.lane) for job in batches[0]) for store in stores}
     assert len(numbers) == 1
     assert (await world.count("queue"), await world.count("lane"), await world.count("job")) == (5, 5, 40)
 
 
-async def test_pruning_and_enqueuing_behind_what_is_pruned_leave_nothing_waiting_for_nobody(world: World) -> None:
+async def test_prune_leaves_no_dependent_waiting_forever(world: World) -> None:
     """Either the old job is there with the new one behind it, or the new one is refused."""
     async with more_stores(world, 2) as (enqueuer, pruner):
         for _ in range(40):
@@ -351,7 +351,7 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 3 | 4 | 5:
                 outcomes: list[Outcome] = [Returned(), Raised("boom"), HandedBack(), Raised("boom", permanent=True)]
                 mine = [leases.pop(dice.randrange(len(leases))) for _ in range(min(2, len(leases)))]
-                await store.settle([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
+                await store.complete([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
             case 6:
                 await store.cancel(job_id)
             case 7:
@@ -366,8 +366,8 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
 
     async with more_stores(world, 6) as stores:
         await asyncio.wait_for(asyncio.gather(*map(commands, stores)), 300)
-    told = await world.events()
-    last = {event.job_id: event.state for event in told}
+    events = await world.events()
+    last = {event.job_id: event.state for event in events}
     jobs = {job.id: job for job in await world.store.jobs(ids)}
     for job in jobs.values():
         assert last[job.id] is job.state
@@ -391,7 +391,7 @@ async def test_a_plain_load_meets_no_deadlock(postgres_world: World, monkeypatch
             for _ in range(25):
                 answer = await store.claim(ClaimRequest(1, ["t"], 10, LEASE_US))
                 ends: list[Outcome] = [Returned(), Raised("boom")]
-                await store.settle(
+                await store.complete(
                     [CompletionReport(job.seq, job.fence, random.choice(ends), instance=1) for job in answer.jobs]
                 )
                 await store.prune(0, 10)

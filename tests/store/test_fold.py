@@ -40,7 +40,7 @@ async def churn(store: Store, number: int, rounds: int) -> None:
         with contextlib.suppress(Conflict):
             await store.enqueue([first, second])
         held = (await store.claim(ClaimRequest(number, ["t"], 3, LEASE_US))).jobs
-        await store.settle(
+        await store.complete(
             [CompletionReport(job.seq, job.fence, chance.choice(OUTCOMES), instance=number) for job in held]
         )
         for ask in (store.cancel, store.requeue):

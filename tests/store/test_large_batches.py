@@ -15,7 +15,7 @@ from tests.store.world import World, new_job
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.operations.enqueue._JOBS_AT_ONCE", 50)
     monkeypatch.setattr("hanbeon.store.operations.enqueue._EDGES_AT_ONCE", 70)
-    monkeypatch.setattr("hanbeon.store.operations.events._A_BATCH", 30)
+    monkeypatch.setattr("hanbeon.store.operations.events._BATCH_SIZE", 30)
 
 
 async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
@@ -41,5 +41,5 @@ async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_worl
     assert await postgres_world.store.write(_limit, 100_000) == "200s"
 
 
-async def test_who_only_reads_may_think_for_minutes(postgres_world: World) -> None:
+async def test_read_transactions_may_idle_for_minutes(postgres_world: World) -> None:
     assert await postgres_world.store.read(_limit) == "10min"

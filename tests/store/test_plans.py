@@ -30,7 +30,7 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "take_totals": "gathers them",
 }
 BIG = {
-    *("job", "edge", "event_batch", "office_batch", "past_attempt", "log", "timing"),
+    *("job", "edge", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
     *("schedule", "fire", "execution", "total"),
 }
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
@@ -56,7 +56,7 @@ INSERT INTO hanbeon.log (job, attempt, n, first_line, lines, body)
 SELECT n, 1, 1, 1, 1, '[]' FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.event_batch (at, count, first_id, body)
 SELECT n, 1, CASE WHEN n <= 20000 THEN n END, '[]' FROM generate_series(1, 20010) AS n;
-INSERT INTO hanbeon.office_batch (queue_id, first_id) SELECT 1 + n % 10, n FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.queue_batch (queue_id, first_id) SELECT 1 + n % 10, n FROM generate_series(1, 20000) AS n;
 """
 
 
@@ -181,7 +181,7 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "schedule_by_id": f"'{_SCHEDULE}'",
         "waiting_schedules": f"10, '{_NOTHING}'",
         "due_schedules": "10",
-        "events_of_office": "'q3', 10000, 10",
+        "events_of_queue": "'q3', 10000, 10",
     }.items():
         async with connection.transaction():
             await connection.execute(postgres._PLANS)
@@ -279,9 +279,7 @@ def steps(sqlite_store: Store) -> Steps:
 
 
 @pytest.mark.parametrize("newest", [False, True])
-async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(
-    sqlite_store: Store, steps: Steps, newest: bool
-) -> None:
+async def test_sqlite_job_pages_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
     async def page() -> None:
         assert len(await sqlite_store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
 
@@ -292,9 +290,7 @@ async def test_a_page_of_jobs_costs_the_same_on_sqlite_however_many_there_are(
 
 
 @pytest.mark.parametrize("newest", [False, True])
-async def test_the_few_that_are_in_a_state_cost_the_same_on_sqlite_however_many_have_ended(
-    sqlite_store: Store, steps: Steps, newest: bool
-) -> None:
+async def test_sqlite_few_unfinished_jobs_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
     async def page() -> None:
         assert len(await sqlite_store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
 
@@ -311,7 +307,7 @@ async def test_the_few_that_are_in_a_state_cost_the_same_on_sqlite_however_many_
     assert 0 < await steps.of(page()) <= few * 1.2
 
 
-async def test_numbers_cost_the_same_on_sqlite_however_many_jobs_there_are(sqlite_store: Store, steps: Steps) -> None:
+async def test_sqlite_counts_have_constant_cost(sqlite_store: Store, steps: Steps) -> None:
     async def cost() -> int:
         while await sqlite_store.fold():
             pass

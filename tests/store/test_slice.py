@@ -16,7 +16,7 @@ async def test_a_job_is_enqueued_claimed_and_completed(store: Store) -> None:
     answer = await store.claim(ClaimRequest(instance=1, tasks=["greet"], want=10, lease_us=30_000_000))
     (held,) = answer.jobs
     assert (held.id, held.fence) == (job_id, 1)
-    settled = await store.settle([CompletionReport(held.seq, held.fence, Returned('"hello"'))])
+    settled = await store.complete([CompletionReport(held.seq, held.fence, Returned('"hello"'))])
     assert settled[0].state is State.SUCCEEDED
     job = await store.job(job_id)
     assert (job.state, job.result) == (State.SUCCEEDED, '"hello"')

@@ -138,21 +138,21 @@ class Commands(RuleBasedStateMachine):
     @rule(picks=st.lists(st.tuples(st.integers(0, 99), OUTCOMES), min_size=1, max_size=4))
     def settle_some(self, picks: list[tuple[int, Outcome]]) -> None:
         """Leases of any age: of all attempts there have been."""
-        told: dict[Lease, tuple[ModelJob, Outcome]] = {}
+        reported: dict[Lease, tuple[ModelJob, Outcome]] = {}
         for n, outcome in picks:
             job, lease = self.leases[-1 - n % len(self.leases)]
-            told.setdefault(lease, (job, outcome))
-        self.settle(told)
+            reported.setdefault(lease, (job, outcome))
+        self.settle(reported)
 
     @precondition(lambda self: self.running())
     @rule(outcomes=st.lists(OUTCOMES, max_size=2).map(lambda some: [*some, Returned(), Returned()]))
     def settle_all(self, outcomes: list[Outcome]) -> None:
         """Everything that runs, in one batch, beside late reports of the attempts before."""
-        told: dict[Lease, tuple[ModelJob, Outcome]] = {}
+        reported: dict[Lease, tuple[ModelJob, Outcome]] = {}
         for n, (job, lease) in enumerate(self.leases):
             if job.state is State.RUNNING and lease.fence >= job.fence - 1:
-                told[lease] = (job, outcomes[n % len(outcomes)])
-        self.settle(told)
+                reported[lease] = (job, outcomes[n % len(outcomes)])
+        self.settle(reported)
 
     @precondition(lambda self: any(job.state is State.READY for job in self.model.jobs.values()))
     @rule(outcomes=st.lists(OUTCOMES, max_size=2).map(lambda some: [*some, Returned(), Returned()]))
@@ -161,14 +161,14 @@ class Commands(RuleBasedStateMachine):
         self.claim(50, ("t", "u"))
         self.settle_all(outcomes)
 
-    def settle(self, told: dict[Lease, tuple[ModelJob, Outcome]]) -> None:
-        live = {lease for lease, (job, _) in told.items() if self.model.holds(job, lease.fence, self.now)}
-        # Half of the successes go the short way, which some databases have.
+    def settle(self, reported: dict[Lease, tuple[ModelJob, Outcome]]) -> None:
+        live = {lease for lease, (job, _) in reported.items() if self.model.holds(job, lease.fence, self.now)}
+        # Half of the successes take the fast path, which PostgreSQL has.
         by = [None, INSTANCE]
-        reports = [CompletionReport(*lease, end, instance=by[lease.seq % 2]) for lease, (_, end) in told.items()]
-        settled = self.run(self.world.store.settle(reports))
+        reports = [CompletionReport(*lease, end, instance=by[lease.seq % 2]) for lease, (_, end) in reported.items()]
+        settled = self.run(self.world.store.complete(reports))
         assert {Lease(each.seq, each.fence) for each in settled} == live
-        self.model.settle([told[lease] for lease in live], self.now)
+        self.model.settle([reported[lease] for lease in live], self.now)
 
     @precondition(lambda self: self.leases)
     @rule(n=st.integers(0, 9))
@@ -200,7 +200,7 @@ class Commands(RuleBasedStateMachine):
         urgent=st.sampled_from([None, True, False]),
     )
     def ask(self, n: int, verb: str, priority: int | None, urgent: bool | None) -> None:
-        """What people ask for, of any job."""
+        """User commands on any job."""
         jobs = list(self.model.jobs.values())
         job = jobs[-1 - n % len(jobs)]
         store, job_id = self.world.store, job.new.id
@@ -254,9 +254,9 @@ class Commands(RuleBasedStateMachine):
         self.run(self.world.check_tallies())
 
     def teardown(self) -> None:
-        """What was told is legal and ends where the jobs are; each ended attempt is written down once."""
-        told = self.run(self.world.events())
-        last = {event.job_id: event.state for event in told if event.job_id is not None}
+        """Events are legal and end in the jobs' states; each ended attempt is recorded once."""
+        events = self.run(self.world.events())
+        last = {event.job_id: event.state for event in events if event.job_id is not None}
         assert last == {job.new.id: job.state for job in self.model.jobs.values()}
         written = self.run(
             self.world.sql("SELECT j.id, a.attempt FROM hanbeon.attempt AS a, hanbeon.job AS j WHERE a.job = j.seq")

@@ -27,7 +27,7 @@ async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: s
     onlooker: Any = await asyncpg.connect(database_url)
     try:
         await somebody.execute("BEGIN; SELECT 1 FROM hanbeon.job FOR UPDATE")
-        settling = asyncio.create_task(store.settle([CompletionReport(job.seq, job.fence, Returned(), 0.0, 7)]))
+        settling = asyncio.create_task(store.complete([CompletionReport(job.seq, job.fence, Returned(), 0.0, 7)]))
         while not await onlooker.fetchval(_WAITING):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
         while not await onlooker.fetchval(_EXPIRED):  # noqa: ASYNC110

@@ -37,7 +37,7 @@ async def test_it_is_rolled_back_when_its_time_is_over(world: World) -> None:
     with pytest.raises(TransactionTooLong, match=r"1 seconds"):
         await lent.execute("SELECT 1")
     with pytest.raises(TransactionTooLong):
-        await world.store.settle_lent(lent, CompletionReport(held.seq, held.fence, Returned()), [])
+        await world.store.complete_lent(lent, CompletionReport(held.seq, held.fence, Returned()), [])
     await lent.abandon()
     assert list(await world.sql("SELECT * FROM effect")) == []
     assert await world.settle(held) is not None

@@ -62,7 +62,7 @@ def new_ids(count: int) -> list[str]:
 
 
 def new_job(**given: Any) -> NewJob:
-    """A job that fails at its first failure unless told otherwise."""
+    """A job without retries by default."""
     values: dict[str, Any] = {"id": new_id(), "task": "t", "policy": RetryPolicy(max_retries=0)}
     return NewJob(**(values | given))
 
@@ -120,8 +120,8 @@ class World:
         return held
 
     async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Completed | None:
-        """As an instance does it. Reports that tests write out themselves name no instance, and go the long way."""
-        settled = await self.store.settle(
+        """Complete as an instance does. Reports without an instance, as tests build them, take the general path."""
+        settled = await self.store.complete(
             [CompletionReport(held.seq, held.fence, outcome or Returned(), instance=held.instance)]
         )
         return settled[0] if settled else None
@@ -142,12 +142,12 @@ class World:
         return [found[job_id] for job_id in ids]
 
     async def events(self, job_id: str | None = None) -> list[Event]:
-        """Everything told so far, of one job or of all; checked against the lifecycle on the way."""
+        """All events so far, of one job or of all; also checks them against the lifecycle."""
         while await self.store.number_events():
             pass
-        told = await self.store.events_after(0, 1_000_000)
-        check_history(told)
-        return [event for event in told if job_id is None or event.job_id == job_id]
+        events = await self.store.events_after(0, 1_000_000)
+        check_history(events)
+        return [event for event in events if job_id is None or event.job_id == job_id]
 
     async def fold(self) -> None:
         """From here on the tallies know of all events there are, and none of them must be kept for that."""
@@ -157,9 +157,9 @@ class World:
             pass
 
     async def check_tallies(self) -> None:
-        """What is kept of each queue and what is read are what a recount of the same snapshot gives."""
-        told, found, counted = await self.store.read(_both_counts)
-        assert told == found
+        """Assert that the tallies and the counts equal a recount of the same snapshot."""
+        tallied, found, counted = await self.store.read(_both_counts)
+        assert tallied == found
         total = Stock()
         for stock in found.values():
             total.add(stock)
@@ -205,13 +205,13 @@ class World:
     async def empty(self) -> None:
         """As new."""
         await self.script(EMPTY)
-        self.store.book = LaneCache()
+        self.store.lanes = LaneCache()
 
 
 async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:
-    told, found = await tallies.stocks(tx), await tallies.recount(tx)
+    tallied, found = await tallies.stocks(tx), await tallies.recount(tx)
     counted, _ = await tallies.counts(tx, None)
-    return _solid(told), _solid(found), counted
+    return _solid(tallied), _solid(found), counted
 
 
 def _solid(stocks: dict[str, Stock]) -> dict[str, Stock]:
@@ -231,11 +231,11 @@ def lease_of(held: Claimed) -> Lease:
     return Lease(held.seq, held.fence)
 
 
-def check_history(told: Sequence[Event]) -> None:
+def check_history(events: Sequence[Event]) -> None:
     """Numbers without a gap, and only moves that the lifecycle allows."""
-    assert [event.id for event in told] == list(range(1, len(told) + 1))
+    assert [event.id for event in events] == list(range(1, len(events) + 1))
     where: dict[str, State] = {}
-    for event in told:
+    for event in events:
         if event.job_id is None:
             continue
         assert event.state is not None

@@ -147,7 +147,7 @@ def test_rejects_unusable_transactions(jobs: SyncApp, send: Send, url: str, post
     with engine.connect() as connection, pytest.raises(InvalidInput, match=r"postgresql\+psycopg://"):
         jobs.enqueue(send.call("a"), transaction=connection)
     engine.dispose()
-    with pytest.raises(InvalidInput, match="is no transaction"):
+    with pytest.raises(InvalidInput, match="must be a transaction"):
         jobs.enqueue(send.call("a"), transaction=threading.Lock())
     assert jobs.jobs() == []
 

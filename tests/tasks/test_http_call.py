@@ -77,7 +77,7 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
         ({"url": URL}, {"executor": "async"}, "executor: an HTTP task has no such option"),
         ({"url": URL}, {"memory": "1GB"}, "memory: an HTTP task has no such option"),
         ({"url": URL}, {"command": ["x"]}, "command: an HTTP task has no such option"),
-        ({"url": URL}, {"timeout": 0}, "timeout: a timeout must be positive"),
+        ({"url": URL}, {"timeout": 0}, "timeout: must be positive"),
     ],
 )
 def test_rejects_invalid_calls(told: Any, options: dict[str, Any], words: str) -> None:

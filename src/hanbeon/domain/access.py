@@ -1,4 +1,4 @@
-"""Who may do what: the scopes of tokens, and what each of them lets through."""
+"""Authorization: the scopes of tokens and the requests that each scope permits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 
 class Scope(enum.StrEnum):
-    """What a token is for."""
+    """The purpose of a token."""
 
     ADMIN = "admin"
     USER = "user"
@@ -16,7 +16,7 @@ class Scope(enum.StrEnum):
 
 
 class Need(enum.Enum):
-    """What a request is, for those who decide who may make it."""
+    """The permission that a request needs."""
 
     NOTHING = "nothing"
     READ = "read"

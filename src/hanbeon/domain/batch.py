@@ -1,4 +1,4 @@
-"""Jobs that are asked for together: many of them perhaps, but of few kinds."""
+"""Batches of new jobs: possibly many jobs, but of few kinds."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hanbeon.domain.job import NewJob, check_own
 
 
 class Batch(Sequence[NewJob]):
-    """New jobs in their order, each valid. Those of one kind differ in their ids and arguments and in nothing else.
+    """New jobs in order, each valid. Jobs of one kind differ only in their ids and arguments.
 
-    What is the same for all of a kind is checked, and worked out by whoever writes them, once and not for every job.
+    The fields that a kind shares are validated and encoded once per kind, not once per job.
     """
 
     def __init__(self, max_payload_bytes: int) -> None:
         self._max_payload_bytes = max_payload_bytes
         self.kinds: list[NewJob] = []
-        """One job of each."""
+        """One job of each kind."""
         self.ids: list[str] = []
         self.args: list[str] = []
         self.numbers: list[int] = []
-        """Of which kind each is, by its place among them."""
+        """For each job, the index of its kind in `kinds`."""
         self._jobs: list[NewJob] | None = None
 
     def add(self, job: NewJob) -> int:
-        """Add the first job of a kind; the number of that kind."""
+        """Add the first job of a kind and return the number of that kind."""
         job.validate(self._max_payload_bytes)
         self.kinds.append(job)
         self.ids.append(job.id)
@@ -36,7 +36,7 @@ class Batch(Sequence[NewJob]):
         return self.numbers[-1]
 
     def add_alike(self, number: int, job_id: str, args: str) -> None:
-        """Add another job of a kind. Whether it depends on itself is not looked at: of such kinds there is one job."""
+        """Add another job of a kind. Self-dependency is not checked: a kind with dependencies has only one job."""
         check_own(job_id, args, self._max_payload_bytes)
         self.ids.append(job_id)
         self.args.append(args)

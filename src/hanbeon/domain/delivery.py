@@ -1,19 +1,20 @@
-"""What is sent out, to whom, how often it is tried, and when somebody who never answers is sent nothing more."""
+"""Delivery to webhooks and notification targets: queues, retry policies, and when a dead webhook is disabled."""
 
 from __future__ import annotations
 
 import enum
 
-from hanbeon.domain.job import RESERVED, is_id
+from hanbeon.domain.job import RESERVED
+from hanbeon.domain.reserved_queues import ReservedPrefix, reserve
 from hanbeon.domain.retry import Backoff, RetryPolicy
 
 _SECOND = 1_000_000
 FAILURES_MOST = 10
-"""So many tries in a row may fail before their time counts."""
+"""Consecutive failures after which the time that a webhook has been failing counts."""
 
 
 class ListenerKind(enum.StrEnum):
-    """Who is told by an office: a webhook, or a target of notifications."""
+    """The kinds of listener of an office: a webhook, or a target of notifications."""
 
     WEBHOOK = "webhook"
     NOTIFICATION = "notification"
@@ -23,41 +24,42 @@ TASK = {kind: f"{RESERVED}{kind}" for kind in ListenerKind}
 """The built-in task that sends to each kind."""
 # Thirteen tries in four and a half hours: 10 s, 20 s, …, 43 min, then every hour.
 _WEBHOOK = RetryPolicy(max_retries=12, backoff=Backoff.EXPONENTIAL, base_us=10 * _SECOND, jitter=0.2)
-# Seven tries in half an hour: what tells people must not come a day late.
+# Seven tries in half an hour: a message for people must not arrive a day late.
 _NOTIFICATION = RetryPolicy(max_retries=6, backoff=Backoff.EXPONENTIAL, base_us=30 * _SECOND, jitter=0.2)
 POLICY = {ListenerKind.WEBHOOK: _WEBHOOK, ListenerKind.NOTIFICATION: _NOTIFICATION}
 TEST_POLICY = RetryPolicy(max_retries=0)
-"""Of a message that only tries a webhook out: whoever asked for it looks at what became of it, and asks again."""
+"""For a test message to a webhook: the user sees the result and sends another if needed."""
 AT_ONCE = {"max_concurrent": 4}
-"""How many may be on their way to one listener: one that is slow or dead keeps no more than that busy."""
+"""Concurrent deliveries per listener: a slow or dead one occupies no more slots than that."""
+
+
+_REMEDY = "use another queue"
+_QUEUES = {kind: reserve(ReservedPrefix(kind.value, f"a {kind} of an office", _REMEDY)) for kind in ListenerKind}
+_TESTS = reserve(ReservedPrefix("webhook-test", "a webhook of an office", _REMEDY))
 
 
 def queue_of_listener(kind: ListenerKind, listener_id: str) -> str:
-    return f"{kind}:{listener_id}"
-
-
-_TESTS = "webhook-test:"
+    return _QUEUES[kind].queue(listener_id)
 
 
 def queue_of_tests(webhook_id: str) -> str:
-    """Beside the webhook's own queue, which is paused while it is disabled, and where others may be waiting."""
-    return f"{_TESTS}{webhook_id}"
+    """Return the queue of test messages. The webhook's own queue may have a backlog, and is paused while disabled."""
+    return _TESTS.queue(webhook_id)
 
 
 def is_test(queue: str) -> bool:
-    """Whether what stands in this queue only tries a webhook out."""
-    return queue.startswith(_TESTS) and is_id(queue.removeprefix(_TESTS))
+    """True for a queue of test messages to a webhook."""
+    return _TESTS.owner_id(queue) is not None
 
 
 def kind_of_queue(queue: str) -> ListenerKind | None:
-    """Which kind of listener this is the queue of, if it is one."""
-    kind, colon, listener_id = queue.partition(":")
-    return ListenerKind(kind) if colon and kind in list(ListenerKind) and is_id(listener_id) else None
+    """Return the kind of listener that owns this queue, or None."""
+    return next((kind for kind, reserved in _QUEUES.items() if reserved.owner_id(queue) is not None), None)
 
 
 def is_to_be_disabled(failures: int, failing_for_us: int, patience_us: int) -> bool:
-    """Whether a webhook that has failed so often and for so long is given up, until somebody enables it again.
+    """True if a webhook that has failed this often and for this long is disabled until a user enables it again.
 
-    Both, because a burst of events may fail ten times in a second, and a single event once in a day.
+    Both must hold: a burst of events may fail ten times in a second, and a single event once in a day.
     """
     return failures >= FAILURES_MOST and failing_for_us >= patience_us

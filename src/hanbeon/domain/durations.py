@@ -1,10 +1,10 @@
-"""Durations, as people read them."""
+"""Human-readable durations."""
 
 from __future__ import annotations
 
 
 def brief(seconds: float | None) -> str:
-    """A duration in two units at the most: 340ms, 2.5s, 3m05s, 4h12m, 2d03h. Nothing for None."""
+    """Format a duration in at most two units: 340ms, 2.5s, 3m05s, 4h12m, 2d03h. None becomes an empty string."""
     if seconds is None:
         return ""
     if seconds < 0.9995:

@@ -1,4 +1,4 @@
-"""What is told of a job's life: one event per move, in the words of the lifecycle."""
+"""Events of a job's life: one per move, named after the reasons of the lifecycle."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 
 QUEUE_CHANGED = "queue_changed"
 PRUNED = "pruned"
-# Where a job was before a move that starts from one state only; of the others, whoever tells them must know it. By
-# word: a member of an enumeration is hashed by Python code, a word is not.
-_WAS: dict[str, State | None] = {
+# The source state of moves that have only one; for the others the caller must pass it. Keyed by string, because the
+# hash of an enumeration member is computed in Python code.
+_ONLY_SOURCE: dict[str, State | None] = {
     reason.value: next(iter(move.sources), None) for reason, move in LIFECYCLE.items() if len(move.sources) <= 1
 }
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One thing that happened. `id` is 0 until the event has its public number, which follows commit order.
+    """Something that happened. `id` is 0 until the event has its public number, which follows commit order.
 
-    Of a move, `was` is the state before it (None: the job is new). `took` is microseconds: of a claim how long the job
-    had waited for it, of an attempt's end how long the attempt ran, where somebody saw it end.
+    For a move, `was` is the state before it (None: the job is new). `took` is microseconds: for a claim how long the
+    job had waited, for the end of an attempt how long it ran, if its end was observed.
     """
 
     type: str
@@ -38,23 +38,26 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class EventFactory(Protocol):
-    """Makes the event of one move."""
+    """Builds the event of one move."""
 
     def __call__(
         self, at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None
     ) -> Event: ...
 
 
-def teller(reason: Reason, state: State, was: State | None = None, **details: Any) -> EventFactory:
-    """For many moves that are alike: what their events share is worked out once. Details that are None are left out.
+def event_factory(reason: Reason, state: State, was: State | None = None, **details: Any) -> EventFactory:
+    """Return a factory for many similar moves, whose shared fields are computed once. Omits details that are None.
 
-    `was` must be given where the lifecycle leaves it open. A clock that was set back makes no span negative.
+    `was` must be given where the lifecycle allows several source states. A clock that was set back never makes a
+    duration negative.
     """
     kind = reason.value
-    source = _WAS[kind] if was is None else was
-    told = {name: value for name, value in details.items() if value is not None}
+    source = _ONLY_SOURCE[kind] if was is None else was
+    given = {name: value for name, value in details.items() if value is not None}
 
-    def tell(at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None) -> Event:
+    def build(
+        at: int, queue: str, job_id: str, task: str, attempt: int | None = None, took: int | None = None
+    ) -> Event:
         return Event(
             type=kind,
             at=at,
@@ -65,10 +68,10 @@ def teller(reason: Reason, state: State, was: State | None = None, **details: An
             was=source,
             attempt=attempt,
             took=None if took is None else max(0, took),
-            details=told,
+            details=given,
         )
 
-    return tell
+    return build
 
 
 def moved(
@@ -84,5 +87,5 @@ def moved(
     took: int | None = None,
     **details: Any,
 ) -> Event:
-    """The event of a single move."""
-    return teller(reason, state, was, **details)(at, queue, job_id, task, attempt, took)
+    """Return the event of a single move."""
+    return event_factory(reason, state, was, **details)(at, queue, job_id, task, attempt, took)

@@ -1,4 +1,4 @@
-"""Why is my job not running? Every reason there is now, in the order a person would look. And why one ended."""
+"""Explanations: every reason why a job is not running now, in the order a person would check, or why it ended."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 from hanbeon.domain.retry import FailureType
 
 INSTANTS = frozenset({"run_at", "finished_at"})
-"""Which of the details are instants, for those who show them in a zone."""
+"""The details that are instants, for callers that render them in a time zone."""
 _MICROS = 1_000_000
 _SHOWN = 10
 _LONGEST_MESSAGE = 500
 
 
 class Because(msgspec.Struct, frozen=True):
-    """One reason: a stable code, a sentence, and what it speaks of."""
+    """One reason: a stable code, a sentence, and its details."""
 
     code: str
     text: str
@@ -29,14 +29,14 @@ class Because(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """`runnable`: a worker that looks now may take it. Otherwise every reason against it."""
+    """`runnable`: a worker that claims now may take it. Otherwise every reason against it."""
 
     runnable: bool
     reasons: list[Because]
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """A running job that takes a slot."""
+    """A running job that occupies a slot."""
 
     id: str
     role: str
@@ -46,7 +46,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """What an explanation needs, read at one instant."""
+    """The input of an explanation, read at one instant."""
 
     job: JobRecord
     dependencies: Mapping[str, State]
@@ -59,7 +59,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def explain(facts: Facts) -> Explanation:
-    """Say why a job does not run, or that it does, has ended, or may start at any moment."""
+    """Explain why a job does not run, or that it runs, has ended, or may start at any moment."""
     job = facts.job
     if job.state in TERMINAL:
         return Explanation(False, [_finished(facts)])
@@ -79,7 +79,7 @@ def explain(facts: Facts) -> Explanation:
 
 
 def ended(word: str) -> str:
-    """How the text of a finished job begins; surfaces have words of their own for how it ended."""
+    """Return the opening sentence for a finished job; surfaces pass their own word for the state."""
     return f"It has ended: {word}."
 
 
@@ -115,7 +115,7 @@ def _failed(job: JobRecord, ago: str) -> str:
     why = "A failure like this is not retried by itself" if left > 0 else "No retry is left"
     return (
         f"Attempt {job.fence}, after {job.retry_count} of {job.policy.max_retries} retries, failed {ago}: "
-        f"{_failure(job)}. {why}: mend the cause, then retry it."
+        f"{_failure(job)}. {why}: fix the cause, then retry it."
     )
 
 
@@ -141,15 +141,15 @@ def _replaced(by: str, ago: str) -> str:
 
 
 def _failure(job: JobRecord) -> str:
-    """What an attempt failed of, at a length that can be read; the whole message is among the details."""
-    said = (job.error_message or "").strip()
-    said = said if len(said) <= _LONGEST_MESSAGE else f"{said[:_LONGEST_MESSAGE]}…"
-    return f"{job.failure_type}: {said}".rstrip(".: ")
+    """Return the failure type and a shortened message; the details have the full message."""
+    message = (job.error_message or "").strip()
+    message = message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"
+    return f"{job.failure_type}: {message}".rstrip(".: ")
 
 
 def _running(job: JobRecord, now: int) -> Because:
     if job.stop_requested_at is not None:
-        return Because("stopping", "It runs and has been told to stop.", {"instance": job.locked_by})
+        return Because("stopping", "It runs and has been asked to stop.", {"instance": job.locked_by})
     if job.deadline_at is not None and job.deadline_at <= now:
         return Because("stopping", "It runs, is past its deadline, and is being stopped.", {"instance": job.locked_by})
     if job.locked_until is not None and job.locked_until <= now:
@@ -185,7 +185,7 @@ def _pause(facts: Facts) -> Iterable[Because]:
 
 
 def _slots(facts: Facts) -> Iterable[Because]:
-    """Which limits are full, and by whom."""
+    """Yield the limits that are full, with the jobs that hold their slots."""
     job, limits = facts.job, facts.limits
     of_role = [holder for holder in facts.holders if holder.role == job.role]
     of_key = [holder for holder in facts.holders if holder.concurrency_key == job.concurrency_key]

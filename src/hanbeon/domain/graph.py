@@ -1,4 +1,4 @@
-"""Dependencies inside a batch: found to be free of cycles in linear time, or refused with the cycle's ids."""
+"""Cycle detection for the dependencies inside a batch, in linear time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 
 def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """The ids of one cycle in the order of waiting, or None. Ids that are not keys have no dependencies here.
+    """Return the ids of one cycle in dependency order, or None. Ids that are not keys have no dependencies here.
 
-    Kahn's count first: only what it cannot order is searched, without recursion, so that a chain of a million is fine.
+    Kahn's algorithm first; only the nodes that it cannot order are searched, without recursion, so that a chain of a
+    million jobs is fine.
     """
     waiting = {node: sum(dep in depends_on for dep in deps) for node, deps in depends_on.items()}
     dependents: dict[str, list[str]] = {}
@@ -25,7 +26,7 @@ def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
     stuck = {node for node, count in waiting.items() if count > 0}
     if not stuck:
         return None
-    # Everything stuck waits for something stuck, so walking on must come back to where it has been.
+    # Every stuck node waits for another stuck one, so the walk must return to a node that it has visited.
     seen: dict[str, int] = {}
     path: list[str] = []
     node = next(iter(stuck))

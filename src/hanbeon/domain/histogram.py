@@ -1,8 +1,8 @@
-"""How long things took, in few numbers: counts per bucket, sixteen buckets to each power of two.
+"""Duration histograms: counts per bucket, sixteen buckets to each power of two.
 
-A histogram is a plain dict from bucket to count, so that it is JSON as it stands. What is read out of one is at most a
-32nd part off: the buckets below 32 microseconds are exact, and above that no bucket is wider than a sixteenth of where
-it begins.
+A histogram is a plain dict from bucket to count, which serializes to JSON unchanged. Values read from one are off by at
+most 1/32: the buckets below 32 microseconds are exact, and above that no bucket is wider than a sixteenth of its lower
+bound.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _SUBS = 1 << _BITS
 
 
 def bucket(us: int) -> int:
-    """The bucket of a span; they are numbered in the order of what they hold."""
+    """Return the bucket of a duration; buckets are numbered in ascending order of their durations."""
     shift = us.bit_length() - 1 - _BITS
     return us if shift <= 0 else (shift << _BITS) + (us >> shift)
 
 
 def bounds(bucket: int) -> tuple[int, int]:
-    """What a bucket holds: from the first number up to, and without, the second."""
+    """Return the half-open range of durations in a bucket."""
     shift = (bucket >> _BITS) - 1
     if shift <= 0:
         return bucket, bucket + 1
@@ -33,20 +33,20 @@ def bounds(bucket: int) -> tuple[int, int]:
 
 
 def of(spans: Iterable[int]) -> Histogram:
-    """The histogram of these spans. Written out instead of calling `bucket`: it is on the way of every event."""
+    """Return the histogram of these durations. Inlines `bucket`: this runs for every event."""
     return Counter([us if (shift := us.bit_length() - 5) <= 0 else (shift << 4) + (us >> shift) for us in spans])
 
 
 def merge(into: Histogram, more: Histogram) -> None:
-    """Add what `more` counted, as if its spans had been counted in `into` at once."""
+    """Add the counts of `more` to `into`."""
     for each, count in more.items():
         into[each] = into.get(each, 0) + count
 
 
 def percentile(histogram: Histogram, share: float) -> int:
-    """The span that `share` (0 to 1) of all are not above, by nearest rank: the middle of its bucket.
+    """Return the percentile `share` (0 to 1) by nearest rank: the middle of its bucket.
 
-    At most a 32nd part off. The histogram must not be empty.
+    Off by at most 1/32. The histogram must not be empty.
     """
     total = sum(histogram.values())
     # Rounded, because 0.07 * 100 is a little more than 7, and the rank would be 8.
@@ -60,12 +60,12 @@ def percentile(histogram: Histogram, share: float) -> int:
 
 
 def largest(histogram: Histogram) -> int:
-    """The end of the last bucket: nothing was longer, something was nearly so long."""
+    """Return the end of the last bucket: an upper bound that is nearly reached."""
     return bounds(max(histogram))[1] - 1
 
 
 def mean(histogram: Histogram) -> float:
-    """The mean, as near as the buckets tell."""
+    """Return the mean, to the precision of the buckets."""
     return sum(_middle(each) * count for each, count in histogram.items()) / sum(histogram.values())
 
 

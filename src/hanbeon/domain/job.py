@@ -1,4 +1,4 @@
-"""What a job is: as it is asked for (`NewJob`) and as it is read back (`JobRecord`)."""
+"""Jobs: as requested (`NewJob`) and as stored (`JobRecord`)."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ LAST_INSTANT_US = 253_402_300_799_999_999  # The end of the year 9999, the last 
 NAME_LIMIT = 200
 DEFAULT_QUEUE = "default"
 NO_HANDLER = "(no handler)"
-"""Stands for the task of a job that nobody has named one for yet. No task may be called so, and no worker serves it."""
+"""Placeholder for the task of a job that has none yet. No task may have this name, and no worker serves it."""
 RESERVED = "hanbeon."
-"""How the names of built-in tasks begin. No other task may be called so, and nobody asks for jobs of these."""
+"""Prefix of the names of built-in tasks. Users can neither register tasks under it nor enqueue jobs of these."""
 SESSION_STEP, SESSION_ROOM = 4_294_967_311, 2**48
-"""How far apart the sessions of a job are: further than ids that somebody counts up."""
+"""The distance between the session ids of a job: greater than that of ids which a user increments."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class OnDependencyFailure(enum.StrEnum):
-    """What a job does when a dependency fails or is cancelled."""
+    """Behaviour of a job when a dependency fails or is cancelled."""
 
     BLOCK = "block"
     FAIL = "fail"
 
 
 class OnConflict(enum.StrEnum):
-    """What enqueuing does when an unfinished job already holds the unique key."""
+    """Behaviour of enqueuing when an unfinished job already holds the unique key."""
 
     REFUSE = "refuse"
     SKIP = "skip"
@@ -47,7 +47,7 @@ class OnConflict(enum.StrEnum):
 
 
 class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A job to be: everything the database needs to know, checked by `validate`."""
+    """A job to create: all fields that are stored, checked by `validate`."""
 
     id: str
     task: str
@@ -75,17 +75,20 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for other jobs or for a time, rather than being ready at once."""
+        """True if it waits for other jobs or for a time, rather than being ready immediately."""
         return bool(self.depends_on) or self.delay_us is not None or self.run_at_us is not None
 
     def digest(self) -> str:
-        """Tells two bodies apart when an id or an idempotency key comes again. The id itself is not part of it."""
+        """Return a digest that tells bodies apart when an id or an idempotency key is reused. It excludes the id."""
         return self.digests()(self.args)
 
     def digests(self) -> Callable[[str], str]:
-        """The digest by the arguments, of jobs that are like this one but for those: all else is read once."""
-        alike = msgspec.structs.replace(self, id="", args="", on_conflict=OnConflict.REFUSE)
-        start = hashlib.blake2b(msgspec.json.encode(alike), digest_size=12).copy
+        """Return a function from arguments to the digest, for jobs that differ from this one only in those.
+
+        The shared fields are hashed once.
+        """
+        shared = msgspec.structs.replace(self, id="", args="", on_conflict=OnConflict.REFUSE)
+        start = hashlib.blake2b(msgspec.json.encode(shared), digest_size=12).copy
 
         def digest(args: str) -> str:
             hashing = start()
@@ -95,7 +98,7 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return digest
 
     def validate(self, max_payload_bytes: int) -> None:
-        """Raise for the first field that does not fit, before anything is written."""
+        """Raise for the first invalid field, before anything is written."""
         check_own(self.id, self.args, max_payload_bytes)
         _check_lane(self.task, self.queue, self.role)
         for field in ("concurrency_key", "idempotency_key", "unique_key", "work_item"):
@@ -103,26 +106,30 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
                 check_name(field, name, required=False)
         check_priority(self.priority)
         if self.delay_us is not None and self.delay_us < 0:
-            raise InvalidInput("a delay cannot be negative; leave it out to run at once", field="delay")
+            raise InvalidInput("must not be negative; omit it to run immediately", field="delay")
         if self.run_at_us is not None and not -LONGEST_US <= self.run_at_us <= LAST_INSTANT_US:
-            raise InvalidInput("it is not an instant of the years 1870 to 9999", field="run_at")
+            raise InvalidInput("must be an instant in the years 1870 to 9999", field="run_at")
         if self.timeout_us is not None and self.timeout_us <= 0:
-            raise InvalidInput("a timeout must be positive; leave it out for none", field="timeout")
+            raise InvalidInput("must be positive; omit it for no timeout", field="timeout")
         if not 0 <= self.policy.max_retries <= RETRIES_MAX:
-            raise InvalidInput(f"the number of retries must be 0 (for none) to {RETRIES_MAX}", field="retries")
+            raise InvalidInput(
+                f"must be an integer from 0 (none) to {RETRIES_MAX}, got {self.policy.max_retries}", field="retries"
+            )
         if self.policy.base_us < 0:
-            raise InvalidInput("the delay between retries cannot be negative", field="retry_delay")
+            raise InvalidInput("must not be negative; use 0 to retry immediately", field="retry_delay")
         if not 0 <= self.policy.jitter <= 1:
-            raise InvalidInput("it is the share by which a delay may grow: 0 to 1", field="retry_jitter")
+            raise InvalidInput("must be from 0 to 1: the share by which a delay may grow", field="retry_jitter")
         for field, span in (
             ("delay", self.delay_us),
             ("timeout", self.timeout_us),
             ("retry_delay", self.policy.base_us),
         ):
             if span is not None and span > LONGEST_US:
-                raise InvalidInput("it is longer than a hundred years", field=field)
+                raise InvalidInput("must be at most a hundred years", field=field)
         if self.id in self.depends_on:
-            raise InvalidInput(f"job {self.id} depends on itself; remove that dependency", field="depends_on")
+            raise InvalidInput(
+                f"must not contain the job's own id {self.id}; remove that dependency", field="depends_on"
+            )
         if self.meta is not None:
             check_size("meta", self.meta, max_payload_bytes)
 
@@ -172,13 +179,13 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     work_item: str | None
     meta: str | None
     replaced_by: str | None = None
-    """Which job took its unique key, where that ended it."""
+    """The job that took over its unique key, if that ended it."""
 
 
 def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecord:
-    """What the database has of a job that was made at this instant to run as soon as it may, and has not ended since.
+    """Return the record of a job that was just created without a delay and has not run since.
 
-    All that it waits for was made with it, and none of that is done.
+    All its dependencies were created with it, and none of them has finished.
     """
     return JobRecord(
         seq=seq,
@@ -217,7 +224,7 @@ def as_made(job: NewJob, *, seq: int, state: State, created_at: int) -> JobRecor
 
 
 class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One try of a job that has ended."""
+    """An attempt that has ended."""
 
     job_id: str
     attempt: int
@@ -231,7 +238,7 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A job this instance now holds, with what its body needs."""
+    """A job that this instance now holds, with the fields that its body needs."""
 
     seq: int
     id: str
@@ -251,31 +258,32 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def session_id(job_id: str, fence: int) -> str:
-    """What an attempt calls itself towards the world: another for every attempt, the same whoever asks.
+    """Return the public id of an attempt: different for every attempt, and deterministic.
 
-    The job's id as a UUID of version 8, with the attempt in its last 48 bits: both databases can say it too, which have
-    no SHA-1 for one of version 5.
+    The job's id as a version 8 UUID, with the attempt in its last 48 bits: both databases can compute it too, which
+    have no SHA-1 for version 5.
     """
     end = (int(job_id[24:], 16) + fence * SESSION_STEP) % SESSION_ROOM
     return f"{job_id[:14]}8{job_id[15:24]}{end:012x}"
 
 
 def is_id(text: Any) -> bool:
-    """Whether `text` is a UUID in the one form we store and compare."""
+    """True if `text` is a UUID in the one form that is stored and compared."""
     return isinstance(text, str) and _UUID.fullmatch(text) is not None
 
 
 def check_own(job_id: str, args: str, max_payload_bytes: int) -> None:
-    """What is to be checked of every job, also of one that is like another but for these."""
+    """Check the fields that differ between jobs of one kind."""
     if not is_id(job_id):
-        raise InvalidInput(f"{job_id!r} is not a UUID in lower-case text form", field="id")
+        raise InvalidInput(f"must be a UUID in lower case, got {job_id!r}", field="id")
     check_size("args", args, max_payload_bytes)
 
 
 def check_priority(priority: int) -> None:
     if not PRIORITY_MIN <= priority <= PRIORITY_MAX:
         raise InvalidInput(
-            f"{priority} is out of range; use {PRIORITY_MIN} to {PRIORITY_MAX}, lower runs first", field="priority"
+            f"must be an integer from {PRIORITY_MIN} to {PRIORITY_MAX}, got {priority}; lower runs first",
+            field="priority",
         )
 
 
@@ -283,7 +291,7 @@ def check_size(field: str, text: str, limit: int) -> None:
     size = len(_storable(field, text))
     if size > limit:
         raise PayloadTooLarge(
-            f"{size:,} bytes are over the limit of {limit:,}; store the data elsewhere and pass a reference, "
+            f"must be at most {limit:,} bytes, got {size:,}; store the data elsewhere and pass a reference, "
             "or raise HANBEON_MAX_PAYLOAD_BYTES",
             field=field,
         )
@@ -291,7 +299,7 @@ def check_size(field: str, text: str, limit: int) -> None:
 
 @lru_cache(maxsize=1024)
 def _check_lane(task: str, queue: str, role: str) -> None:
-    """Remembered: jobs come by the thousand, and theirs are few."""
+    """Check the names of a lane. Cached: thousands of jobs share few lanes."""
     check_name("task", task, required=True)
     check_name("queue", queue, required=True)
     check_name("role", role, required=False)
@@ -299,22 +307,22 @@ def _check_lane(task: str, queue: str, role: str) -> None:
 
 def check_name(field: str, name: str, *, required: bool) -> None:
     if required and not name:
-        raise InvalidInput("it must not be empty", field=field)
+        raise InvalidInput("must not be empty", field=field)
     if len(name) > NAME_LIMIT:
-        raise InvalidInput(f"{len(name)} characters are too long; use at most {NAME_LIMIT}", field=field)
+        raise InvalidInput(f"must be at most {NAME_LIMIT} characters, got {len(name)}", field=field)
     _storable(field, name)
 
 
 def check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidInput(f"{reprlib.repr(value)} does not fit; use a whole number, {low} to {high}", field=field)
+        raise InvalidInput(f"must be an integer from {low} to {high}, got {reprlib.repr(value)}", field=field)
 
 
 def _storable(field: str, text: str) -> bytes:
-    """The text as UTF-8; PostgreSQL stores neither NUL nor half of a surrogate pair."""
+    """Return the text as UTF-8; PostgreSQL stores neither NUL nor half of a surrogate pair."""
     if "\x00" in text:
-        raise InvalidInput("it must not contain a NUL character", field=field)
+        raise InvalidInput("must not contain a NUL character", field=field)
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput("it contains half of a surrogate pair, which is not a character", field=field) from error
+        raise InvalidInput("must not contain half of a surrogate pair", field=field) from error

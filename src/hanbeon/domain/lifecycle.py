@@ -1,6 +1,6 @@
-"""The state machine: one row per reason a job moves, and nothing about states anywhere else.
+"""The state machine: one row per reason for which a job moves, and the only definition of states.
 
-Stores, events, audits, docs and CHECK constraints all take their words from here.
+Stores, events, audits, docs and CHECK constraints all derive their names from here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class State(enum.StrEnum):
-    """Where a job is."""
+    """The state of a job."""
 
     PENDING = "pending"
     READY = "ready"
@@ -25,7 +25,7 @@ TERMINAL = frozenset(State) - UNFINISHED
 
 
 class AttemptStatus(enum.StrEnum):
-    """How a try of a job stands. The running one is the job row itself; the others are written once, at the end."""
+    """The status of an attempt. The running one is the job row itself; the others are written once, at the end."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -37,7 +37,7 @@ class AttemptStatus(enum.StrEnum):
 
 
 class Reason(enum.StrEnum):
-    """Why a job moves: the verb in function, statement, event, metric and doc."""
+    """The reason of a move: the verb in function, statement, event, metric and doc."""
 
     ENQUEUED = "enqueued"
     SCHEDULED = "scheduled"
@@ -59,7 +59,7 @@ class Reason(enum.StrEnum):
 
 
 class Move(NamedTuple):
-    """From which states a reason leads where. No source: the job is new. No target: it stays where it is."""
+    """The source states and the target of a reason. No source: the job is new. No target: the state does not change."""
 
     sources: frozenset[State]
     target: State | None
@@ -81,18 +81,18 @@ LIFECYCLE: dict[Reason, Move] = {
     Reason.RELEASED: _move("running", State.READY, "handed back by an instance that shuts down; burns no retry"),
     Reason.POSTPONED: _move("running", State.PENDING, "put off by the task itself; burns no retry"),
     Reason.OVERDUE: _move("running", None, "its deadline passed; the work is being stopped"),
-    Reason.STOP_REQUESTED: _move("running", None, "somebody cancelled it; the work is being stopped"),
+    Reason.STOP_REQUESTED: _move("running", None, "cancelled by a user; the work is being stopped"),
     Reason.STOPPED: _move("running", State.CANCELLED, "the cancelled work has stopped"),
     Reason.CANCELLED: _move("pending ready", State.CANCELLED, "cancelled before it ran"),
     Reason.REPLACED: _move("pending ready", State.CANCELLED, "another job with its unique key took its place"),
-    Reason.DEPENDENCY_FAILED: _move("pending", State.FAILED, "a dependency failed and it was told to fail with it"),
-    Reason.REQUEUED: _move("failed cancelled", State.PENDING, "somebody asked for it to be tried again"),
+    Reason.DEPENDENCY_FAILED: _move("pending", State.FAILED, "a dependency failed and its policy is to fail with it"),
+    Reason.REQUEUED: _move("failed cancelled", State.PENDING, "retried by a user"),
     Reason.REPRIORITISED: _move("pending ready running", None, "its priority or urgency changed"),
 }
 
 
 def is_legal(reason: Reason, before: State | None, after: State) -> bool:
-    """Whether `reason` may take a job from `before` (None: not there yet) to `after`."""
+    """True if `reason` may take a job from `before` (None: not created yet) to `after`."""
     move = LIFECYCLE[reason]
     if before is None:
         return not move.sources and after == move.target
@@ -100,5 +100,5 @@ def is_legal(reason: Reason, before: State | None, after: State) -> bool:
 
 
 def sources_of(reason: Reason) -> tuple[str, ...]:
-    """The states a reason may start from, in the order of the table, for messages and statements."""
+    """Return the source states of a reason in declaration order, for messages and statements."""
     return tuple(state.value for state in State if state in LIFECYCLE[reason].sources)

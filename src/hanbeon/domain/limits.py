@@ -1,4 +1,4 @@
-"""Who may start now: order within a queue, limits per queue, role and key, and turns between queues."""
+"""Admission of ready jobs: order within a queue, limits per queue, role and key, and round-robin between queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 2**31 - 1
 
 
 class QueueLimits(msgspec.Struct, frozen=True):
-    """What a queue allows at once; 0 means no limit."""
+    """The concurrency limits of a queue; 0 means no limit."""
 
     max_concurrent: int = NO_LIMIT
     max_per_key: int = NO_LIMIT
@@ -36,13 +36,13 @@ class QueueLimits(msgspec.Struct, frozen=True):
 
 
 def check_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
-    """Limits as somebody wrote them, by the names of `QueueLimits`; the first that does not fit is refused."""
+    """Validate limits given by the field names of `QueueLimits`; raises for the first invalid one."""
     for field, limit in limits.items():
         if field in ("max_concurrent", "max_per_key"):
             check_whole(field, limit, NO_LIMIT, _MOST)
             continue
         if not isinstance(limit, Mapping):
-            raise InvalidInput(f"{reprlib.repr(limit)} does not fit; use a dict of numbers by name", field=field)
+            raise InvalidInput(f"must be a mapping of names to integers, got {reprlib.repr(limit)}", field=field)
         for name, number in limit.items():
             check_name(field, name, required=True)
             check_whole(f"{field}.{name}", number, NO_LIMIT, _MOST)
@@ -50,7 +50,7 @@ def check_limits(limits: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Usage:
-    """How many run now in a queue, per role and per key; counts up as jobs are admitted."""
+    """The number of running jobs of a queue, per role and per key; grows as jobs are admitted."""
 
     def __init__(self) -> None:
         self.total = 0
@@ -63,7 +63,7 @@ class Usage:
         self.keys[key] += count
 
     def room(self, limits: QueueLimits, role: str, key: str) -> bool:
-        """Whether one more job with this role and key fits."""
+        """True if the limits leave room for one more job with this role and key."""
         return (
             _fits(self.total, limits.max_concurrent)
             and _fits(self.roles[role], limits.for_role(role))
@@ -72,7 +72,7 @@ class Usage:
 
 
 class Candidate(NamedTuple):
-    """A ready job at the head of its lane. `more`: it is the last one looked at, and others may stand behind it."""
+    """A ready job at the head of its lane. `more`: it is the last one that was read, and others may follow it."""
 
     seq: int
     queue_id: int
@@ -83,7 +83,7 @@ class Candidate(NamedTuple):
 
     @property
     def order(self) -> tuple[int, int]:
-        """The lower rank first (urgent before all others, then by priority), then the older."""
+        """Lower rank first (urgent before all others, then by priority), then older first."""
         return self.rank, self.seq
 
 
@@ -94,10 +94,10 @@ def admit(
     turns: Sequence[int],
     want: int,
 ) -> list[int]:
-    """At most `want` jobs to start: each queue in its own order, the queues of `turns` one job at a time in turn.
+    """Select at most `want` jobs to start: each queue in its own order, the queues of `turns` round-robin.
 
-    `usage` is counted up, so that what is admitted here takes room from what follows. A queue's turn ends where the
-    next in its order might be a job that nobody has looked at.
+    `usage` grows with each admitted job, which takes room from those that follow. A queue's turns end where the next
+    job in its order may be one that was not read.
     """
     lines: dict[int, deque[Candidate]] = {queue: deque() for queue in turns}
     for candidate in sorted(candidates, key=lambda c: c.order):
@@ -116,7 +116,7 @@ def admit(
 
 
 def _next_fitting(line: deque[Candidate], limits: QueueLimits, usage: Usage | None) -> Candidate | None:
-    """The first in line that fits; those passed over do not fit for the rest of this claim either."""
+    """Return the first job that the limits admit; those skipped stay inadmissible for the rest of this claim."""
     while line:
         candidate = line.popleft()
         if usage is None:

@@ -1,4 +1,4 @@
-"""What attempts print, as it is kept and as it is read back."""
+"""The log of a job: the output of its attempts, as stored and as read back."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PAGE_LINES = 10_000
 
 
 class LogStream(enum.StrEnum):
-    """Who said it."""
+    """The source of a log line."""
 
     STDOUT = "stdout"
     STDERR = "stderr"
     TASK = "task"
-    """What a task says with `ctx.log`."""
+    """Written by a task with `ctx.log`."""
     ENGINE = "engine"
-    """What the engine adds about the work."""
+    """Added by the engine."""
 
 
 class LogLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,11 +37,11 @@ class LogLine(msgspec.Struct, frozen=True, kw_only=True):
     stream: LogStream
     text: str
     unended: bool = False
-    """No line end followed: a piece of a line too long to be kept as one, or the last words of its stream."""
+    """No line end followed: a piece of a line too long to be stored as one, or the last output of its stream."""
 
 
 class LogCut(msgspec.Struct, frozen=True, kw_only=True):
-    """Lines that are not kept: `lines` of them, from number `line` on."""
+    """A gap: `lines` lines from number `line` on were not kept."""
 
     attempt: int
     line: int
@@ -52,7 +52,7 @@ LogEntry = LogLine | LogCut
 
 
 class LogPlace(NamedTuple):
-    """Where a reader stands: behind this line of this attempt."""
+    """A reader's position: after this line of this attempt."""
 
     attempt: int = 0
     line: int = 0
@@ -61,9 +61,7 @@ class LogPlace(NamedTuple):
     def parse(cls, text: Any) -> LogPlace:
         found = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise InvalidInput(
-                f"{reprlib.repr(text)} is no place in a log; pass on the `after` of a page", field="after"
-            )
+            raise InvalidInput(f"must be the `after` of a previous page, got {reprlib.repr(text)}", field="after")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
@@ -72,9 +70,9 @@ class LogPlace(NamedTuple):
 
 def check_log_range(attempt: Any, limit: Any) -> None:
     if attempt is not None and not _is_whole(attempt, _LAST_ATTEMPT):
-        raise InvalidInput(f"{reprlib.repr(attempt)} is no attempt; they are numbered from 1", field="attempt")
+        raise InvalidInput(f"must be an attempt number, which start at 1, got {reprlib.repr(attempt)}", field="attempt")
     if not _is_whole(limit, PAGE_LINES):
-        raise InvalidInput(f"{reprlib.repr(limit)} does not fit; use a whole number, 1 to {PAGE_LINES}", field="limit")
+        raise InvalidInput(f"must be an integer from 1 to {PAGE_LINES}, got {reprlib.repr(limit)}", field="limit")
 
 
 def _is_whole(value: Any, high: int) -> bool:
@@ -82,7 +80,7 @@ def _is_whole(value: Any, high: int) -> bool:
 
 
 class LogPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a log. Go on with its `after`, at once if there is `more`, or later, when more was printed."""
+    """A page of a log. Continue with its `after`: immediately if there is `more`, or later for new output."""
 
     entries: tuple[LogEntry, ...]
     after: str
@@ -90,9 +88,9 @@ class LogPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LogChunk(msgspec.Struct, frozen=True):
-    """A row of the log: whole lines in the order of their arrival, as JSON blocks [at, stream, text].
+    """A row of the log: whole lines in order of arrival, as JSON blocks [at, stream, text].
 
-    The text of a block ends with a line end, or else it is one line without one.
+    The text of a block ends with a line end, or is a single line without one.
     """
 
     attempt: int
@@ -105,9 +103,9 @@ _blocks = msgspec.json.Decoder(list[tuple[int, LogStream, str]])
 
 
 def read_page(chunks: Sequence[LogChunk], place: LogPlace, limit: int) -> tuple[list[LogEntry], LogPlace, bool]:
-    """Up to `limit` lines behind `place`, where that ends, and whether there are more in these chunks.
+    """Return up to `limit` lines after `place`, the new position, and True if these chunks have more.
 
-    What was cut shows as a gap between the numbers, also where it was cut only after the reader had come there.
+    Cut lines appear as a gap in the numbers, even if they were cut after the reader had passed them.
     """
     entries: list[LogEntry] = []
     found = 0
@@ -133,6 +131,6 @@ def _lines(chunk: LogChunk, after: int) -> Iterator[LogLine]:
         lines = [text] if unended else text.split("\n")[:-1]
         for place, line in enumerate(lines, number):
             if place > after:
-                said = line.removesuffix("\r")
-                yield LogLine(attempt=chunk.attempt, line=place, at=at, stream=stream, text=said, unended=unended)
+                line = line.removesuffix("\r")
+                yield LogLine(attempt=chunk.attempt, line=place, at=at, stream=stream, text=line, unended=unended)
         number += len(lines)

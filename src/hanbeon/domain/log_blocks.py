@@ -1,4 +1,4 @@
-"""The parts that a log is made of, from the bytes that were printed to the rows that are written."""
+"""The parts of a log, from printed bytes to database rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 
 from hanbeon.domain.log import LogStream
 
-_AT_ONCE_US = 1_000  # What one stream prints within a millisecond is one block.
+_MERGE_WITHIN_US = 1_000  # Output of one stream within a millisecond is one block.
 _FRAME = len('[1700000000000000,"task",""]')
-_CONTINUES = 0b10  # How the bytes of a UTF-8 character begin, but for its first.
+_CONTINUES = 0b10  # The leading bits of a UTF-8 continuation byte.
 
 
 class NewChunk(NamedTuple):
-    """A row to be written, in place of the one with this number if there is one."""
+    """A row to write; it replaces the row with the same number, if there is one."""
 
     n: int
     first_line: int
@@ -24,7 +24,7 @@ class NewChunk(NamedTuple):
 
 
 class RawQueue:
-    """What came, in order. What belongs together is one."""
+    """Unwritten output in order, with adjacent output merged."""
 
     __slots__ = ("_piece", "_raws", "_size")
 
@@ -36,7 +36,7 @@ class RawQueue:
         return bool(self._raws)
 
     def put(self, raw: Raw, room: int | None = None) -> bool:
-        """Append it; False if there is no room for it."""
+        """Append the output; False if there is no room for it."""
         last = self._raws[-1] if self._raws and self._raws[-1].takes(raw, self._piece) else None
         size = raw.size if last is None else raw.size - _FRAME
         if room is not None and self._size + size > room:
@@ -49,7 +49,7 @@ class RawQueue:
         return True
 
     def shrink(self, room: int) -> None:
-        """Drop the oldest until the rest fits."""
+        """Drop the oldest output until the rest fits."""
         while self._size > room:
             self._size -= self._raws.popleft().size
 
@@ -60,7 +60,7 @@ class RawQueue:
 
 
 class Raw:
-    """Whole lines of one stream, or one without an end, as they came."""
+    """Whole lines of one stream, or one line without a line end, as they were printed."""
 
     __slots__ = ("at", "line", "lines", "parts", "size", "stream")
 
@@ -70,10 +70,10 @@ class Raw:
         self.size = len(data) + _FRAME
 
     def takes(self, other: Raw, piece: int) -> bool:
-        """Whether what follows directly is of the same kind and time, and short enough to be one with this."""
+        """True if `other`, which follows directly, can be merged: same stream, close in time, and short enough."""
         return (
             other.stream is self.stream
-            and other.at - self.at < _AT_ONCE_US
+            and other.at - self.at < _MERGE_WITHIN_US
             and self.size + other.size <= piece
             and self.parts[-1].endswith(b"\n")
             and other.parts[0].endswith(b"\n")
@@ -97,7 +97,7 @@ class Block(NamedTuple):
 
     @property
     def size(self) -> int:
-        """What it adds to a body, brackets and commas included."""
+        """The bytes that it adds to a body, brackets and commas included."""
         return len(self.data) + 2
 
 
@@ -117,7 +117,7 @@ class Chunk:
         self.size += block.size
 
     def forget(self) -> None:
-        """The database has it, and it will not be written again: only its size counts."""
+        """Drop the content once it is stored and will not be written again; only its size still counts."""
         self._blocks.clear()
 
     def row(self) -> NewChunk:
@@ -126,7 +126,7 @@ class Chunk:
 
 
 def between_characters(data: bytes, end: int) -> int:
-    """The last place up to `end` that does not split a character."""
+    """Return the last position up to `end` that does not split a character."""
     for place in range(end, end - 4, -1):
         if data[place] >> 6 != _CONTINUES:
             return place

@@ -1,8 +1,8 @@
-"""What an attempt has printed and the database does not have yet: the beginning and the end of it, never more.
+"""The output of an attempt that is not stored yet: its beginning and its end, within a fixed limit.
 
-The first half of the limit keeps the first lines for good. The second half is a window over the latest lines, which
-rolls on; what falls out of it is deleted. A flood costs a search for line ends and an append for each piece of it: text
-is made of the bytes only when they are written, and most never are.
+The first half of the limit keeps the first lines permanently. The second half is a rolling window over the latest
+lines; lines that leave the window are deleted. A flood costs a search for line ends and an append per piece: bytes are
+decoded only when they are written, and most never are.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_blocks import Block, Chunk, NewChunk, Raw, RawQueue, between_characters
 
 PIECE = 8_192
-"""A line that is longer comes in pieces of about this many bytes, each a line of its own."""
+"""A longer line is split into pieces of about this many bytes, each a line of its own."""
 CHUNK = 65_536
-_FULL = 4_096  # A chunk that is shorter is written again with the next lines, so that there are few of them.
+_FULL = 4_096  # A shorter chunk is rewritten with the next lines, which keeps the number of chunks low.
 
 
 class LogOffer(NamedTuple):
-    """What to write next, and the range of numbers, up to but not including the second, to be deleted with it."""
+    """The chunks to write next, and the half-open range of chunk numbers to delete with them."""
 
     chunks: tuple[NewChunk, ...]
     gone: tuple[int, int] | None
 
 
 class LogBuffer:
-    """Takes bytes and offers rows. Not for two threads at once; it knows no clock, so the time comes with the bytes."""
+    """Takes bytes and offers rows. Not thread-safe; it has no clock, so the caller passes the time with the bytes."""
 
     def __init__(self, limit: int) -> None:
-        """`limit`: the most that all bodies of an attempt may take in the database, in bytes."""
+        """`limit`: the maximum total size of an attempt's bodies in the database, in bytes."""
         self._piece = max(64, min(PIECE, limit // 16))
         self._chunk = min(CHUNK, limit // 16)
         self._unended: dict[LogStream, bytes] = {}
@@ -47,26 +47,26 @@ class LogBuffer:
 
     @property
     def has_more(self) -> bool:
-        """Whether there is something to write besides what is offered."""
+        """True if there is output to write beyond the current offer."""
         return bool(self._head) or bool(self._tail)
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to write."""
+        """True if there is output to write."""
         return self._offered is not None or self.has_more
 
     @property
     def is_clean(self) -> bool:
-        """Whether the database has all of it, unfinished lines too."""
+        """True if the database has all output, unfinished lines included."""
         return not self.has_news and not any(self._unended.values())
 
     @property
     def is_flooded(self) -> bool:
-        """Whether lines are being cut, or soon will be."""
+        """True if lines are being cut, or soon will be."""
         return not self._is_head_open
 
     def add(self, stream: LogStream, data: bytes, at: int) -> None:
-        """Take what was printed. The last line goes on with the next bytes of the stream unless it has ended."""
+        """Take printed bytes. An unfinished last line continues with the next bytes of its stream."""
         for start in range(0, len(data), self._piece):
             part = data[start : start + self._piece]
             unended = self._unended.get(stream, b"")
@@ -84,34 +84,30 @@ class LogBuffer:
             self._unended[stream] = unended
 
     def finish(self, at: int) -> None:
-        """Nothing more will come: lines without an end are lines now."""
+        """Mark the end of the output: unfinished lines become lines."""
         for stream, unended in self._unended.items():
             if unended:
                 self._append(stream, unended, 1, at)
         self._unended.clear()
 
     def offer(self) -> LogOffer | None:
-        """What to write. The same again until it is said to be `taken`: a write whose answer was lost is repeated."""
+        """Return the next offer. It is unchanged until `taken` is called: a write whose answer was lost is repeated."""
         if self._offered is None and self.has_more:
             self._offered = self._make_offer()
         return self._offered
 
     def taken(self) -> None:
-        """The database has what was offered."""
+        """Confirm that the current offer is stored."""
         self._offered = None
-
-    # Taking
 
     def _append(self, stream: LogStream, data: bytes, lines: int, at: int) -> None:
         raw = Raw(self._next_line, lines, at, stream, data)
         self._next_line += lines
-        # The text will take at least as much as the bytes: what does not fit by them does not fit.
+        # The encoded text takes at least as much room as the bytes: raw bytes that exceed the room are rejected early.
         self._is_head_open = self._is_head_open and self._head.put(raw, self._head_room)
         if not self._is_head_open:
             self._tail.put(raw)
             self._tail.shrink(self._tail_room)
-
-    # Offering
 
     def _make_offer(self) -> LogOffer:
         chunks: list[Chunk] = []
@@ -127,9 +123,9 @@ class LogBuffer:
         gone = None
         if not self._is_head_open:
             if not self._kept:
-                self._close()  # What is to be kept for good and what is not share no row.
+                self._close()  # Permanent lines and lines of the window never share a row.
             blocks = self._latest(late)
-            # So much came since the last time that the window has left all behind that it had.
+            # More output than the window holds has arrived since the last offer, so all its chunks are stale.
             left = bool(self._kept and blocks) and self._kept[-1].next_line != blocks[0].line
             stale = len(self._kept) if left else 0
             for block in blocks:
@@ -145,7 +141,7 @@ class LogBuffer:
         return offer
 
     def _latest(self, late: list[Raw]) -> list[Block]:
-        """As much of the end as the window holds."""
+        """Return the end of the output, as much as the window holds."""
         room, blocks = self._tail_room, []
         for raw in reversed([*late, *self._tail.take()]):
             block = raw.encoded()
@@ -157,12 +153,12 @@ class LogBuffer:
         return blocks
 
     def _place(self, block: Block, chunks: list[Chunk]) -> bool:
-        """Put a block into the open chunk, or into a new one; whether it is new."""
+        """Put a block into the open chunk, or into a new one; return True if the chunk is new."""
         chunk = self._open
         if chunk is not None and chunk.next_line == block.line and chunk.size + block.size <= self._chunk:
             chunk.add(block)
             if not chunks:
-                chunks.append(chunk)  # It is there already, and is written again.
+                chunks.append(chunk)  # It is stored already, and is rewritten.
             return False
         self._close()
         self._open = chunk = Chunk(self._next_n, block)
@@ -171,9 +167,9 @@ class LogBuffer:
         return True
 
     def _roll(self, chunks: list[Chunk], stale: int) -> tuple[int, int] | None:
-        """Let go of the first `stale` chunks of the window and of what is too much for it; the range of their numbers.
+        """Drop the first `stale` chunks and those that exceed the window; return the range of their numbers.
 
-        Of those that are there already, and of those that need not be written.
+        Chunks that are not written yet are removed from `chunks`; the others are to be deleted from the database.
         """
         size = sum(chunk.size for chunk in self._kept)
         first = self._kept[0].n if self._kept else 0

@@ -1,17 +1,18 @@
-"""The queue of an office, which carries its id in its name."""
+"""The queue of an office, whose name contains the office's id."""
 
 from __future__ import annotations
 
-from hanbeon.domain.job import is_id
+from hanbeon.domain.reserved_queues import ReservedPrefix, reserve
 
-_QUEUE = "office:"
+_QUEUE = reserve(
+    ReservedPrefix("office", "an office", "create jobs through the office, or use another queue", indexed=True)
+)
 
 
 def queue_of_office(office_id: str) -> str:
-    return f"{_QUEUE}{office_id}"
+    return _QUEUE.queue(office_id)
 
 
 def office_of_queue(queue: str) -> str | None:
-    """The office whose queue this is, if it is one."""
-    office_id = queue.removeprefix(_QUEUE)
-    return office_id if office_id != queue and is_id(office_id) else None
+    """Return the id of the office that owns this queue, or None."""
+    return _QUEUE.owner_id(queue)

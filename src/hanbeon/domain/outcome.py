@@ -1,4 +1,4 @@
-"""How an attempt ended, and what that makes of its job: `decide` is the only place that knows."""
+"""Outcomes of attempts, and the only place that decides their effect on the job: `decide`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Returned(msgspec.Struct, frozen=True, tag=True, gc=False):
 
 
 class Raised(msgspec.Struct, frozen=True, tag=True):
-    """The body failed. If it is tried again, then `retry_after_us` later at the earliest, an hour at the most."""
+    """The body failed. A retry waits at least `retry_after_us`, which is capped at an hour."""
 
     message: str
     failure_type: str = FailureType.ERROR
@@ -36,7 +36,7 @@ class TimedOut(msgspec.Struct, frozen=True, tag=True):
 
 
 class Lost(msgspec.Struct, frozen=True, tag=True):
-    """The lease expired: nobody knows how the work ended."""
+    """The lease expired: it is unknown how the work ended."""
 
 
 class HandedBack(msgspec.Struct, frozen=True, tag=True):
@@ -44,7 +44,7 @@ class HandedBack(msgspec.Struct, frozen=True, tag=True):
 
 
 class PutOff(msgspec.Struct, frozen=True, tag=True):
-    """The task asked to be run again later."""
+    """The task requested to be run again later."""
 
     delay_us: int
     message: str = ""
@@ -54,7 +54,7 @@ Outcome = Returned | Raised | TimedOut | Lost | HandedBack | PutOff
 
 
 class Held(NamedTuple):
-    """What a decision needs to know of a running job."""
+    """The fields of a running job that a decision needs."""
 
     retry_count: int
     policy: RetryPolicy
@@ -62,7 +62,7 @@ class Held(NamedTuple):
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
-    """The end of an attempt: where its job goes and what is written down."""
+    """The end of an attempt: the move of its job and the fields to write."""
 
     reason: Reason
     attempt: AttemptStatus
@@ -80,7 +80,7 @@ class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
 
 
 def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd:
-    """What becomes of a running job. A requested cancel wins over every outcome: a later result is ignored."""
+    """Decide the move of a running job. A requested cancel wins over every outcome: a later result is ignored."""
     if job.stop_requested:
         return AttemptEnd(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
     match outcome:
@@ -90,7 +90,7 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd
             failed = _failed(job, AttemptStatus.FAILED, failure_type, message, permanent, random_share)
             return _not_before(failed, retry_after_us)
         case TimedOut(unseen):
-            # Nobody saw the work stop: for a job that must run at most once that is as bad as a lost one.
+            # The end of the work was not observed: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
             return _failed(job, AttemptStatus.TIMEOUT, FailureType.TIMEOUT, TIMEOUT_MESSAGE, final, random_share)
         case Lost():
@@ -126,7 +126,7 @@ def _failed(
 
 
 def _not_before(failed: AttemptEnd, wait_us: int) -> AttemptEnd:
-    """Who was asked knows better when to ask again; but nobody may put a job off for ever."""
+    """Honour the delay that the remote side requested, capped so that it cannot postpone a job forever."""
     wait_us = min(wait_us, MAX_DELAY_US)
     if failed.delay_us is None or failed.delay_us >= wait_us:
         return failed
@@ -134,5 +134,5 @@ def _not_before(failed: AttemptEnd, wait_us: int) -> AttemptEnd:
 
 
 def _storable(text: str) -> str:
-    """What a task said, without what PostgreSQL cannot store: one odd message must not hold a batch of results up."""
+    """Replace what PostgreSQL cannot store in a task's message: one odd message must not block a batch of results."""
     return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

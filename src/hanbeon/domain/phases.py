@@ -1,4 +1,4 @@
-"""Where a job is, as surfaces tell it: its state, and of what runs whether its time is over."""
+"""Phases: the states of a job as surfaces show them, with running jobs split by whether they are overdue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ V = TypeVar("V")
 
 
 class Phase(enum.StrEnum):
-    """A state, or `overdue`: running past its deadline, and being stopped."""
+    """A state, or `overdue`: running past its deadline and being stopped."""
 
     PENDING = "pending"
     READY = "ready"
@@ -25,10 +25,10 @@ class Phase(enum.StrEnum):
 
 
 def total(kind: type[K], table: Mapping[K, V]) -> Mapping[K, V]:
-    """The table, if it has a word for every member: whoever forgot a new one cannot even be imported."""
+    """Return the table if it covers every member; a surface that lacks a new member fails at import."""
     missing = [member.name for member in kind if member not in table]
     if missing:
-        raise TypeError(f"no word for {', '.join(missing)} of {kind.__name__}; add one to the table")
+        raise TypeError(f"no entry for {', '.join(missing)} of {kind.__name__}; add one to the table")
     return table
 
 
@@ -40,14 +40,14 @@ STATES: Mapping[Phase, State] = total(
 
 
 def phase_of(state: State, deadline_at: int | None, now: int) -> Phase:
-    """The phase of a job at an instant."""
+    """Return the phase of a job at an instant."""
     if state is State.RUNNING and deadline_at is not None and deadline_at <= now:
         return Phase.OVERDUE
     return PHASES[state]
 
 
 class Selection(NamedTuple):
-    """Phases as the store is asked for them: states, and of what runs only what is overdue, or is not (None: both)."""
+    """Phases as a store filter: states, and for running jobs only the overdue ones, only the others, or both (None)."""
 
     states: tuple[State, ...]
     overdue: bool | None

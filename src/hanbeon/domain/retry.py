@@ -1,4 +1,4 @@
-"""Whether and when a failed attempt is followed by another."""
+"""Retry policies: if and when a failed attempt is followed by another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Backoff(enum.StrEnum):
 
 
 class OnLost(enum.StrEnum):
-    """What an attempt whose instance vanished means: run again (at least once) or fail (at most once)."""
+    """Handling of an attempt whose instance vanished: run again (at least once) or fail (at most once)."""
 
     RETRY = "retry"
     FAIL = "fail"
@@ -46,7 +46,7 @@ NEVER_RETRIED = frozenset(
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How often and how soon a job is tried again. Kept with the job, so that any instance can apply it."""
+    """How often and how soon a job is retried. Stored with the job, so that any instance can apply it."""
 
     max_retries: int = 3
     backoff: Backoff = Backoff.EXPONENTIAL
@@ -55,9 +55,9 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
     on_lost: OnLost = OnLost.RETRY
 
     def delay_us(self, retry_count: int, random_share: float = 0.0) -> int:
-        """The wait before the next attempt: base·2ⁿ or base·(n+1), n = retries so far, at most an hour.
+        """Return the wait before the next attempt: base·2ⁿ or base·(n+1), n = retries so far, at most an hour.
 
-        `random_share` (0 ≤ r < 1) is drawn by the caller; it lengthens the wait by up to `jitter` of itself.
+        `random_share` (0 ≤ r < 1) is drawn by the caller; it lengthens the wait by up to the share `jitter`.
         """
         if self.backoff is Backoff.EXPONENTIAL:
             delay = self.base_us << min(retry_count, 40)
@@ -67,7 +67,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
         return min(MAX_DELAY_US, delay + round(delay * self.jitter * random_share))
 
     def allows(self, failure_type: str, retry_count: int, *, permanent: bool) -> bool:
-        """Whether another attempt follows one that failed this way."""
+        """True if another attempt follows one that failed this way."""
         if permanent or failure_type in NEVER_RETRIED or retry_count >= self.max_retries:
             return False
         return not (failure_type == FailureType.LOST and self.on_lost is OnLost.FAIL)

@@ -1,4 +1,4 @@
-"""What a queue looks like to whoever looks after it, from its stock and its flow."""
+"""Queue statistics for operators, computed from a queue's stock and flow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MICROS = 1_000_000
 
 
 class Spans(msgspec.Struct, frozen=True, kw_only=True):
-    """How long things took, in seconds: at most a 32nd part off, `max` at most a 16th too long."""
+    """A distribution of durations in seconds: off by at most 1/32, `max` at most 1/16 too long."""
 
     count: int
     mean: float
@@ -27,9 +27,9 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
 class QueueStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """A queue now (`states`, `oldest_ready`, `mean_run`), and what went through it in the last `seconds`.
 
-    `seconds` is the window asked for, extended to the five minutes in which it begins. `throughput` is jobs that
+    `seconds` is the requested window, extended to the start of its first five-minute slot. `throughput` is jobs that
     succeeded per second. `wait` is from when a job could run to its claim, `run` from the claim to the end of the
-    attempt, whatever end that was; None if there was none. `mean_run` is of all succeeded jobs there are.
+    attempt, successful or not; None if there was none. `mean_run` covers all succeeded jobs that are still stored.
     """
 
     states: dict[State, int]
@@ -49,12 +49,12 @@ class QueueStatistics(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def all_states(stock: Stock) -> dict[State, int]:
-    """How many jobs are in each state, zeros included."""
+    """Return the number of jobs in each state, zeros included."""
     return {state: stock.count(state) for state in State}
 
 
 def summarise(stock: Stock, flow: Flow, *, oldest_ready_us: int | None, span_us: int) -> QueueStatistics:
-    """The statistics of a queue through which `flow` went in `span_us`."""
+    """Compute the statistics of a queue whose `flow` covers `span_us`."""
     seconds = span_us / _MICROS
     succeeded = stock.count(State.SUCCEEDED)
     counts = {count.value: flow.counts.get(count, 0) for count in Count}

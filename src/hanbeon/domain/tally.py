@@ -1,4 +1,4 @@
-"""What the events of one transaction change in the numbers of each queue. Sums of these are the statistics."""
+"""Deltas: the changes that the events of one transaction make to the numbers of each queue. Summed, the statistics."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hanbeon.domain.histogram import Histogram
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 
 SLOT_US = 5 * 60 * 1_000_000
-"""How finely the flow of a queue is kept: five minutes."""
+"""The resolution of a queue's flow: five minutes."""
 
 K = TypeVar("K")
 
 
 class Count(enum.StrEnum):
-    """What is counted in a stretch of time."""
+    """The counters of a queue's flow."""
 
     ENQUEUED = "enqueued"
     STARTED = "started"
@@ -48,7 +48,7 @@ _MAY_TIME_OUT = (Reason.RETRIED.value, Reason.FAILED.value)
 
 
 class Flow(msgspec.Struct, omit_defaults=True):
-    """What went through a queue in a stretch of time. Waits and runs are histograms of microseconds."""
+    """The jobs that went through a queue in a time window. Waits and runs are histograms of microseconds."""
 
     counts: dict[Count, int] = msgspec.field(default_factory=dict)
     waits: Histogram = msgspec.field(default_factory=dict)
@@ -61,7 +61,7 @@ class Flow(msgspec.Struct, omit_defaults=True):
 
 
 class Stock(msgspec.Struct, omit_defaults=True):
-    """How many jobs are in each state, or by how many that changes; `ran` is how long all succeeded ones ran, in µs."""
+    """The number of jobs in each state, or the change of it; `ran` is the total run time of succeeded jobs in µs."""
 
     states: dict[State, int] = msgspec.field(default_factory=dict)
     ran: int = 0
@@ -75,17 +75,16 @@ class Stock(msgspec.Struct, omit_defaults=True):
 
 
 class Delta(msgspec.Struct, omit_defaults=True):
-    """What a transaction changes in one queue."""
+    """The changes of a transaction to one queue."""
 
     stock: Stock = msgspec.field(default_factory=Stock)
     flow: Flow = msgspec.field(default_factory=Flow)
 
 
 def tally(events: Iterable[Event]) -> dict[str, Delta]:
-    """The changes by queue. Every queue that is told of is there, also where nothing changed.
+    """Return the changes by queue. Every queue that has an event is included, even where nothing changed.
 
-    Every batch of events goes through here, on the way of every job: events are grouped once, and whatever is done
-    after that is done for a group.
+    This is on the hot path of every job: events are grouped once, and all further work is done per group.
     """
     groups: defaultdict[tuple[str, str, State | None, State | None], list[Event]] = defaultdict(list)
     for event in events:
@@ -107,7 +106,7 @@ def tally(events: Iterable[Event]) -> dict[str, Delta]:
         if counted is not None:
             delta.flow.counts[counted] = delta.flow.counts.get(counted, 0) + len(group)
     for delta in deltas.values():
-        # Taken and given back in one transaction, as a job that is promoted as soon as it is retried.
+        # Changes that cancel out within one transaction, as for a job that is promoted as soon as it is retried.
         delta.stock.states = {state: change for state, change in delta.stock.states.items() if change}
     return deltas
 

@@ -1,24 +1,24 @@
-"""What instances count of their work: the names of numbers that only grow, in one place for writers and readers."""
+"""Names of the counters that instances keep of their work, in one place for writers and readers."""
 
 from __future__ import annotations
 
 import enum
 
-_BETWEEN = "/"
+_SEPARATOR = "/"
 
 
 class Total(enum.StrEnum):
-    """What is counted. Behind it come the labels of a number, like `fires/skipped/overlap`."""
+    """A kind of counter. Its labels follow the name, as in `fires/skipped/overlap`."""
 
     FIRES = "fires"
-    """By outcome and reason; a line of the history that stands for more counts as so many."""
+    """By outcome and reason; a history line that stands for several fires counts as that many."""
     RECOVERED = "recovered"
-    """Attempts whose lease had expired, by the state that their job came to."""
+    """Attempts whose lease had expired, by the resulting state of their job."""
     PRUNED = "pruned"
-    """Rows that retention took, by what they were."""
+    """Rows deleted by retention, by kind."""
 
     def of(self, *labels: str) -> str:
-        return _BETWEEN.join((self.value, *labels))
+        return _SEPARATOR.join((self.value, *labels))
 
 
 LABELS: dict[Total, tuple[str, ...]] = {
@@ -29,7 +29,7 @@ LABELS: dict[Total, tuple[str, ...]] = {
 
 
 def labels_of(name: str) -> tuple[Total, tuple[str, ...]]:
-    """The reverse of `of`, with an empty text for each label that has no value."""
-    kind, *labels = name.split(_BETWEEN)
+    """The inverse of `Total.of`, with an empty string for each label that has no value."""
+    kind, *labels = name.split(_SEPARATOR)
     total = Total(kind)
     return total, (*labels, *("" for _ in LABELS[total][len(labels) :]))

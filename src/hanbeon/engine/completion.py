@@ -84,7 +84,7 @@ class CompletionBuffer:
     async def _flush(self, batch: list[_Waiting]) -> None:
         # Within the leases: a connection that died without a word would keep the slots for ever.
         async with asyncio.timeout(max(0.0, min(item.until for item in batch) - self._clock.monotonic())):
-            settled = await self._store.settle([item.report for item in batch])
+            settled = await self._store.complete([item.report for item in batch])
         answers = {(item.seq, item.fence): item for item in settled}
         for report, _, told in batch:
             told(answers.get((report.seq, report.fence)))

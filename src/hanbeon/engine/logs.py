@@ -154,7 +154,7 @@ class Logs:
             due = [log for log in self._waiting if log.due_at <= now]
             for log in due:
                 # Not through the transaction lent to it: that would show at its end only, which writes it anyway.
-                if self._store.is_in_the_way(log.attempt.lent):
+                if self._store.is_blocking(log.attempt.lent):
                     log.due_at = now + _BETWEEN_SECONDS
             await self._write([log for log in due if log.due_at <= now])
         return max(0.001, min((log.due_at - _now() for log in self._waiting), default=_ASLEEP_SECONDS))
@@ -162,7 +162,7 @@ class Logs:
     async def write_now(self, logs: Iterable[AttemptLog]) -> None:
         """Write these, due or not."""
         async with self._writing:
-            await self._write([log for log in logs if not self._store.is_in_the_way(log.attempt.lent)])
+            await self._write([log for log in logs if not self._store.is_blocking(log.attempt.lent)])
 
     async def write_rest(self, log: AttemptLog, lent: UserTransaction | None) -> None:
         """Write all that is left, before the attempt's end is told: after that it would be refused.
@@ -171,7 +171,7 @@ class Logs:
         then the rest of the log is given up, since the end matters more.
         """
         log.finish()
-        if lent is not None and self._store.is_in_the_way(lent):
+        if lent is not None and self._store.is_blocking(lent):
             return await self._write_lent(log, lent)
         give_up_at = self._ending.setdefault(log, _now() + self._patience)
         try:

@@ -135,9 +135,9 @@ class Runner:
         if attempt.lent is None and not attempt.children:
             return await self._completion.settle(report, attempt.lease_until)
         if attempt.lent is not None:
-            settled = await self._store.settle_lent(attempt.lent, report, attempt.children)
+            settled = await self._store.complete_lent(attempt.lent, report, attempt.children)
         else:
-            settled = await self._store.settle_with_children(report, attempt.children)
+            settled = await self._store.complete_with_children(report, attempt.children)
         if settled is None:
             # Stale, or cancelled meanwhile: rolled back. The plain path ends a cancelled job and refuses a stale one.
             if attempt.printed is not None:

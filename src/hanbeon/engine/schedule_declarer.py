@@ -46,7 +46,7 @@ class ScheduleDeclarer:
         there = {each.name: each for each in await self._store.read(declared_schedules)}
         for name, declaration in after.items():
             known = there.get(name)
-            if known is None or known.declared != declaration.said:
+            if known is None or known.declared != declaration.fields:
                 await self._declare(declaration)
         self._in_force = after
         gone = {name for name, each in there.items() if name is not None and each.deleted_at is None} - set(after)

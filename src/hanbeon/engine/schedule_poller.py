@@ -70,17 +70,15 @@ class SchedulePoller:
 
     async def _step(self, step: Callable[[Tx], Awaitable[Firing]]) -> int:
         fired = await self._store.write(step)
-        for name, number in fired.lanes:
-            self._store.book.note(name, number)
         self.fired += fired.fires
         tell_fires(fired, self.settings.zone)
         return fired.schedules
 
     async def _due(self, tx: Tx) -> Firing:
-        return await fires.fire_due(tx, self._store.book, _new_id, micros(self.settings.misfire_grace), _AT_ONCE)
+        return await fires.fire_due(tx, self._store.lanes, _new_id, micros(self.settings.misfire_grace), _AT_ONCE)
 
     async def _turns(self, tx: Tx) -> Firing:
-        fired = await fires.fire_waiting(tx, self._store.book, _new_id, _AT_ONCE, self._turn_after)
+        fired = await fires.fire_waiting(tx, self._store.lanes, _new_id, _AT_ONCE, self._turn_after)
         self._turn_after = fired.last_id
         return fired
 

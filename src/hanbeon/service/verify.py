@@ -16,7 +16,7 @@ from hanbeon.domain.audit.history import Bounds, History
 from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
-from hanbeon.service.verify_offices import OfficeIndexes
+from hanbeon.service.verify_queue_events import QueueEventIndexes
 from hanbeon.service.verify_schedules import verify_schedules
 from hanbeon.store.operations import audit, tallies
 from hanbeon.store.store import Store
@@ -66,7 +66,7 @@ async def verify(store: Store) -> VerifyReport:
 async def _audit(tx: Tx) -> VerifyReport:
     bounds = await audit.bounds(tx)
     history = History(bounds)
-    indexes = OfficeIndexes()
+    indexes = QueueEventIndexes()
     async for batches in audit.batches(tx):
         for batch in batches:
             history.follow(batch)

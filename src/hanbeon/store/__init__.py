@@ -1,1 +1,1 @@
-"""The only place that knows SQL: one port, one set of operations, two databases."""
+"""The store, the only place that knows SQL: one interface, one set of operations, two databases."""

@@ -1,10 +1,13 @@
-"""From an address to a store, and to a schema that is up to date."""
+"""Opening a store from its URL, and migrating its schema."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+# For their registration: every process that opens a store must know all reserved queues.
+import hanbeon.domain.delivery
+import hanbeon.domain.offices  # noqa: F401
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked
@@ -15,24 +18,27 @@ from hanbeon.store.store import Store
 
 
 def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str | None = None) -> Store:
-    """The store a URL names: `sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://…`. Not open yet."""
+    """Return the store of a URL, not yet open: `sqlite:///relative.db`, `sqlite:////absolute.db`, `postgresql://…`."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 - reading it is what checks it
     except ValueError:
-        # What it says may quote a piece of a password.
+        # The original message may quote a part of a password.
         raise InvalidInput(
-            f"{masked(url)!r} is not an address; write postgresql://user@host:5432/name, with signs like @ / # in a "
-            "password percent-encoded",
+            f"must be a URL such as postgresql://user@host:5432/name, got {masked(url)!r}; percent-encode characters "
+            "like @ / # in a password",
             field="database_url",
         ) from None
     if parts.scheme == "sqlite":
         path = unquote(parts.path.removeprefix("/"))
         if not path or parts.netloc:
-            raise InvalidInput(f"{masked(url)!r} names no file; write sqlite:///jobs.db", field="database_url")
+            raise InvalidInput(
+                f"must name a file, for example sqlite:///jobs.db, got {masked(url)!r}", field="database_url"
+            )
         if path == ":memory:":
             raise InvalidInput(
-                "jobs in memory would not be durable; name a file: sqlite:///jobs.db", field="database_url"
+                "must name a file, for example sqlite:///jobs.db: jobs in memory would not be durable",
+                field="database_url",
             )
         sqlite = SqliteDatabase(Path(path), clock)
         return Store(sqlite, SqliteNotifier(sqlite.path))
@@ -40,13 +46,13 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
         postgres = PostgresDatabase(url, pool_size=pool_size)
         return Store(postgres, PostgresNotifier(postgres, listen_url))
     raise InvalidInput(
-        f"{parts.scheme or masked(url)!r} is not a database Hanbeon knows; use sqlite:///jobs.db or postgresql://…",
+        f"must be sqlite:///jobs.db or postgresql://…, got {parts.scheme or masked(url)!r}",
         field="database_url",
     )
 
 
 async def migrate(url: str, clock: Clock | None = None) -> list[int]:
-    """Bring a database's schema up to date; the versions applied. SQLite does it by itself whenever it is opened."""
+    """Migrate a database to the current schema; return the versions applied. SQLite migrates whenever it is opened."""
     store = open_store(url, clock or SystemClock())
     try:
         if isinstance(store.database, PostgresDatabase):

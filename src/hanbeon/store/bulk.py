@@ -1,7 +1,7 @@
-"""The short way for many jobs at once on PostgreSQL: they are streamed into the table, and made while it writes.
+"""The fast path for many jobs on PostgreSQL: rows are streamed by COPY and encoded while the server writes.
 
-It takes jobs that wait for nothing and have no keys. COPY costs the server half of what an INSERT does that looks for
-conflicts. Should there be one, an id that is there already, it fails as a whole, and the long way says what that means.
+It takes jobs that wait for nothing and have no keys. COPY costs the server half of an INSERT that checks for conflicts.
+If there is one, an id that already exists, it fails as a whole, and the general path handles the conflict.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, in_parts
 
-# For fewer, the long way has less to and fro.
+# For fewer jobs, the general path has fewer round trips.
 _WORTH_IT = 50
-# Few enough that the server has its first lines soon, and enough that a part is worth the to and fro.
+# Small enough that the server gets its first lines soon, large enough that a part is worth its overhead.
 _LINES_AT_ONCE = 250
-# So that no statement takes longer than one may.
+# Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
 _COLUMNS = (
     *("seq", "id", "lane", "state", "urgent", "priority", "run_at", "created_at", "unmet", "on_dependency_failure"),
@@ -37,9 +37,9 @@ Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
 
 
 def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
-    """The operation that makes these jobs the short way; None if they must go the long one.
+    """Return the operation that creates these jobs by the fast path; None if they need the general one.
 
-    Their lanes must be known to its book. If it is undone and run again, it goes the long way, too.
+    It must be passed a cache that knows their lanes. If it is rolled back and run again, it takes the general path.
     """
     if not isinstance(jobs, Batch) or len(jobs) < _WORTH_IT or not all(_is_plain(kind) for kind in jobs.kinds):
         return None
@@ -47,19 +47,19 @@ def in_bulk(jobs: Sequence[NewJob]) -> Make | None:
         return None
     batch, tried = jobs, False
 
-    async def make(tx: Tx, book: LaneCache) -> list[Enqueued]:
+    async def make(tx: Tx, lanes: LaneCache) -> list[Enqueued]:
         nonlocal tried
         if tried:
-            return await enqueue(tx, book, batch)
+            return await enqueue(tx, lanes, batch)
         tried = True
         assert isinstance(tx, PostgresTx)
-        return await _make(tx, book, batch)
+        return await _make(tx, lanes, batch)
 
     return make
 
 
 def lanes_of(jobs: Sequence[NewJob]) -> Iterator[LaneName]:
-    """The lanes of these jobs; of those that are sorted by kind, each kind's."""
+    """Return the lanes of these jobs; for a batch, one per kind."""
     return (job.lane for job in (jobs.kinds if isinstance(jobs, Batch) else jobs))
 
 
@@ -68,18 +68,18 @@ def _is_plain(job: NewJob) -> bool:
 
 
 class _Kind(NamedTuple):
-    """What the lines of a kind have in common."""
+    """The shared parts of the lines of a kind."""
 
     between: str
-    """What stands in a line between a job's id and its arguments."""
+    """The columns between a job's id and its arguments."""
     digest: Callable[[str], str]
 
 
-async def _make(tx: PostgresTx, book: LaneCache, batch: Batch) -> list[Enqueued]:
+async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
     row = (await tx.fetch("number_jobs", len(batch)))[0]
     now, seqs = row["now"], row["seqs"]
-    kinds = [_kind(kind, book, now) for kind in batch.kinds]
-    # In one order, whatever the batch's: two that share some ids would wait for each other's, and deadlock.
+    kinds = [_kind(kind, lanes, now) for kind in batch.kinds]
+    # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
     ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, strict=True))
     for part in in_parts(ordered, _JOBS_AT_ONCE):
         await tx.copy("job", _COLUMNS, _lines(part, kinds))
@@ -99,9 +99,9 @@ async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kin
         yield "".join(lines).encode()
 
 
-def _kind(job: NewJob, book: LaneCache, now: int) -> _Kind:
+def _kind(job: NewJob, lanes: LaneCache, now: int) -> _Kind:
     fields = (
-        *(book.number(job.lane), State.READY, job.urgent, job.priority, now, now, 0, job.on_dependency_failure),
+        *(lanes.number(job.lane), State.READY, job.urgent, job.priority, now, now, 0, job.on_dependency_failure),
         *(job.timeout_us, policy_text(job.policy), job.work_item, job.meta),
     )
     texts = [r"\N" if field is None else str(field).translate(_ESCAPED) for field in fields]

@@ -1,26 +1,27 @@
-"""What differs between the two SQLs, as words that statements may use.
+"""The differences between the two SQL dialects, as words that statements may use.
 
-@rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation behind FROM or JOIN
+@rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation after FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
 @lock @lock_skip @lock_skip_job @lock_to_delete @lock_schedule
                                            row locks; SQLite's single writer needs none
-@share @keep                               the same, to read: nobody may change it; nobody may delete it
+@share @keep                               row locks for readers: against changes; against deletion
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
-@held_until(column)                        the same for the end of a lease; of none, long past
-@few(r.column)                             always true; PostgreSQL's planner takes it that there are few rows in r, and
-                                           starts from them instead of reading a table that it thinks is small
+@held_until(column)                        the end of a lease, likewise hidden; without a lease, long past
+@few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
+                                           them instead of reading a table that it thinks is small
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
-                                           of j, b or i: older than $1, and may go
-@prunable_fire                             the same of f, a fire
-@long_left                                 of q, a queue: its owner went before $1
+                                           of j, b or i: older than $1, and may be deleted
+@prunable_fire                             of f, a fire: likewise
+@long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
-@schedule_columns                          of s and t, its task: what a record of a schedule is made of
+@schedule_columns                          of s and t, its task: the columns of a schedule's record
 @bytewise                                  a column whose texts are compared byte by byte
-@claimed_by($2; $3) @claimed_columns       what a claim for instance $2 and a lease of $3 sets, and what it answers
+@claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
-                                           a list, an attempt's session id, and the clock without a function of ours
+                                           a list, an attempt's session id, and the clock without a custom function
+@precondition                              replaced by `statements.statement`
 @office_of_queue @by_queue @not_by_index   of q and o, and of v, a job of an office: how a view finds it
 hanbeon.name                               a table, or the function `hanbeon.now()`, the one seam for time
 """
@@ -76,8 +77,8 @@ _LIFECYCLE_WORDS = {
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
-    # What is older than $1 and may go. A job that something unfinished depends on may not: looked up one by one, for as
-    # a join it would read all edges whenever the planner thinks that there are few.
+    # Older than $1, and not a dependency of an unfinished job. Dependents are looked up one by one: a join would read
+    # all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "
     "FROM hanbeon.edge AS e WHERE e.dependency = j.seq AND (SELECT d.state FROM hanbeon.job AS d "
     f"WHERE d.seq = e.dependent) IN ({_quoted(state for state in State if state in UNFINISHED)}) LIMIT 1) IS NULL",
@@ -122,7 +123,7 @@ class Postgres:
 
     @staticmethod
     def rows(parameter: str, alias: str, columns: list[tuple[str, str]]) -> str:
-        # As text: a caller who borrows us a connection may have taught its driver to turn json parameters into JSON.
+        # As text: the driver of a caller's connection may be configured to encode json parameters itself.
         return f"json_to_recordset({parameter}::text::json) AS {alias}({', '.join(f'{n} {t}' for n, t in columns)})"
 
     @staticmethod
@@ -177,12 +178,12 @@ class Sqlite:
     words = _LIFECYCLE_WORDS | {
         "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "uuid": "text",
-        # It takes an index of an expression only where nothing it is compared with has a column's type, and looks for a
-        # way from either side only if it is told of both.
+        # SQLite uses an index on an expression only where the other side of the comparison has no column type, and
+        # considers both join orders only if both comparisons are written.
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text) "
         "AND 'office:' || CAST(o.id AS text) = q.name || ''",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id + 0",
-        # Without statistics it takes a partial index for a short one.
+        # Without statistics SQLite assumes that a partial index is short.
         "not_by_index": "coalesce(v.meta, '') <> ''",
         "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",
@@ -245,8 +246,8 @@ class Sqlite:
     @staticmethod
     def finish(sql: str) -> str:
         body, returning, columns = sql.partition("RETURNING")
-        # SQLite's RETURNING knows the changed table only, and not by its alias. Its clock stands still within a
-        # statement (see `sqlite.py`), so reading it once more gives what `n.now` gave.
+        # SQLite's RETURNING knows only the changed table, and not its alias. The clock does not advance within a
+        # statement (see `sqlite.py`), so reading it again gives the value of `n.now`.
         columns = re.sub(r"\bj\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
         return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
 
@@ -255,12 +256,12 @@ Dialect = type[Postgres] | type[Sqlite]
 
 
 def translate(sql: str, dialect: Dialect) -> str:
-    """The statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
+    """Return the statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
     sql = re.sub(r"(?m)^\s*--.*\n?", "", sql)
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
-    # Not strict, so it does not follow that there is a lease, and the index of leases is of no use.
+    # Not strict, so the planner cannot infer that there is a lease, and does not use the index of leases.
     sql = _HELD_UNTIL.sub(r"coalesce(\1, 0)", sql)
     sql = _AMONG.sub(lambda m: dialect.among(m[1]), sql)
     sql = _CLAIMED_BY.sub(

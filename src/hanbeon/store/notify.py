@@ -1,4 +1,4 @@
-"""Hints that wake idle instances at once. Lost ones cost a poll's delay and nothing else."""
+"""Hints that wake idle instances immediately. A lost hint costs only the delay of a poll."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Notifier(Protocol):
     """Sends hints to every listener of the database, and receives those of others."""
 
     def send(self, hints: Iterable[str]) -> None:
-        """Tell the others soon. Never waits, never fails."""
+        """Send the hints soon. Never waits, never fails."""
         ...
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
@@ -40,7 +40,7 @@ class Notifier(Protocol):
 
 
 class PostgresNotifier:
-    """NOTIFY after the commit, gathered: inside a transaction it holds a lock of the whole server over the fsync."""
+    """NOTIFY after the commit, coalesced: inside a transaction it holds a server-wide lock during the fsync."""
 
     def __init__(self, database: PostgresDatabase, listen_url: str | None = None) -> None:
         self._database = database
@@ -56,10 +56,10 @@ class PostgresNotifier:
         if self._hints and (self._sender is None or self._sender.done()):
             self._sender = asyncio.get_running_loop().create_task(self._send())
 
-    def ride(self, hints: Iterable[str]) -> str | None:
-        """What a statement may tell by itself, which saves a journey; None if others were told only just now.
+    def piggyback(self, hints: Iterable[str]) -> str | None:
+        """Return the payload that a statement may notify itself, which saves a round trip; None if one was just sent.
 
-        Then, and if it does not tell after all, `send` must.
+        In that case, and if the statement does not notify after all, call `send`.
         """
         if self._heard_here is not None or (self._sender is not None and not self._sender.done()):
             return None
@@ -81,8 +81,8 @@ class PostgresNotifier:
         if self._database.pooled and self._listen_url is None:
             _log.info(
                 "polling",
-                why="a pooler stands before PostgreSQL, and LISTEN does not reach through it: what other processes do "
-                "is seen by polling; set HANBEON_LISTEN_URL to the server's own address to be woken at once",
+                why="a pooler in front of PostgreSQL does not pass LISTEN through: changes of other processes are "
+                "found by polling; set HANBEON_LISTEN_URL to the server's own address to be woken immediately",
             )
             await self._listen_here(heard)
         pause = 0.1
@@ -93,19 +93,21 @@ class PostgresNotifier:
                     self._listen_url or self._database.url, timeout=10, statement_cache_size=0
                 )
                 if self._listen_url is not None and await is_pooled(connection):
-                    _log.warning("polling", why="HANBEON_LISTEN_URL leads to a pooler; give the server's own address")
+                    _log.warning(
+                        "polling", why="HANBEON_LISTEN_URL points to a pooler; set it to the server's own address"
+                    )
                     connection.terminate()
                     await self._listen_here(heard)
                 gone = asyncio.Event()
                 connection.add_termination_listener(lambda _, gone=gone: gone.set())
                 await connection.add_listener(CHANNEL, lambda *args: heard(set(str(args[3]).split())))
-                heard(set(HINTS))  # What was said while nobody listened.
+                heard(set(HINTS))  # Hints sent while no connection listened.
                 pause = 0.1
                 while not gone.is_set():
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(_PING_SECONDS):
                             await gone.wait()
-                    # A connection that died without a word is found out by asking.
+                    # A connection that died silently is detected by a query.
                     await connection.execute("SELECT 1", timeout=_PING_SECONDS / 3)
             except BROKEN as error:
                 _log.warning("listen_failed", error=str(error), retry_in=pause)
@@ -116,7 +118,7 @@ class PostgresNotifier:
             pause = min(5.0, pause * 2)
 
     async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
-        """Hear at least what this process says itself; for ever."""
+        """Receive at least the hints of this process, until cancelled."""
         self._heard_here = heard
         try:
             heard(set(HINTS))
@@ -151,10 +153,10 @@ class SqliteNotifier:
                 try:
                     sender.sendto(payload, str(target))
                 except ConnectionRefusedError:
-                    # Its owner died without cleaning up.
+                    # Its owner exited without cleaning up.
                     target.unlink(missing_ok=True)
                 except OSError:
-                    continue  # Its buffer is full: it has hints enough to wake up.
+                    continue  # Its buffer is full: it already has enough hints to wake up.
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
@@ -178,7 +180,7 @@ class SqliteNotifier:
                 loop.remove_reader(receiver)
                 path.unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
-                    self._folder.rmdir()  # The last one out; not empty while others listen.
+                    self._folder.rmdir()  # By the last listener; not empty while others listen.
 
     async def close(self) -> None:
         return
@@ -187,13 +189,13 @@ class SqliteNotifier:
 def _bind(receiver: socket.socket, path: Path) -> None:
     for _ in range(10):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):  # The last one out has just removed the folder.
+        with contextlib.suppress(FileNotFoundError):  # The last listener has just removed the folder.
             return receiver.bind(str(path))
-    raise OSError(f"cannot make a socket at {path}")
+    raise OSError(f"cannot create a socket at {path}")
 
 
 def _socket_folder(path: Path) -> Path:
-    """Beside the file; where that name is too long for a socket, in the temporary folder under a name made of it."""
+    """Return a folder beside the file; if its path is too long for a socket, one in the temporary folder."""
     beside = path.with_name(path.name + "-wake")
     if len(os.fsencode(beside)) + 24 <= _SOCKET_PATH_LIMIT:
         return beside

@@ -1,4 +1,4 @@
-"""PostgreSQL through asyncpg: many hosts. No session state, so that a transaction-mode pooler may stand between."""
+"""PostgreSQL through asyncpg: many hosts. It keeps no session state, so that a transaction-mode pooler can be used."""
 
 from __future__ import annotations
 
@@ -15,53 +15,54 @@ from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import AfterCommit, Tx
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 
-# Statistics lag behind a queue that fills and drains, and a plan made from them walks the whole table. The engine finds
-# rows by index only, so it forbids the other plans, for its own transaction and nobody else's.
+# Statistics lag behind a queue that fills and drains, and a plan based on them scans the whole table. The engine finds
+# rows by index only, so it disables the other plans, for its own transactions only.
 _PLANS = (
     "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
     "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan"
 )
-# The session of a host that died or froze lives on for hours, and the locks of its transaction with it: the row of a
-# limited queue, of a job to be recovered. We ask one statement after the other, so we are never idle for long.
+# The session of a host that died or froze survives for hours, and so do the locks of its transaction: the row of a
+# limited queue, of a job to be recovered. The engine sends one statement after the other and is never idle for long.
 _NEVER_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
-# By these the server asks the host itself, and one that died is found out within half a minute, not after hours: for
-# tasks, which may leave their transaction idle for as long as they work.
+# With these the server probes the host, and a dead one is detected within half a minute, not after hours: for tasks,
+# which may leave their transaction idle for as long as they work.
 _KEEPALIVES = (
     "SET LOCAL tcp_keepalives_idle = 10; SET LOCAL tcp_keepalives_interval = 5; SET LOCAL tcp_keepalives_count = 4"
 )
 _BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
-# Between the preparing of a statement and its first run, which is the client's turn, a session does not count as idle.
+# Between the preparation of a statement and its first run, while the server waits for the client, a session does not
+# count as idle.
 _LONGEST_SECONDS = 20
 _BEGIN = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
 _BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; {_KEEPALIVES}"
-# Who only reads holds no lock, and an audit thinks for long about what it has read.
+# A read-only transaction holds no locks, and an audit computes for long between its statements.
 _BEGIN_READING = (
     f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}; {_KEEPALIVES}; "
     "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 )
-# A doubled key, too: what was checked a statement before may have been taken since, and the next try sees by whom.
+# Including unique violations: a key that was free one statement earlier may have been taken, and the next try sees it.
 _RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
 _TRIES = 5
 CHANNEL = Postgres.words["channel"]
 NOTIFY = "SELECT pg_notify($1, $2)"
-# Not the system's identifier: copies of a server's files share it.
+# Not the system identifier: copies of a server's files share it.
 IDENTITY = (
     "SELECT concat((SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname = current_database()), ' since ', "
     "extract(epoch FROM pg_postmaster_start_time()))"
 )
-# A plan made for a table that was analysed while it was empty reads all of it, and the server keeps the plan until the
-# next ANALYZE, which may be far. Prepared anew it counts the pages that are there.
+# A plan for a table that was analysed while it was empty reads all of it, and the server keeps the plan until the next
+# ANALYZE, which may be far away. Preparing the statement again makes the planner count the actual pages.
 _PLAN_SECONDS = 30
 _CONNECT_SECONDS = 10.0
 _CLOSE_SECONDS = 5.0
 _LENT_AT_MOST = 100
 _MIGRATION_LOCK = 0x68616E62656F6E  # "hanbeon"
-# What asyncpg raises for a connection that breaks under it; the last, when one is used between its end and the news.
+# Raised by asyncpg for a broken connection; the last one if it is used after its end but before asyncpg has noticed.
 BROKEN = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
@@ -78,14 +79,14 @@ class PostgresTx:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._events: list[Event] = []
-        self.hints: set[str] = set()
+        self.after = AfterCommit()
 
-    async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
-        rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres), *args)
+    async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
+        rows: Sequence[Any] = await self._connection.fetch(statement(name, Postgres, precondition), *args)
         return rows
 
     async def copy(self, table: str, columns: Sequence[str], lines: AsyncIterator[bytes]) -> None:
-        """Write rows by COPY, in its text format. The server works on what it has while the next lines are made."""
+        """Write rows by COPY, in its text format. The server processes lines while the next ones are encoded."""
         await self._connection.copy_to_table(
             table, schema_name="hanbeon", columns=columns, source=lines, encoding="utf-8"
         )
@@ -94,12 +95,15 @@ class PostgresTx:
         self._events.extend(events)
 
     def wake(self, *hints: str) -> None:
-        self.hints.update(hints)
+        self.after.hints.update(hints)
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        self.after.callbacks.append(callback)
 
     async def write_events(self) -> None:
         if self._events:
             await write_events(self, self._events)
-            self.hints.add("event")
+            self.after.hints.add("event")
 
 
 class PostgresDatabase:
@@ -112,18 +116,18 @@ class PostgresDatabase:
         self._pool_size = pool_size
         self._statement_timeout = statement_timeout
         self._pool: Any = None
-        # Beside the other pool: tasks hold these for as long as they run, and must not starve the heartbeats.
+        # A separate pool: tasks hold these connections for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
         self._identity: str | None = None
         self.pooled = False
-        """Whether a pooler stands between, in transaction mode perhaps: then each transaction has another session."""
+        """True if connected through a pooler, perhaps in transaction mode: each transaction may use another session."""
 
     @property
     def is_open(self) -> bool:
         return self._pool is not None
 
     async def open(self) -> None:
-        """Connect and check the schema; `migrate` brings it up to date, on purpose and never by itself."""
+        """Connect and check the schema; migrating is an explicit step, `migrate`."""
         await self.connect()
         try:
             async with self.connection() as connection, connection.transaction():
@@ -135,8 +139,9 @@ class PostgresDatabase:
     async def connect(self) -> None:
         with _border():
             self.pooled = await _is_pooled(self.url)
-            # A prepared statement belongs to a session: the next transaction may not have it. One without a name, which
-            # is then used, lasts until the next; so whatever has parameters or an answer must be inside a transaction.
+            # A prepared statement belongs to a session, which the next transaction may not have. Unnamed statements,
+            # which are used then, last until the next one; so anything with parameters or rows must be in a
+            # transaction.
             cached: dict[str, Any] = {"statement_cache_size": 0} if self.pooled else {}
             self._pool = await asyncpg.create_pool(
                 self.url,
@@ -148,8 +153,8 @@ class PostgresDatabase:
                 max_cached_statement_lifetime=_PLAN_SECONDS,
                 **cached,
             )
-            # Reset after each use, by the library's own class: what a task SET or locked is not for the next one. A
-            # pooler would reset some other session.
+            # Reset after each use, by the library's own class: a task's SET or locks must not affect the next one. With
+            # a pooler the reset would reach some other session.
             self._lending = await asyncpg.create_pool(
                 self.url,
                 min_size=0,
@@ -170,7 +175,7 @@ class PostgresDatabase:
                     pool.terminate()
 
     async def migrate(self) -> list[int]:
-        """Apply what is missing, once, however many ask at the same time; the versions applied."""
+        """Apply the pending migrations, once, even if called concurrently; return the versions applied."""
         applied: list[int] = []
         async with self.connection() as connection, connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock($1)", _MIGRATION_LOCK)
@@ -184,10 +189,10 @@ class PostgresDatabase:
                 applied.append(migration.version)
         return applied
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, set[str]]:
-        """Run the operation in a transaction, again if a deadlock or a serialisation failure undid it.
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
+        """Run the operation in a transaction, again if a deadlock or a serialisation failure rolled it back.
 
-        It is undone if it takes longer than others may, unless `seconds` says that it needs more.
+        It is rolled back if it exceeds the time limit, which `seconds` extends.
         """
         for attempt in range(_TRIES):
             try:
@@ -197,23 +202,25 @@ class PostgresDatabase:
                 if attempt == _TRIES - 1:
                     if isinstance(error, asyncpg.UniqueViolationError):
                         raise
-                    raise DatabaseUnavailable(f"others undid this {_TRIES} times over: {error}; try again") from error
+                    raise DatabaseUnavailable(
+                        f"concurrent transactions rolled this back {_TRIES} times: {error}; try again"
+                    ) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
 
-    async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
-        """Run a named statement that is a transaction by itself: one journey instead of three."""
+    async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
+        """Run a named statement as a transaction by itself: one round trip instead of three."""
         async with self.connection() as connection:
             if not self.pooled:
-                return await PostgresTx(connection).fetch(name, *args)
+                return await PostgresTx(connection).fetch(name, *args, precondition=precondition)
             # Preparing and running it are two messages, which a pooler might pass on to two sessions.
             await connection.execute("BEGIN")
-            rows = await PostgresTx(connection).fetch(name, *args)
+            rows = await PostgresTx(connection).fetch(name, *args, precondition=precondition)
             await connection.execute("COMMIT")
             return rows
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the operation on one consistent view."""
+        """Run the operation in a read-only transaction, on one consistent view."""
         async with self.connection() as connection:
             await connection.execute(_BEGIN_READING)
             answer = await operation(PostgresTx(connection))
@@ -221,14 +228,14 @@ class PostgresDatabase:
             return answer
 
     async def look(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """The same for a single small statement, which is one view by itself: one journey instead of three."""
+        """Like `read`, for a single small statement, which is a view by itself: one round trip instead of three."""
         if self.pooled:
             return await self.read(operation)
         async with self.connection() as connection:
             return await operation(PostgresTx(connection))
 
     async def lend(self) -> PostgresUserTransaction:
-        """Waits for a free connection as long as it takes; the task's own timeout bounds that."""
+        """Begin a transaction for user code. Waits for a free connection; only the task's own timeout limits that."""
         if self._lending is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with _border():
@@ -242,12 +249,12 @@ class PostgresDatabase:
         return PostgresUserTransaction(self, connection, self._lending)
 
     async def notify(self, hints: Iterable[str]) -> None:
-        # Words of our own, so they may stand in the statement: without parameters it needs no transaction around it.
+        # The hints are constants of ours, so they may be inlined: without parameters it needs no transaction around it.
         async with self.connection() as connection:
             await connection.execute(f"NOTIFY {CHANNEL}, '{' '.join(sorted(hints))}'")
 
     async def identity(self, *, anew: bool = False) -> str:
-        """Which database of which running server this is; the same for every connection to it, until a restart."""
+        """Identify the database and the running server; equal for all connections to it, until a restart."""
         if self._identity is None or anew:
             async with self.connection() as connection, connection.transaction():
                 self._identity = str(await connection.fetchval(IDENTITY))
@@ -255,7 +262,7 @@ class PostgresDatabase:
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
-        """A connection of the pool, for what is not an operation."""
+        """Acquire a connection of the pool, for what is not an operation."""
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with _border():
@@ -268,7 +275,7 @@ class PostgresDatabase:
 
 
 class PostgresUserTransaction:
-    """A transaction lent on a connection of its own. It takes no lock on a task's job before its end."""
+    """A lent transaction on a connection of its own. It takes no lock on a task's job before its end."""
 
     def __init__(self, database: PostgresDatabase, connection: Any, pool: Any) -> None:
         self.database = database
@@ -289,7 +296,7 @@ class PostgresUserTransaction:
         rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
 
-    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         try:
             with _border():
                 if not self.connection.is_in_transaction():
@@ -304,35 +311,35 @@ class PostgresUserTransaction:
             return
         self._given_back = True
         if not _is_gone(self._connection) and self._connection.is_in_transaction():
-            # A closed connection is a rolled-back transaction; asking politely could wait for a server that is gone.
+            # Closing the connection rolls back; a ROLLBACK statement could wait for a server that is gone.
             self._connection.terminate()
         with contextlib.suppress(*BROKEN):
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
-async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, set[str]]:
+async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
     limits = ["idle_in_transaction_session_timeout"]
     begin = _BEGIN_BEFORE_17
     if connection.get_server_version().major >= 17:
         limits.append("transaction_timeout")
         begin = _BEGIN
     if seconds > _LONGEST_SECONDS:
-        # The first of them, too: over so large a batch it is we who take long between two statements.
+        # The idle limit, too: with so large a batch the client takes long between two statements.
         begin = "; ".join([begin, *(f"SET LOCAL {limit} = '{seconds:.0f}s'" for limit in limits)])
     await connection.execute(begin)
     return await _commit(connection, operation)
 
 
-async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     tx = PostgresTx(connection)
     answer = await operation(tx)
     await tx.write_events()
     await connection.execute("COMMIT")
-    return answer, tx.hints
+    return answer, tx.after
 
 
 async def _roll_back(connection: Any, error: BaseException) -> None:
-    """Leave a clean connection, or none: one whose statement was given up may never answer again."""
+    """Leave a clean connection, or none: one whose statement was abandoned may never respond again."""
     if _is_gone(connection):
         return
     if isinstance(error, asyncio.CancelledError | GeneratorExit | OSError):
@@ -348,7 +355,7 @@ async def _roll_back(connection: Any, error: BaseException) -> None:
 
 
 def _is_gone(connection: Any) -> bool:
-    """Whether it has ended. The pool takes a broken one back by itself, and what we hold then refuses to be asked."""
+    """True if the connection has ended. The pool reclaims a broken one, and its proxy then raises on every call."""
     try:
         return bool(connection.is_closed())
     except asyncpg.InterfaceError:
@@ -364,7 +371,7 @@ async def _is_pooled(url: str) -> bool:
 
 
 async def is_pooled(connection: Any) -> bool:
-    """Whether it is another process of the server that answers than the one that was said to be there at first."""
+    """True if the server process that answers is not the one that was announced when connecting."""
     async with connection.transaction():
         return bool(await connection.fetchval("SELECT pg_backend_pid()") != connection.get_server_pid())
 
@@ -378,7 +385,7 @@ async def _version(connection: Any) -> tuple[int | None, int | None]:
 
 @contextlib.contextmanager
 def _border() -> Any:
-    """The border to asyncpg: a server that is not there, or goes away, is DatabaseUnavailable and worth another try."""
+    """Translate asyncpg's errors: an unreachable server is DatabaseUnavailable, which can be retried."""
     try:
         yield
     except (
@@ -393,15 +400,15 @@ def _border() -> Any:
         asyncpg.QueryCanceledError,
     ) as error:
         raise DatabaseUnavailable(
-            f"PostgreSQL does not answer: {error}; check that it runs and can be reached"
+            f"PostgreSQL does not respond: {error}; check that it is running and reachable"
         ) from error
     except asyncpg.InsufficientPrivilegeError as error:
         raise DatabaseUnavailable(
-            f"the role may not do this: {error}; grant it what docs/operations.md lists, "
+            f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "
             "or run `hanbeon migrate` as the owner"
         ) from error
     except (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError) as error:
-        raise DatabaseUnavailable(f"PostgreSQL refuses the connection: {error}; check HANBEON_DATABASE_URL") from error
+        raise DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL") from error
     except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-        # Raised for a connection that broke under us as well as for misuse; only the first is worth another try.
+        # Raised for a broken connection as well as for misuse; only the first is worth a retry.
         raise DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}") from error

@@ -1,4 +1,4 @@
-"""From rows to records, and the typed rows that travel to the database as JSON."""
+"""Conversion of rows to records, and the numbering of lanes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _policies = msgspec.json.Decoder(RetryPolicy)
 
 
 def lane_number(queue_id: int, n: int) -> int:
-    """A lane as one number that sorts by queue first."""
+    """Return a lane as one number that sorts by queue first."""
     return queue_id << LANE_BITS | n
 
 
@@ -28,12 +28,12 @@ def queue_of(lane: int) -> int:
 
 
 def lanes_of_queue(queue_id: int) -> tuple[int, int]:
-    """The half-open range of a queue's lanes."""
+    """Return the half-open range of a queue's lanes."""
     return queue_id << LANE_BITS, (queue_id + 1) << LANE_BITS
 
 
 def free_since(row: Any) -> int:
-    """The instant from which nothing but a worker was missing."""
+    """Return the instant since when the job was only waiting for a worker."""
     since: int = max(row["run_at"], row["created_at"], row["free_at"] or 0)
     return since
 

@@ -1,4 +1,4 @@
-"""Rows as operations read them, where a driver has none of that kind."""
+"""Rows that are readable by position and by name, for drivers that have none."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Row(tuple[Any, ...]):
 
 @lru_cache(maxsize=1024)
 def row_type(names: tuple[str, ...]) -> type[Row]:
-    """The kind of row that has these columns."""
+    """Return the row class for these columns."""
     return type("Row", (Row,), {"names": {name: place for place, name in enumerate(names)}})

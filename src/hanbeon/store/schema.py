@@ -1,4 +1,4 @@
-"""Which schema this release needs, which it can live with, and how a database gets there."""
+"""Schema versions: the one this release needs, those it is compatible with, and the migrations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pending(version: int) -> list[Migration]:
 
 
 def check(version: int | None, runs_from: int | None) -> None:
-    """Refuse a database this release cannot use, and say what helps."""
+    """Raise for a database that this release cannot use, with a remedy."""
     if version is None or runs_from is None:
         raise SchemaMissing("the database has no Hanbeon tables yet; run `hanbeon migrate` once")
     if version < VERSION:

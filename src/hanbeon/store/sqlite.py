@@ -14,15 +14,15 @@ import apsw
 
 from hanbeon.clock import Clock
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import LaneName
 from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import Tx, drive
+from hanbeon.store.tx import AfterCommit, Tx, drive
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -47,8 +47,8 @@ class _Connection:
     def _set_up(self) -> None:
         self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
         if self.db.readonly("main"):
-            # SQLite opens such a file all the same, and would refuse the first job only.
-            raise apsw.ReadOnlyError("it may only be read")
+            # SQLite opens such a file anyway, and would fail only at the first write.
+            raise apsw.ReadOnlyError("the file is read-only")
         # FULL: an acknowledged commit survives a power cut. WAL: readers and the writer do not wait for each other.
         self._use_wal()
         for pragma in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
@@ -56,8 +56,11 @@ class _Connection:
         self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
 
     def _use_wal(self) -> None:
-        """Of some who open a new file at once, each reads it and wants to write: SQLite refuses all but one at once,
-        whatever the busy timeout, since none of them could go on."""
+        """Switch to WAL, with retries.
+
+        When several connections open a new file at the same time, each holds a read lock and wants to write: SQLite
+        rejects all but one immediately, whatever the busy timeout, to avoid a deadlock.
+        """
         give_up_at = time.monotonic() + BUSY_TIMEOUT_MS / 1_000
         while True:
             try:
@@ -73,12 +76,12 @@ class _Connection:
         return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
 
     def records(self, sql: str, args: Sequence[Any]) -> list[Any]:
-        """Rows readable by column name: what the engine's own statements need, at a third of the cost."""
+        """Return rows readable by column name only: enough for the engine's statements, at a third of the cost."""
         cursor, names = self._execute(sql, args)
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def _execute(self, sql: str, args: Sequence[Any]) -> tuple[Any, tuple[str, ...]]:
-        # One reading per statement, as PostgreSQL's statements take it.
+        # Read once per statement, as PostgreSQL's statements do.
         self._now = self._clock.now_us()
         cursor = self.db.execute(sql, args)
         try:
@@ -87,7 +90,7 @@ class _Connection:
             return (), ()
 
     def rows(self, sql: str, args: Sequence[Any]) -> list[Any]:
-        """Rows readable by position too."""
+        """Return rows readable by position and by name."""
         cursor, names = self._execute(sql, args)
         return list(map(row_type(names), cursor))
 
@@ -102,7 +105,7 @@ class SqliteTx:
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
         self._events: list[Event] = []
-        self.hints: set[str] = set()
+        self.after = AfterCommit()
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         return self._connection.records(statement(name, Sqlite), args)
@@ -111,14 +114,17 @@ class SqliteTx:
         self._events.extend(events)
 
     def wake(self, *hints: str) -> None:
-        self.hints.update(hints)
+        self.after.hints.update(hints)
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        self.after.callbacks.append(callback)
 
     async def write_events(self) -> None:
         if self._events:
             await write_events(self, self._events)
-            # There is one writer at a time, so the order of writing is the order of commits.
+            # There is one writer at a time, so write order is commit order.
             await number_events(self)
-            self.hints.add("event")
+            self.after.hints.add("event")
 
 
 class SqliteDatabase:
@@ -149,7 +155,7 @@ class SqliteDatabase:
             raise
 
     async def open_to_read(self) -> None:
-        """Open a file that is there for `read` alone: its schema stays as it is, and who writes is not waited for."""
+        """Open an existing file for `read` only: its schema is not migrated, and writers are not waited for."""
         if not self.path.exists():
             raise DatabaseUnavailable(f"there is no file {self.path}")
         self._guard.enter_context(guard_file(self.path))
@@ -166,8 +172,8 @@ class SqliteDatabase:
         self._reader = self._writer = None
         self._guard.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]], _: float = 0.0) -> tuple[T, set[str]]:
-        """Run the operation in a write transaction; its answer and the hints for waking."""
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], _: float = 0.0) -> tuple[T, AfterCommit]:
+        """Run the operation in a write transaction; return its answer and the effects that follow the commit."""
         writer = _opened(self._writer)
         return await writer.run(_transact, writer, operation)
 
@@ -177,7 +183,7 @@ class SqliteDatabase:
         return await reader.run(_read, reader, operation)
 
     async def look(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """The same for a single small statement; here there is nothing to save."""
+        """Like `read`, for a single small statement; SQLite has no cheaper way."""
         return await self.read(operation)
 
     async def lend(self) -> SqliteUserTransaction:
@@ -189,13 +195,13 @@ class SqliteDatabase:
 
 
 class SqliteUserTransaction:
-    """A write transaction that is lent. It holds the file's only write lock, so it may last 5 seconds at the most."""
+    """A lent write transaction. It holds the file's only write lock, so it may last at most 5 seconds."""
 
     def __init__(self, database: SqliteDatabase, connection: _Connection) -> None:
         self.database = database
-        self.lanes: list[tuple[LaneName, int]] = []
-        """Lanes made inside it: to be remembered once it has committed."""
-        self._hints: set[str] = set()
+        self.lanes: LaneCache | None = None
+        """The known lanes with those created inside it, if any were."""
+        self._after = AfterCommit()
         self._connection: _Connection | None = connection
         self._too_long = False
         self._timer: asyncio.TimerHandle | None = None
@@ -222,30 +228,32 @@ class SqliteUserTransaction:
         try:
             return await connection.run(connection.rows, sql, args)
         except DatabaseUnavailable:
-            self._open()  # Interrupted because it took too long: say that instead.
+            self._open()  # If it was interrupted because it took too long, raise that instead.
             raise
 
     async def within(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the engine's operation as a part of it; if it raises, that part is undone and the transaction goes on."""
+        """Run the engine's operation inside it; if it raises, only that part is rolled back."""
         connection = self._open()
         try:
             answer: T
-            answer, hints = await connection.run(_within, connection, operation)
+            answer, after = await connection.run(_within, connection, operation)
         except DatabaseUnavailable:
             self._open()
             raise
-        self._hints |= hints
+        self._after.add(after)
         return answer
 
-    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         connection = self._open()
         if self._timer is not None:
             self._timer.cancel()
         try:
             if not connection.db.in_transaction:
                 raise DatabaseUnavailable(ENDED_BY_ITS_USER)
-            answer, hints = await connection.run(_finish, connection, operation)
-            return answer, hints | self._hints
+            answer: T
+            answer, after = await connection.run(_finish, connection, operation)
+            self._after.add(after)
+            return answer, self._after
         finally:
             await self.abandon()
 
@@ -280,7 +288,7 @@ def _opened(connection: _Connection | None) -> _Connection:
     return connection
 
 
-def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
         return _finish(connection, operation)
@@ -290,23 +298,23 @@ def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) 
         raise
 
 
-def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
+def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     tx = SqliteTx(connection)
     answer: T = drive(operation(tx))
     drive(tx.write_events())
     connection.db.execute("COMMIT")
-    return answer, tx.hints
+    return answer, tx.after
 
 
-def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
-    """Part of a transaction that goes on: all of the operation or nothing."""
+def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+    """Run the operation inside an open transaction, all of it or nothing."""
     tx = SqliteTx(connection)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
     with connection.db:  # A savepoint, inside a transaction.
         answer: T = drive(operation(tx))
         drive(tx.write_events())
-    return answer, tx.hints
+    return answer, tx.after
 
 
 def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -336,11 +344,11 @@ def _migrate(connection: _Connection) -> None:
 
 
 def _bordered(function: Callable[..., T], *args: Any) -> T:
-    """The border to apsw: its errors about the file become ours; a broken constraint stays what it is, a defect."""
+    """Translate apsw's errors about the file into ours; a violated constraint is a defect and stays as it is."""
     try:
         return function(*args)
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(f"not a sound SQLite database: {error}; restore it from a backup") from error
+        raise DatabaseUnavailable(f"not a valid SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
     except apsw.BusyError as error:

@@ -1,7 +1,7 @@
-"""Refuses a second SQLite library on the same file in this process.
+"""Prevents a second SQLite library from opening the same file in this process.
 
 POSIX file locks belong to the process: when one library closes the file, the other's locks are gone, and two writers
-can meet. Measured: an acknowledged commit was lost. Python's own `sqlite3` is another library than apsw's.
+can collide. Measured: an acknowledged commit was lost. Python's own `sqlite3` is a different library from apsw's.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ _hooked = False
 
 @contextlib.contextmanager
 def guard_file(path: Path) -> Iterator[None]:
-    """While it lasts, `sqlite3.connect` on the file is refused; refuses itself if somebody has it open already."""
+    """Reject `sqlite3.connect` on the file while the block lasts; raises if this process already has it open."""
     global _hooked  # noqa: PLW0603 - audit hooks cannot be removed, so there is one for the process
     try:
         if not path.exists():
             path.touch(mode=0o644)
         key = _identity(path)
     except OSError as error:
-        raise DatabaseUnavailable(f"the SQLite file cannot be made: {error}; check its path and its owner") from error
+        raise DatabaseUnavailable(
+            f"the SQLite file cannot be created: {error}; check its path and its owner"
+        ) from error
     if not _guarded[key] and _open_here(key):
         raise SecondSqliteLibrary(_message(path))
     if not _hooked:
@@ -55,7 +57,7 @@ def _refuse_sqlite3(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _open_here(key: tuple[int, int]) -> bool:
-    """Whether this process has the file open. Where the system cannot tell, only the hook protects."""
+    """True if this process has the file open. Where the system cannot tell, only the hook protects."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         with contextlib.suppress(OSError):
             for name in os.listdir(folder):

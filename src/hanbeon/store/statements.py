@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
 from hanbeon.store.dialect import Dialect, translate
 
 SQL = Path(__file__).parent / "sql"
+_PARAMETER = re.compile(r"\$(\d+)")
+
+
+_NO_PRECONDITION = "SELECT 0 AS version"
 
 
 @cache
-def statement(name: str, dialect: Dialect) -> str:
-    """The statement's text for this database. Its override, if it has one, opens with why it cannot be shared."""
+def statement(name: str, dialect: Dialect, precondition: str | None = None) -> str:
+    """Return the statement's text for this database. Its override, if it has one, opens with why it cannot be shared.
+
+    `precondition` names another statement, which replaces `@precondition` in this one: it locks the row whose id is its
+    only parameter, the last parameter of the whole, and returns the row's `version`.
+    """
+    text = _text(name, dialect)
+    if "@precondition" in text:
+        text = text.replace("@precondition", _condition(text, precondition, dialect))
+    return translate(text, dialect)
+
+
+def _condition(text: str, precondition: str | None, dialect: Dialect) -> str:
+    if precondition is None:
+        return _NO_PRECONDITION
+    last = max(int(number) for number in _PARAMETER.findall(text))
+    return "\n" + _text(precondition, dialect).replace("$1", f"${last + 1}")
+
+
+def _text(name: str, dialect: Dialect) -> str:
     own = SQL / dialect.name / f"{name}.sql"
-    path = own if own.exists() else SQL / f"{name}.sql"
-    return translate(path.read_text(), dialect)
+    return (own if own.exists() else SQL / f"{name}.sql").read_text()
 
 
 def names(dialect: Dialect) -> list[str]:
-    """Every statement this database has, for the tests that look at each."""
+    """Return the names of all statements of this database, for the tests that check each."""
     return sorted({path.stem for folder in (SQL, SQL / dialect.name) for path in folder.glob("*.sql")})

@@ -1,4 +1,4 @@
-"""What the engine asks of a store. Both databases answer through the same operations."""
+"""The store: one interface to both databases, which run the same operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from hanbeon.domain.events import Event
-from hanbeon.domain.job import AttemptRecord, JobRecord, LaneName, NewJob
+from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
@@ -22,34 +22,42 @@ from hanbeon.store.external.detect import caller_of
 from hanbeon.store.notify import Notifier, PostgresNotifier
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
-from hanbeon.store.operations import complete as settles
+from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
-from hanbeon.store.operations.lanes import LaneCache, add_lanes
+from hanbeon.store.operations.enqueue import RowVersion
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import AfterCommit, Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
-_MUCH_UNFOLDED = 1000
-_ONLY_OURS = (
-    "on SQLite only a transaction of this App can carry its jobs: `async with app.transaction() as tx:`, and pass tx"
-)
+_UNFOLDED_LIMIT = 1000
+_ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
 
 class Store:
-    """Every method is one transaction, or a few of which each leaves a sound database."""
+    """One door to the database: `read` and `write` run an operation in a transaction of its own.
+
+    The other methods do more than that. Each is one transaction, or a few of which each leaves a consistent database.
+    """
 
     def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
         self.database = database
         self.notifier = notifier
-        self.book = LaneCache()
+        self.lanes = LaneCache()
+        """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self._folding: asyncio.Task[None] | None = None
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
+
+    @property
+    def book(self) -> LaneCache:
+        """Former name of `lanes`."""
+        return self.lanes
 
     async def open(self) -> None:
         await self.database.open()
@@ -64,16 +72,22 @@ class Store:
         await self.database.close()
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the operation in a transaction that only reads."""
+        """Run the operation in a read-only transaction, on one consistent view."""
         return await self.database.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
-        """Commit the operation, then wake whom it concerns. `jobs`: how many it makes, for its time limit."""
-        answer, hints = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
-        self.notifier.send(hints)
+        """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
+
+        `jobs`: how many jobs it creates, which extends its time limit.
+        """
+        answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+        self._committed(after)
         return answer
 
-    # Making jobs
+    def _committed(self, after: AfterCommit) -> None:
+        for callback in after.callbacks:
+            callback()
+        self.notifier.send(after.hints)
 
     async def enqueue(
         self,
@@ -81,60 +95,57 @@ class Store:
         first: Callable[[Tx], Awaitable[None]] | None = None,
         last: Callable[[Tx, Sequence[enqueues.Enqueued]], Awaitable[None]] | None = None,
     ) -> list[enqueues.Enqueued]:
-        """All of them or none, in this order.
+        """Create all of the jobs or none, in this order.
 
-        `first` comes before them in the same transaction, and may refuse; `last` looks at what was made before anybody
-        else can see it.
+        `first` runs before them in the same transaction, and may raise; `last` sees the result before the commit.
         """
-        short = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
-        if short is None:
+        bulk = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
+        if bulk is None:
             enqueues.check_batch(jobs)
-        make: Make = short or partial(enqueues.enqueue, jobs=jobs)
-        missing = self.book.missing(lanes_of(jobs))
-        if not missing and first is None and last is None:
-            if enqueues.goes_alone(jobs) and (one := await self._enqueue_one(jobs[0])) is not None:
-                return [one]
-            return await self.write(lambda tx: make(tx, self.book), len(jobs))
-        # New lanes come with their first jobs or not at all: a refused batch must leave no queue behind.
-        made: list[tuple[LaneName, int]] = []
+        make: Make = bulk or partial(enqueues.enqueue, jobs=jobs)
+        if first is None and last is None and (one := await self._enqueue_single(jobs)) is not None:
+            return [one]
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
             if first is not None:
                 await first(tx)
-            made[:] = await add_lanes(tx, missing) if missing else []
-            answers = await make(tx, self.book.with_lanes(made))
+            # New lanes are created with their first jobs or not at all: a rejected batch must not leave a queue.
+            answers = await make(tx, await self.lanes.ensure(tx, lanes_of(jobs)))
             if last is not None:
                 await last(tx, answers)
             return answers
 
-        answers = await self.write(enqueue, len(jobs))
-        for name, number in made:
-            self.book.note(name, number)
-        return answers
+        return await self.write(enqueue, len(jobs))
 
-    async def enqueue_one_in_office(self, job: NewJob, office_id: str, version: int) -> enqueues.Enqueued | None:
-        """Make a job the short way, if its office is at this version; None if it must go the long way."""
-        if not enqueues.goes_alone([job]) or self.book.missing([job.lane]):
-            return None
-        return await self._enqueue_one(job, office_id, version)
+    async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
+        return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
 
-    async def _enqueue_one(
-        self, job: NewJob, office_id: str | None = None, version: int | None = None
-    ) -> enqueues.Enqueued | None:
-        """Make a job the short way, where there is one; None if it must go the long way."""
+    async def enqueue_one(self, job: NewJob, precondition: RowVersion | None = None) -> enqueues.Enqueued | None:
+        """Create a job by the fast path, a single statement, if the precondition holds; None: use the general path."""
         if not isinstance(self.database, PostgresDatabase) or not isinstance(self.notifier, PostgresNotifier):
             return None
+        if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
+            return None
         hints = ("work", "event")
-        riding = self.notifier.ride(hints)
-        found = await self.database.fetch("enqueue_one", *enqueues.alone(job, self.book), riding, office_id, version)
-        for row in found:
-            if riding is None:
+        piggybacked = self.notifier.piggyback(hints)
+        values = enqueues.single_row(job, self.lanes, piggybacked)
+        if precondition is None:
+            rows = await self.database.fetch("enqueue_one", *values, 0)
+        else:
+            values = (*values, precondition.version, precondition.id)
+            rows = await self.database.fetch("enqueue_one", *values, precondition=precondition.statement)
+        for row in rows:
+            if piggybacked is None:
                 self.notifier.send(hints)
             return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
         return None
 
+    async def enqueue_one_in_office(self, job: NewJob, office_id: str, version: int) -> enqueues.Enqueued | None:
+        """`enqueue_one` on the condition that the office is at this version."""
+        return await self.enqueue_one(job, RowVersion("keep_office", office_id, version))
+
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """All of them or none, as a part of a transaction that is another's: they exist if and only if it commits."""
+        """Create all of the jobs or none within a caller's transaction: they exist if and only if it commits."""
         if isinstance(self.database, SqliteDatabase):
             return await self._enqueue_lent(transaction, jobs)
         if isinstance(transaction, PostgresUserTransaction):
@@ -144,7 +155,7 @@ class Store:
         return await self.enqueue_prepared(caller, jobs)
 
     async def prepare_within(self, identity: str, jobs: Sequence[NewJob]) -> None:
-        """What comes before writing into a transaction of the database with that identity."""
+        """Validate the jobs and create their lanes, before a write in a transaction of the database `identity`."""
         enqueues.check_batch(jobs)
         database = self.database
         if isinstance(database, SqliteDatabase):
@@ -152,36 +163,32 @@ class Store:
         # Its own identity may be from before a restart of the server.
         if identity != await database.identity() and identity != await database.identity(anew=True):
             raise OtherDatabase(
-                "the connection leads to another database than the App's, where no worker would find the jobs; "
+                "must be a connection to the App's database, got one to another, where no worker would find the jobs; "
                 "connect it to the one of HANBEON_DATABASE_URL",
                 field="transaction",
             )
         await self.prepare_lanes(jobs)
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """The writing. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.book, jobs, lasting=True))
+        """Write the prepared jobs. It awaits the caller's connection and nothing else."""
+        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
-        """Into a write transaction of ours on SQLite: nobody else writes beside it, so it need not be careful."""
+        """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
         if not isinstance(lent, SqliteUserTransaction) or lent.database is not self.database:
             raise InvalidInput(_ONLY_OURS, field="transaction")
         enqueues.check_batch(jobs)
-        made: list[tuple[LaneName, int]] = []
 
-        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
-            book = self.book.with_lanes(lent.lanes)
-            missing = book.missing(job.lane for job in jobs)
-            made[:] = await add_lanes(tx, missing) if missing else []
-            return await enqueues.enqueue(tx, book.with_lanes(made), jobs)
+        async def enqueue(tx: Tx) -> tuple[list[enqueues.Enqueued], LaneCache]:
+            lanes = await (lent.lanes or self.lanes).ensure(tx, (job.lane for job in jobs))
+            return await enqueues.enqueue(tx, lanes, jobs), lanes
 
-        answers = await lent.within(enqueue)
-        lent.lanes += made
+        answers, lent.lanes = await lent.within(enqueue)
         return answers
 
     @contextlib.asynccontextmanager
     async def transaction(self) -> AsyncIterator[UserTransaction]:
-        """A transaction of the App's own: committed at the end of the block, undone by an exception."""
+        """Open a transaction that commits at the end of the block and rolls back on an exception."""
         lent = await self.lend()
         try:
             yield lent
@@ -190,78 +197,68 @@ class Store:
             await lent.abandon()
 
     async def commit(self, lent: UserTransaction) -> None:
-        """Commit a lent transaction, and wake whom it concerns."""
-        _, hints = await lent.finish(_nothing)
-        self._committed(lent, hints)
-
-    def _committed(self, lent: UserTransaction, hints: set[str]) -> None:
-        if isinstance(lent, SqliteUserTransaction):
-            for name, number in lent.lanes:
-                self.book.note(name, number)
-        self.notifier.send(hints)
+        """Commit a lent transaction, and wake listeners."""
+        _, after = await lent.finish(_nothing)
+        self._committed(after)
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
-        """Make the lanes of these jobs known, in a transaction of its own."""
-        missing = self.book.missing(job.lane for job in jobs)
-        if missing:
-            for name, number in await self.write(lambda tx: add_lanes(tx, missing)):
-                self.book.note(name, number)
-
-    # Running jobs
+        """Create the missing lanes of these jobs, in a transaction of their own."""
+        names = [job.lane for job in jobs]
+        if self.lanes.missing(names):
+            await self.write(lambda tx: self.lanes.ensure(tx, names))
 
     async def claim(self, request: claims.ClaimRequest) -> claims.ClaimAnswer:
-        """Take at most `want` jobs, looking on until some are found. None taken: no ready job may start now."""
+        """Claim at most `want` jobs, page by page until some are found. None claimed: no ready job may start now."""
         if request.want <= 0:
             return claims.ClaimAnswer([], request.cursor)
         again_from_first = request.cursor > 0
         while True:
-            look = request
-            answer = await self.write(lambda tx, look=look: claims.claim(tx, self.book, look))  # type: ignore[misc]
+            page = request
+            answer = await self.write(lambda tx, page=page: claims.claim(tx, self.lanes, page))  # type: ignore[misc]
             if answer.jobs or (answer.cursor == 0 and not again_from_first):
                 return answer
             again_from_first = again_from_first and answer.cursor > 0
             request = request._replace(cursor=answer.cursor, behind=None)
 
-    async def settle(self, reports: Sequence[settles.CompletionReport]) -> list[settles.Completed]:
-        """End attempts whose leases are held; the others are missing from the answer: refused."""
-        return await self.write(lambda tx: settles.complete(tx, self.book, reports))
+    async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
+        """End the attempts whose leases are held; those missing from the answer were rejected."""
+        return await self.write(lambda tx: completions.complete(tx, self.lanes, reports))
 
-    async def settle_lent(
-        self, lent: UserTransaction, report: settles.CompletionReport, children: Sequence[NewJob]
-    ) -> settles.Completed | None:
-        """End an attempt as the last statement of the transaction lent to it; None: refused, and rolled back."""
+    async def complete_lent(
+        self, lent: UserTransaction, report: completions.CompletionReport, children: Sequence[NewJob]
+    ) -> completions.Completed | None:
+        """End an attempt as the last step of the transaction lent to it; None: rejected, and rolled back."""
         try:
-            answer, hints = await lent.finish(lambda tx: self._settle_with_children(tx, report, children))
+            answer, after = await lent.finish(lambda tx: self._complete_with_children(tx, report, children))
         except NotSucceeded:
             return None
-        self._committed(lent, hints)
+        self._committed(after)
         return answer
 
-    async def settle_with_children(
-        self, report: settles.CompletionReport, children: Sequence[NewJob]
-    ) -> settles.Completed | None:
-        """End an attempt and create what it enqueued, both or neither; None: refused, and neither."""
+    async def complete_with_children(
+        self, report: completions.CompletionReport, children: Sequence[NewJob]
+    ) -> completions.Completed | None:
+        """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._settle_with_children(tx, report, children))
+            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
         except NotSucceeded:
             return None
 
-    async def _settle_with_children(
-        self, tx: Tx, report: settles.CompletionReport, children: Sequence[NewJob]
-    ) -> settles.Completed:
-        settled = await settles.complete(tx, self.book, [report])
-        if not settled or settled[0].state is not State.SUCCEEDED:
+    async def _complete_with_children(
+        self, tx: Tx, report: completions.CompletionReport, children: Sequence[NewJob]
+    ) -> completions.Completed:
+        completed = await completions.complete(tx, self.lanes, [report])
+        if not completed or completed[0].state is not State.SUCCEEDED:
             raise NotSucceeded
         if children:
             enqueues.check_batch(children)
-            # In this transaction, which ends here: another would wait for the lock a lent one holds on SQLite.
-            missing = self.book.missing(child.lane for child in children)
-            book = self.book.with_lanes(await add_lanes(tx, missing) if missing else [])
-            await enqueues.enqueue(tx, book, children)
-        return settled[0]
+            # In this transaction, which ends here: another would wait for the lock that a lent one holds on SQLite.
+            lanes = await self.lanes.ensure(tx, (child.lane for child in children))
+            await enqueues.enqueue(tx, lanes, children)
+        return completed[0]
 
     async def lend(self) -> UserTransaction:
-        """A transaction to write through. One that is still open when the store is closed is rolled back."""
+        """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
         lent = await self.database.lend()
         self._lent.add(lent)
         return lent
@@ -273,10 +270,10 @@ class Store:
         return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
-        """Note progress; False if the lease is gone.
+        """Write progress; False if the lease is gone.
 
-        Where a lent transaction holds SQLite's only write lock, it goes through that one and shows at its commit. On
-        PostgreSQL it never does: the job's row would stay locked, and its heartbeats could not renew it.
+        Where a lent transaction holds SQLite's only write lock, progress is written through it and becomes visible at
+        its commit. On PostgreSQL it never is: the job's row would stay locked, and heartbeats could not renew it.
         """
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
@@ -285,46 +282,44 @@ class Store:
     async def write_logs(
         self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
     ) -> set[lease.Lease]:
-        """Write what attempts printed; the leases still held. That of the others is refused.
+        """Write the output of attempts; return the leases that are still held. Output of the others is rejected.
 
-        Where a lent transaction of the attempt holds SQLite's only write lock, it has to go through that one.
+        Where a lent transaction of the attempt holds SQLite's only write lock, the write must go through it.
         """
         if isinstance(lent, SqliteUserTransaction):
             return await lent.within(lambda tx: logs.write_logs(tx, writes))
         return await self.write(lambda tx: logs.write_logs(tx, writes))
 
-    def is_in_the_way(self, lent: UserTransaction | None) -> bool:
-        """Whether nothing else can be written for as long as this transaction lasts."""
+    def is_blocking(self, lent: UserTransaction | None) -> bool:
+        """True if nothing else can be written while this transaction lasts."""
         return isinstance(lent, SqliteUserTransaction)
 
     async def note_overdue(self, held: lease.Lease) -> bool:
-        return await self.write(lambda tx: lease.note_overdue(tx, self.book, held))
+        return await self.write(lambda tx: lease.note_overdue(tx, self.lanes, held))
 
-    async def recover(self, limit: int, random_share: float = 0.0) -> list[settles.Recovered]:
-        return await self.write(lambda tx: settles.recover(tx, self.book, limit, random_share))
+    async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
+        return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
 
     async def promote(self, limit: int) -> int:
-        return await self.write(lambda tx: promote.promote(tx, self.book, limit))
+        return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
 
     async def next_due_us(self) -> int | None:
         return await self.read(promote.next_due_us)
 
     async def count_prunable(self, older_than_us: int) -> prune.Prunable:
-        """What `prune` would delete now, if it went on until it found nothing more."""
+        """Count what `prune` would delete now, if it were repeated until nothing is left."""
         return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.write(lambda tx: prune.prune(tx, self.book, older_than_us, limit))
-
-    # What people ask for
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
-        return await self.write(lambda tx: cancels.cancel(tx, self.book, job_id))
+        return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
 
     async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
-        """Cancel all that match now, in batches; the ids accepted, in creation order.
+        """Cancel all jobs that match now, in batches; return the accepted ids in creation order.
 
-        The newest first: what waits for another of them is cancelled itself before that one's end could fail it.
+        Newest first: a job that waits for another of them is cancelled before that one's end could fail it.
         """
         lanes = await self._lanes(filter.queue)
         seqs = await self.read(lambda tx: cancels.matching(tx, lanes, filter))
@@ -334,34 +329,32 @@ class Store:
             del seqs[-_CANCEL_BATCH:]
             accepted.append(
                 await self.write(
-                    lambda tx, batch=batch: cancels.cancel_these(tx, self.book, batch, filter.states)  # type: ignore[misc]
+                    lambda tx, batch=batch: cancels.cancel_these(tx, self.lanes, batch, filter.states)  # type: ignore[misc]
                 )
             )
         return [job_id for ids in reversed(accepted) for job_id in ids]
 
     async def count_unfinished(self, filter: cancels.CancelFilter) -> int:
-        """How many `cancel_where` would find now."""
+        """Count the jobs that `cancel_where` would find now."""
         lanes = await self._lanes(filter.queue)
         return len(await self.read(lambda tx: cancels.matching(tx, lanes, filter)))
 
     async def requeue(self, job_id: str) -> State:
-        return await self.write(lambda tx: cancels.requeue(tx, self.book, job_id))
+        return await self.write(lambda tx: cancels.requeue(tx, self.lanes, job_id))
 
     async def reprioritise(self, job_id: str, priority: int | None, urgent: bool | None) -> None:
-        await self.write(lambda tx: cancels.reprioritise(tx, self.book, job_id, priority, urgent))
+        await self.write(lambda tx: cancels.reprioritise(tx, self.lanes, job_id, priority, urgent))
 
     async def change_queue(
         self, name: str, limits: Mapping[str, Any] | None = None, paused: bool | None = None
     ) -> queues.QueueRecord:
-        """Change limits or pause; makes the queue exist."""
+        """Change limits or pause; creates the queue if it does not exist."""
         await self.write(lambda tx: queues.add_queue(tx, name))
         return await self.write(lambda tx: queues.change_queue(tx, name, limits, paused))
 
     async def declare_queues(self, declared: Mapping[str, Mapping[str, Any]]) -> list[queues.QueueRecord]:
-        """Put in force what is declared otherwise than last, all of it or nothing; the queues that this changed."""
+        """Apply the declarations that differ from the last ones, all or none; return the queues that changed."""
         return await self.write(lambda tx: queues.declare_queues(tx, declared))
-
-    # Looking
 
     async def job(self, job_id: str) -> JobRecord:
         found = await self.jobs([job_id])
@@ -376,18 +369,18 @@ class Store:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
     async def running(self, limit: int) -> list[JobRecord]:
-        """What runs now, the longest first. Its cost does not depend on how many others there are."""
+        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
         return await self.read(lambda tx: queries.running_jobs(tx, limit))
 
     async def now_us(self) -> int:
-        """The instant, by the clock that instants in the database are of."""
+        """Return the time of the clock that the database's instants are measured by."""
         return await self.read(queries.now_us)
 
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
     async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
-        """Up to `limit` lines of a job's log behind a place."""
+        """Return up to `limit` lines of a job's log after a place."""
         page = await self.read(lambda tx: logs.read_log(tx, job_id, attempt, place, limit))
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
@@ -397,21 +390,21 @@ class Store:
         return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
-        """How many jobs are in each state. Its cost does not depend on how many there are."""
+        """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
         counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue))
-        self._fold_if_much(unfolded)
+        self._fold_if_behind(unfolded)
         return counted
 
     async def stock(self, queue: str) -> Stock:
-        """The same, with how long the succeeded ones ran together."""
+        """Return the counts of a queue with the total run time of succeeded jobs."""
         found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue))
-        self._fold_if_much(unfolded)
+        self._fold_if_behind(unfolded)
         return found
 
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
-        """The numbers of one queue, or of all by name, now and over the last `window_us`."""
+        """Return the statistics of one queue, or of all by name, now and over the last `window_us`."""
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
-        self._fold_if_much(unfolded)
+        self._fold_if_behind(unfolded)
         return found
 
     async def queues(self) -> list[queues.QueueRecord]:
@@ -424,15 +417,15 @@ class Store:
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
-        """Add the next batches of deltas to the tallies; how many. One at a time: 0 if another is at it."""
+        """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
         return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
-    def _fold_if_much(self, unfolded: int) -> None:
-        """Nobody works on this database just now; the next one who asks should not read all that again.
+    def _fold_if_behind(self, unfolded: int) -> None:
+        """Fold in the background if no worker does, so that the next reader has less to add up.
 
-        Beside the reader, never in its way: on SQLite it may stand in a transaction that holds the write lock.
+        Never in the foreground: on SQLite the reader may be inside a transaction that holds the write lock.
         """
-        if unfolded > _MUCH_UNFOLDED and (self._folding is None or self._folding.done()):
+        if unfolded > _UNFOLDED_LIMIT and (self._folding is None or self._folding.done()):
             self._folding = asyncio.get_running_loop().create_task(self._fold_all())
 
     async def _fold_all(self) -> None:
@@ -442,8 +435,6 @@ class Store:
             while await self.fold():
                 pass
 
-    # Events
-
     async def number_events(self, limit: int = 1000) -> int:
         return await self.write(lambda tx: events.number_events(tx, limit))
 
@@ -452,8 +443,6 @@ class Store:
 
     async def last_event_id(self) -> int:
         return await self.read(events.last_event_id)
-
-    # Instances
 
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
@@ -480,4 +469,4 @@ async def _nothing(_: Tx) -> None:
 
 
 class NotSucceeded(Exception):
-    """Undoes a transaction whose attempt turned out stale or cancelled."""
+    """Rolls back a transaction whose attempt turned out to be stale or cancelled."""

@@ -1,8 +1,8 @@
-"""What an operation asks of a transaction, the same for both databases."""
+"""The interface of a transaction that operations are written against, for both databases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -11,8 +11,22 @@ from hanbeon.domain.events import Event
 
 T = TypeVar("T")
 HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing"))
-"""A job may be taken; one has a time to wait for or is to be counted again; one is to stop; something was told; a
-schedule fires at another time than before; somebody wants to be told, or a message is ready to be sent."""
+"""Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
+written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent."""
+
+
+class AfterCommit:
+    """Effects of a transaction that follow its commit: hints for listeners, and callbacks to run."""
+
+    __slots__ = ("callbacks", "hints")
+
+    def __init__(self) -> None:
+        self.hints: set[str] = set()
+        self.callbacks: list[Callable[[], None]] = []
+
+    def add(self, other: AfterCommit) -> None:
+        self.hints |= other.hints
+        self.callbacks += other.callbacks
 
 
 class Tx(Protocol):
@@ -23,7 +37,7 @@ class Tx(Protocol):
     """
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
-        """Run a named statement; its rows, readable by position and by column name."""
+        """Run a named statement and return its rows, readable by position and by column name."""
         ...
 
     def emit(self, *events: Event) -> None:
@@ -31,17 +45,24 @@ class Tx(Protocol):
         ...
 
     def wake(self, *hints: str) -> None:
-        """Once the transaction has committed, tell listeners (see `HINTS`). Lost hints cost only time."""
+        """Send these hints to listeners once the transaction has committed (see `HINTS`). Lost hints cost only time."""
+        ...
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Run the callback once the transaction has committed, on the event loop; never if it is rolled back.
+
+        Inside a caller's own transaction it is never run, because its commit is not observed.
+        """
         ...
 
 
 def to_json(value: Any) -> str:
-    """Batches travel as one JSON text, which both databases unfold in SQL."""
+    """Encode a batch as one JSON text, which both databases unnest in SQL."""
     return msgspec.json.encode(value).decode()
 
 
 def in_parts(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """What is too much for one statement, in order."""
+    """Split what is too much for one statement, in order."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -1,11 +1,11 @@
-"""A transaction of the App's own that is lent: to a task, whose success commits it, or to a caller's block."""
+"""Transactions of the App that are lent to user code: to a task, whose success commits it, or to a caller's block."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import AfterCommit, Tx
 
 T = TypeVar("T")
 ENDED = (
@@ -25,20 +25,20 @@ class UserTransaction(Protocol):
         ...
 
     async def execute(self, sql: str, *args: Any) -> None:
-        """Run a statement and drop its rows."""
+        """Run a statement and discard its rows."""
         ...
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
-        """Run a statement; its rows, readable by position and by name."""
+        """Run a statement and return its rows, readable by position and by name."""
         ...
 
-    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, set[str]]:
-        """Run the engine's operation as the last of the transaction and commit: its answer and the hints for waking.
+    async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+        """Run the engine's operation last and commit: return its answer and the effects that follow the commit.
 
         If it raises, everything is rolled back.
         """
         ...
 
     async def abandon(self) -> None:
-        """Roll back and give the connection up. Harmless after `finish`."""
+        """Roll back and release the connection. Harmless after `finish`."""
         ...

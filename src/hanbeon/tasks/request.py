@@ -12,7 +12,7 @@ import msgspec
 import uuid_utils
 
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
-from hanbeon.domain.reserved_queues import check_not_owned
+from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 
@@ -89,7 +89,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
             )
         queue = options.queue if self.queue is None else self.queue
         if queue != within:
-            check_not_owned(queue)
+            check_not_reserved(queue)
         return NewJob(
             id=self.id,
             task=self.task.name,

@@ -85,13 +85,13 @@ class Factory:
                 NewInstance("a test's, now gone", "nowhere", 0, "0", [record.task], 1)
             )
         request = claims.ClaimRequest(self._instance, [record.task], 1, micros(self._app.settings.lease))
-        held = await store.write(lambda tx: claims.claim_these(tx, store.book, [record.seq], request))
+        held = await store.write(lambda tx: claims.claim_these(tx, store.lanes, [record.seq], request))
         if not held:
             raise AssertionError(f"job {job.id} is {record.state} and cannot run; leave out what it waits for")
         return held[0]
 
     async def _settle(self, held: Claimed, outcome: Outcome) -> None:
-        await self._app.store.settle([CompletionReport(held.seq, held.fence, outcome)])
+        await self._app.store.complete([CompletionReport(held.seq, held.fence, outcome)])
 
 
 def _nothing() -> None:

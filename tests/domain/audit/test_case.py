@@ -24,7 +24,7 @@ def found(
     ends: list[int] | None = None,
     **given: Any,
 ) -> list[tuple[Code, str]]:
-    """What is wrong with a job that is fine in everything that is not given."""
+    """Audit a job that is consistent except for the given fields."""
     numbers = [attempt.attempt for attempt in attempts]
     running = state is State.RUNNING
     fence = given.get("fence", max(numbers, default=0) + running)
@@ -90,7 +90,7 @@ def test_an_unfinished_job_counts_exactly_what_it_waits_for() -> None:
         assert (code, f"for {unmet} jobs, but 1" in message) == (Code.BROKEN_DEPENDENCY, True)
 
 
-def test_a_job_of_a_callers_transaction_may_count_too_many_until_it_is_counted_again() -> None:
+def test_unmet_may_be_too_high_until_the_recount() -> None:
     both = (SUCCEEDED, FAILED)
     assert found(state=State.PENDING, dependencies=both, unmet=2, recount=True) == []
     ((code, _),) = found(state=State.PENDING, dependencies=both, unmet=0, recount=True)

@@ -1,4 +1,4 @@
-"""What an audit makes of numbers, of creations and of a history whose beginning was pruned."""
+"""The audit of event numbers, of creations and of a pruned history."""
 
 from hanbeon.domain.audit.case import Case, JobFacts, audit_case, audit_missing
 from hanbeon.domain.audit.findings import Code
@@ -9,7 +9,7 @@ from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 MINUTE = 60 * 1_000_000
 
 
-def told(reason: Reason, state: State | None = None, attempt: int | None = None, at: int = 0) -> Event:
+def event_of(reason: Reason, state: State | None = None, attempt: int | None = None, at: int = 0) -> Event:
     state = state or LIFECYCLE[reason].target
     return Event(type=reason, at=at, queue="q", job_id="j", state=state, attempt=attempt)
 
@@ -57,15 +57,15 @@ def test_the_numbers_end_at_the_counter() -> None:
     assert codes(history(last_id=7)) == []
 
 
-def test_the_edge_of_a_pruned_history_is_ragged_but_not_its_middle() -> None:
+def test_only_the_edge_of_a_pruned_history_may_have_gaps() -> None:
     assert codes(history((5, 100, noise(1)), (7, 200, noise(1)), last_id=7)) == []
     late = 100 + MINUTE + 1
     assert codes(history((5, 100, noise(1)), (6, late, noise(1)), (8, late, noise(1)), last_id=8)) == [Code.EVENT_GAP]
     assert codes(history((1, 100, noise(1)), (3, 100, noise(1)), last_id=3)) == [Code.EVENT_GAP]
 
 
-def test_a_job_whose_creation_was_pruned_is_taken_as_it_is_first_seen() -> None:
-    claimed, ended = told(Reason.CLAIMED, attempt=4), told(Reason.SUCCEEDED, attempt=4)
+def test_pruned_creation_starts_a_trace_at_its_first_event() -> None:
+    claimed, ended = event_of(Reason.CLAIMED, attempt=4), event_of(Reason.SUCCEEDED, attempt=4)
     followed = history((9, 0, [claimed, ended]), last_id=10)
     assert codes(followed) == []
     assert followed.traces["j"].state is State.SUCCEEDED
@@ -75,27 +75,27 @@ def test_a_job_whose_creation_was_pruned_is_taken_as_it_is_first_seen() -> None:
 
 
 def test_moves_that_keep_the_state_keep_it() -> None:
-    created = told(Reason.ENQUEUED)
-    assert codes(history((1, 0, [created, told(Reason.REPRIORITISED, State.READY)]), last_id=2)) == []
-    moved = told(Reason.REPRIORITISED, State.RUNNING)
+    created = event_of(Reason.ENQUEUED)
+    assert codes(history((1, 0, [created, event_of(Reason.REPRIORITISED, State.READY)]), last_id=2)) == []
+    moved = event_of(Reason.REPRIORITISED, State.RUNNING)
     assert codes(history((1, 0, [created, moved]), last_id=2)) == [Code.ILLEGAL_TRANSITION]
 
 
 def test_a_job_is_created_once_unless_its_first_life_was_pruned() -> None:
-    life = [told(Reason.ENQUEUED), told(Reason.CANCELLED), told(Reason.ENQUEUED)]
+    life = [event_of(Reason.ENQUEUED), event_of(Reason.CANCELLED), event_of(Reason.ENQUEUED)]
     assert codes(history((1, 0, life), last_id=3)) == [Code.DOUBLED_JOB]
     assert codes(history((5, 0, life), last_id=7)) == []
     assert codes(history((5, 0, life[:1] * 2), last_id=6)) == [Code.DOUBLED_JOB]
 
 
 def test_a_job_without_a_row_is_lost_unless_it_had_finished() -> None:
-    ready = history((1, 0, [told(Reason.ENQUEUED)]), last_id=1)
+    ready = history((1, 0, [event_of(Reason.ENQUEUED)]), last_id=1)
     assert [finding.code for finding in audit_missing("j", ready.traces["j"])] == [Code.LOST_JOB]
-    ended = history((1, 0, [told(Reason.ENQUEUED), told(Reason.CANCELLED)]), last_id=2)
+    ended = history((1, 0, [event_of(Reason.ENQUEUED), event_of(Reason.CANCELLED)]), last_id=2)
     assert list(audit_missing("j", ended.traces["j"])) == []
 
 
-def test_a_job_without_events_is_lost_unless_they_may_have_been_pruned() -> None:
+def test_job_without_events_is_lost_unless_pruned() -> None:
     job = JobFacts(
         seq=1,
         id="j",

@@ -40,7 +40,7 @@ def test_an_attempt_of_no_length_takes_no_room_but_needs_it() -> None:
     assert found(limited(1), ("a", "", "", 0, 9), ("b", "", "", 5, 5)) == ["b"]
 
 
-def test_what_still_runs_takes_room_for_ever() -> None:
+def test_running_attempts_occupy_their_slot() -> None:
     assert found(limited(1), ("a", "", "", 0, STILL_RUNNING), ("b", "", "", 10**15, STILL_RUNNING)) == ["b"]
 
 
@@ -76,7 +76,7 @@ def test_claims_under_way_when_the_first_limit_came_are_let_pass() -> None:
     assert found(opened, running, ("b", "", "", 20, 30)) == []
 
 
-def test_before_the_first_change_there_was_no_limit_or_nobody_knows() -> None:
+def test_limits_before_the_first_change_are_none_or_unknown() -> None:
     ran = [("a", "", "", 0, 9), ("b", "", "", 1, 9), ("c", "", "", 3 * GRACE_US, 4 * GRACE_US)]
     for whole in (True, False):
         timeline = changed((100, QueueLimits(1), True), whole=whole)

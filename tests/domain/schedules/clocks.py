@@ -1,4 +1,4 @@
-"""What clocks on a wall do, found by looking at every minute: the oracle for jumps."""
+"""Wall clocks, simulated minute by minute: the oracle for transitions."""
 
 from __future__ import annotations
 

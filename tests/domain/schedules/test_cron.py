@@ -1,4 +1,4 @@
-"""What a cron text may say, and how it is told that it may not."""
+"""Cron texts: accepted forms, and the errors for invalid ones."""
 
 import datetime as dt
 
@@ -64,71 +64,71 @@ def test_the_wall_times_of_an_expression(text: str, expected: list[str]) -> None
     ("text", "said"),
     [
         ("", "5 fields"),
-        ("   ", "an empty text has none"),
-        ("* * * *", "these are 4"),
+        ("   ", "got none"),
+        ("* * * *", "got 4;"),
         ("0 0 9 * * MON 2027", "no field for years"),
-        ("60 * * * *", "minute: '60' does not fit: 60 is not among 0–59; write 0–59, for example 0, */15"),
-        ("60 0 0 * * *", "second: '60'"),
-        ("0 24 * * *", "hour: '24'"),
-        ("0 0 0 * *", "day of month: '0' does not fit: 0 is not among 1–31"),
-        ("0 0 32 * *", "day of month: '32'"),
-        ("0 0 1 13 *", "month: '13' does not fit: 13 is not among 1–12"),
+        ("60 * * * *", "minute must be 0–59, for example 0, */15 or 0,30, got '60': 60 is not among 0–59"),
+        ("60 0 0 * * *", "second must be 0–59"),
+        ("0 24 * * *", "hour must be 0–23"),
+        ("0 0 0 * *", "got '0': 0 is not among 1–31"),
+        ("0 0 32 * *", "day of month must be 1–31"),
+        ("0 0 1 13 *", "got '13': 13 is not among 1–12"),
         ("0 0 1 JANUARY *", "did you mean JAN?"),
-        ("0 0 * * 8", "weekday: '8' does not fit"),
+        ("0 0 * * 8", "weekday must be 0–7"),
         ("0 0 * * FRY", "did you mean FRI?"),
-        ("0 0 * * XQZ", "'XQZ' is no name"),
-        ("*/0 * * * *", "minute: '*/0' does not fit: a step of 0"),
-        ("*/90 * * * *", "a step of 90 is longer than the 60 there are"),
-        ("0 0 * * */8", "a step of 8 is longer than the 7 there are"),
+        ("0 0 * * XQZ", "unknown name 'XQZ'"),
+        ("*/0 * * * *", "got '*/0': a step of 0"),
+        ("*/90 * * * *", "a step of 90 is longer than the 60 values of the field"),
+        ("0 0 * * */8", "a step of 8 is longer than the 7 values of the field"),
         ("*/0.5 * * * * *", "the shortest interval is one second"),
         ("*/.5 * * * * *", "the shortest interval is one second"),
-        ("*/x * * * *", "the step 'X' is not a whole number"),
-        ("*/ * * * *", "the step '' is not a whole number"),
-        ("/5 * * * *", "something is missing"),
-        ("5- * * * *", "something is missing"),
-        ("-5 * * * *", "something is missing"),
-        ("30-10 * * * *", "the range ends before it begins (for one that goes round, write 0-10,30-59)"),
+        ("*/x * * * *", "the step 'X' is not an integer"),
+        ("*/ * * * *", "the step '' is not an integer"),
+        ("/5 * * * *", "a value is missing"),
+        ("5- * * * *", "a value is missing"),
+        ("-5 * * * *", "a value is missing"),
+        ("30-10 * * * *", "the range ends before it begins (for one that wraps around, write 0-10,30-59)"),
         ("0 0 * * FRI-MON", "write SUN-MON,FRI-SAT"),
         ("1,,2 * * * *", "a term is empty"),
-        ("1,61 * * * *", "minute: '61'"),
-        ("? * * * *", "? stands alone, for a day of month or a weekday"),
-        ("0 0 ?/2 * *", "? stands alone"),
+        ("1,61 * * * *", "got '61'"),
+        ("? * * * *", "? must be the whole field, for a day of month or a weekday"),
+        ("0 0 ?/2 * *", "? must be the whole field"),
         ("0 0 L/2 * *", "a step needs *, a number or a range"),
         ("0 0 * * 5L/2", "a step needs"),
         ("0 0 * * MON#2/2", "a step needs"),
-        ("0 0 * * MON#6", "after # comes 1 to 5"),
-        ("0 0 * * MON#", "after # comes 1 to 5"),
-        ("0 0 * * MON-WED#2", "before # comes one weekday"),
+        ("0 0 * * MON#6", "# must be followed by 1 to 5"),
+        ("0 0 * * MON#", "# must be followed by 1 to 5"),
+        ("0 0 * * MON-WED#2", "# must follow a single weekday"),
         ("0 0 1#2 * *", "# belongs to a weekday"),
-        ("0 0 15W * *", "15W means nothing there"),
-        ("0 0 L-3 * *", "L-3 means nothing there"),
-        ("0 0 * * L", "L means nothing there"),
+        ("0 0 15W * *", "15W has no meaning in this field"),
+        ("0 0 L-3 * *", "L-3 has no meaning in this field"),
+        ("0 0 * * L", "L has no meaning in this field"),
         ("0 0 * * FRIL", "the last FRI is written 5L"),
-        ("L * * * *", "L means nothing there"),
+        ("L * * * *", "L has no meaning in this field"),
         ("0 0 30 2 *", "never fires"),
         ("0 0 31 2,4,6,9,11 *", "never fires"),
         ("0 0 */31 * MON#2", "never fires"),
         ("@every 5m", "write */5 * * * *"),
         ("@every 100ms", "one is the shortest interval"),
-        ("@reboot", "run the task by hand"),
+        ("@reboot", "run the task manually"),
         ("@fortnightly", "use @annually, @daily"),
-        ("@daily 5", "'@daily 5' is not known"),
-        ("매일 9시", "the character '매' at place 1"),
-        ("0 9 * * FRı", "the character 'ı' at place 11"),
-        ("٣ 9 * * *", "has no meaning"),
-        ("0 9 * * *\x00", "the character '\\x00' at place 10"),
-        ("0 9 * * *\x7f", "has no meaning"),
-        ("1" * 4_000 + " * * * *", f"more than {LONGEST_TEXT}"),
-        ("1" * 400 + " * * * *", "minute: "),
+        ("@daily 5", "got '@daily 5'"),
+        ("매일 9시", "the character '매' (position 1)"),
+        ("0 9 * * FRı", "the character 'ı' (position 11)"),
+        ("٣ 9 * * *", "must not contain the character"),
+        ("0 9 * * *\x00", "the character '\\x00' (position 10)"),
+        ("0 9 * * *\x7f", "must not contain the character"),
+        ("1" * 4_000 + " * * * *", f"at most {LONGEST_TEXT} characters"),
+        ("1" * 400 + " * * * *", "minute must be"),
         ("*/" + "9" * 400 + " * * * *", "a step of "),
-        ("0 9 * * * |", "an empty text has none"),
-        (" | ".join(["0 9 * * *"] * (MOST_EXPRESSIONS + 1)), "make several schedules"),
-        ("0 9 * * * | 0 25 * * *", "hour: '25'"),
-        ("0 9 * * * ; rm -rf /", "these are 9"),
-        ("a b c d e", "minute: 'A' does not fit: it is no number"),
+        ("0 9 * * * |", "got none"),
+        (" | ".join(["0 9 * * *"] * (MOST_EXPRESSIONS + 1)), "create several schedules"),
+        ("0 9 * * * | 0 25 * * *", "got '25'"),
+        ("0 9 * * * ; rm -rf /", "got 9;"),
+        ("a b c d e", "got 'A': it is not a number"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_place_and_what_would(text: str, said: str) -> None:
+def test_parse_rejects_invalid_expressions(text: str, said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         parse(text)
     assert refused.value.field == "cron"
@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_refused_with_its_place_and_what_would(text: str, s
         ("@daily", True),
     ],
 )
-def test_times_of_day_are_told_from_rhythms_by_the_star(text: str, fixed: bool) -> None:
+def test_leading_star_distinguishes_intervals_from_times(text: str, fixed: bool) -> None:
     (expression,) = parse(text)
     assert expression.fixed is fixed
 
@@ -164,6 +164,6 @@ def test_the_calendar_ends_with_the_year_9999() -> None:
     assert leap.next_wall(dt.datetime(9996, 2, 29)) is None
 
 
-def test_what_was_parsed_is_kept_within_a_limit() -> None:
+def test_parse_cache_is_bounded() -> None:
     assert parse("0 9 * * *") is parse("0 9 * * *")
     assert parse.cache_info().maxsize is not None

@@ -1,4 +1,4 @@
-"""What becomes of planned fires while an execution may be unfinished: decided here, not left to the database."""
+"""Decisions about planned fires while an execution may be unfinished."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What becomes of fires that were missed, under each policy, and how little a plan costs."""
+"""Plans for missed fires under each policy, and their cost."""
 
 import time
 from itertools import islice, takewhile
@@ -53,7 +53,7 @@ def test_an_outage_of_an_hour(misfire: Misfire, expected: list[tuple[int, Misfir
     ],
 )
 @pytest.mark.parametrize("late", [0, 1, GRACE])
-def test_what_is_within_the_grace_is_on_time_whatever_was_missed_before(
+def test_fires_within_grace_are_on_time(
     misfire: Misfire, expected: list[tuple[int, MisfireOutcome]], late: int
 ) -> None:
     assert minutes(every_ten_minutes(misfire, now=NINE + 30 * MINUTE + late)) == expected
@@ -61,9 +61,7 @@ def test_what_is_within_the_grace_is_on_time_whatever_was_missed_before(
 
 @pytest.mark.parametrize(("misfire", "outcome"), [(Misfire.COALESCE, DUE), (Misfire.SKIP, MISSED), (Misfire.ALL, DUE)])
 @pytest.mark.parametrize("timing", [Timing(run_at=NINE, timezone=SEOUL), Timing(cron="0 9 * * *", timezone=SEOUL)])
-def test_the_last_instant_of_grace_is_on_time_and_the_next_is_late(
-    timing: Timing, misfire: Misfire, outcome: MisfireOutcome
-) -> None:
+def test_grace_includes_its_last_instant(timing: Timing, misfire: Misfire, outcome: MisfireOutcome) -> None:
     on_time = plan(timing, NINE - HOUR, NINE + GRACE, misfire, 100, GRACE)
     assert [fire.outcome for fire in on_time.fires] == [DUE]
     late = plan(timing, NINE - HOUR, NINE + GRACE + 1, misfire, 100, GRACE)
@@ -97,7 +95,7 @@ def test_all_runs_the_newest_within_the_limit() -> None:
 
 
 @pytest.mark.parametrize(("misfire", "due"), [(Misfire.COALESCE, 1), (Misfire.SKIP, 0), (Misfire.ALL, 50)])
-def test_what_is_not_listed_is_counted(misfire: Misfire, due: int) -> None:
+def test_unlisted_fires_are_counted(misfire: Misfire, due: int) -> None:
     """Three days of every ten minutes: 432 fires."""
     made = every_ten_minutes(misfire, now=NINE + 3 * DAY + MINUTE, limit=50)
     assert len(made.fires) == due + RECORDED
@@ -137,7 +135,7 @@ def test_more_than_are_counted_is_said_to_be_more() -> None:
     assert (made.dropped.first, made.dropped.count, made.dropped.exact) == (NINE + SECOND, COUNTED, False)
 
 
-def test_what_is_on_time_but_too_much_comes_with_the_next_plan() -> None:
+def test_excess_on_time_fires_follow_in_the_next_plan() -> None:
     timing = Timing(cron="* * * * * *", timezone=SEOUL)
     now, last, planned = NINE + HOUR, NINE, []
     following: int | None = NINE + SECOND

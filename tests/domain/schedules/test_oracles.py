@@ -182,14 +182,14 @@ REFUSED_THERE = ["0 0 LW * *", "0 0 * * 5L", "0 0 1 * 5L,2"]
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED_HERE)
-def test_what_croniter_takes_and_we_do_not(text: str, reason: str) -> None:
+def test_rejects_extensions_of_croniter(text: str, reason: str) -> None:
     assert croniter.is_valid(text)
     with pytest.raises(InvalidInput):
         parse(text)
 
 
 @pytest.mark.parametrize("text", REFUSED_THERE)
-def test_what_we_take_and_croniter_does_not(text: str) -> None:
+def test_accepts_forms_unknown_to_croniter(text: str) -> None:
     assert parse(text)
     assert not croniter.is_valid(text)
 

@@ -31,7 +31,7 @@ LAST = {1: 31, 2: 28, 3: 31, 4: 30, 5: 31, 6: 30, 7: 31, 8: 31, 9: 30, 10: 31, 1
 
 @pytest.mark.parametrize("time", ["09:00", "09:00:30"])
 @pytest.mark.parametrize("day", range(1, 32))
-def test_a_day_that_a_month_does_not_have_means_its_last_over_a_leap_year(day: int, time: str) -> None:
+def test_monthly_uses_the_last_day_of_short_months(day: int, time: str) -> None:
     timing = Timing(cron=monthly(day, time), timezone=SEOUL)
     begin, end = at("2027-01-01", SEOUL), at("2029-01-01", SEOUL)
     fires = [iso(fire.at, SEOUL)[:10] for fire in takewhile(lambda fire: fire.at < end, timing.fires(begin))]
@@ -60,7 +60,7 @@ def test_a_day_that_a_month_does_not_have_means_its_last_over_a_leap_year(day: i
         (lambda: monthly(31, "noon"), "time"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_field(make: Callable[[], str], field: str) -> None:
+def test_rejects_invalid_recurrence_with_its_field(make: Callable[[], str], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         make()
     assert refused.value.field == field

@@ -28,7 +28,7 @@ async def test_a_declaration_is_put_in_force_once(world: World) -> None:
     assert await _declare(world, roles={"FE": 1}, max_concurrent=5) == []
 
 
-async def test_what_an_operator_changed_stays_until_the_declaration_changes(world: World) -> None:
+async def test_operator_changes_last_until_the_declaration_changes(world: World) -> None:
     await _declare(world, max_concurrent=5)
     await world.store.change_queue("mail", {"max_concurrent": 2, "max_per_key": 1}, paused=True)
     assert (await _queue(world)).differs
@@ -40,7 +40,7 @@ async def test_what_an_operator_changed_stays_until_the_declaration_changes(worl
     assert (queue.paused, queue.differs) == (True, False)
 
 
-async def test_what_is_declared_no_longer_is_lifted(world: World) -> None:
+async def test_limits_no_longer_declared_are_lifted(world: World) -> None:
     await _declare(world, max_concurrent=5, roles={"FE": 1, "BE": 2}, keys={"a": 1})
     assert await _declare(world, roles={"FE": 1}) == ["mail"]
     assert (await _queue(world)).limits == QueueLimits(roles={"FE": 1})
@@ -71,9 +71,7 @@ async def test_an_undeclared_queue_differs_from_nothing(world: World) -> None:
 
 @pytest.mark.parametrize("there", [True, False])
 @pytest.mark.parametrize("same", [True, False])
-async def test_of_many_who_declare_at_once_each_is_whole_and_the_same_is_one_change(
-    world: World, same: bool, there: bool
-) -> None:
+async def test_concurrent_declarations_are_atomic_and_idempotent(world: World, same: bool, there: bool) -> None:
     names = ["a", "b", "c"]
     if there:
         await world.store.declare_queues({name: {"max_concurrent": 99} for name in names})

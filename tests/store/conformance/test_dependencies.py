@@ -38,12 +38,12 @@ async def test_a_diamond_runs_from_top_to_bottom(world: World) -> None:
     ]
 
 
-async def test_both_halves_settled_in_one_batch_free_what_waits_for_both(world: World) -> None:
+async def test_batch_completion_frees_dependents_of_both(world: World) -> None:
     halves = [new_job() for _ in range(5)]
     whole = new_job(depends_on=tuple(job.id for job in halves))
     await world.enqueue(*halves, whole)
     held = await world.claim(10)
-    await world.store.settle([CompletionReport(job.seq, job.fence, Returned()) for job in held])
+    await world.store.complete([CompletionReport(job.seq, job.fence, Returned()) for job in held])
     assert await world.state(whole.id) is READY
     assert (await world.reasons(whole.id)).count("promoted") == 1
 
@@ -70,7 +70,7 @@ async def test_a_delay_still_counts_when_the_dependencies_are_done(world: World)
 
 
 @pytest.mark.parametrize("end", [FAILED, CANCELLED])
-async def test_a_blocked_job_goes_on_when_its_dependency_is_retried_and_succeeds(world: World, end: State) -> None:
+async def test_blocked_job_runs_after_its_dependency_is_retried(world: World, end: State) -> None:
     first = await world.make()
     then = await world.make(depends_on=(first,))
     if end is FAILED:
@@ -129,7 +129,7 @@ async def test_the_fail_policy_takes_everything_behind_it_along(world: World, ho
 
 
 @pytest.mark.parametrize("end", [FAILED, CANCELLED])
-async def test_a_job_told_to_fail_is_born_failed_behind_a_failed_dependency(world: World, end: State) -> None:
+async def test_enqueue_fails_a_job_with_a_failed_dependency(world: World, end: State) -> None:
     first = await world.make()
     if end is FAILED:
         await world.finish(first, Raised("boom"))
@@ -144,7 +144,7 @@ async def test_a_job_told_to_fail_is_born_failed_behind_a_failed_dependency(worl
     assert await world.states([behind.id, failing.id, blocked.id]) == [FAILED, FAILED, PENDING]
 
 
-async def test_a_job_failed_by_its_dependency_can_be_tried_again_with_it(world: World) -> None:
+async def test_job_failed_by_dependency_can_be_requeued(world: World) -> None:
     first, failing = await _chain(world, FAIL)
     await world.finish(first, Raised("boom"))
     assert await world.store.requeue(failing) is PENDING
@@ -154,7 +154,7 @@ async def test_a_job_failed_by_its_dependency_can_be_tried_again_with_it(world: 
     assert await world.states([first, failing]) == [SUCCEEDED, SUCCEEDED]
 
 
-async def test_a_success_is_counted_at_jobs_that_are_not_waiting_just_now(world: World) -> None:
+async def test_success_counts_for_dependents_in_any_state(world: World) -> None:
     """A job cancelled meanwhile knows, when it is requeued, that its dependency is done."""
     first, then = await _chain(world, OnDependencyFailure.BLOCK)
     await world.store.cancel(then)
@@ -190,7 +190,7 @@ async def test_a_batch_may_name_jobs_that_it_made_before(world: World) -> None:
     assert await world.state(delayed.id) is READY
 
 
-async def test_a_dependency_skipped_for_its_unique_key_is_the_one_that_holds_it(world: World) -> None:
+async def test_skipped_dependency_resolves_to_the_key_holder(world: World) -> None:
     holder = await world.make(unique_key="key")
     skipped = new_job(unique_key="key", on_conflict=OnConflict.SKIP, args="[1]")
     then = new_job(depends_on=(skipped.id,))
@@ -207,7 +207,7 @@ async def test_a_dependency_skipped_for_its_unique_key_is_the_one_that_holds_it(
     assert await world.rows() == rows
 
 
-async def test_a_job_that_replaces_what_it_depends_on_fails_or_is_blocked(world: World) -> None:
+async def test_replacing_a_dependency_fails_or_blocks(world: World) -> None:
     for policy, state in ((FAIL, FAILED), (OnDependencyFailure.BLOCK, PENDING)):
         await world.empty()
         holder = await world.make(unique_key="key")
@@ -234,13 +234,13 @@ async def test_a_long_chain_and_a_wide_fan_in_one_batch(world: World) -> None:
     assert set(await world.states([job.id for job in chain[2:]])) == {FAILED}
 
 
-async def test_promoters_are_told_of_a_job_that_is_free_before_its_time(world: World) -> None:
+async def test_promoters_are_woken_for_jobs_freed_before_run_at(world: World) -> None:
     first = await world.make()
     await world.make(depends_on=(first,), delay_us=60_000_000)
     held = await world.claim_this(first)
     report = CompletionReport(held.seq, held.fence, Returned(), instance=held.instance)
-    _, hints = await world.store.database.transact(lambda tx: complete(tx, world.store.book, [report]))
-    assert "later" in hints
+    _, after = await world.store.database.transact(lambda tx: complete(tx, world.store.lanes, [report]))
+    assert "later" in after.hints
 
 
 async def test_a_job_that_is_skipped_fails_nobody_behind_what_it_names(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What happened is told once, in the order of commits, and can be read on from anywhere."""
+"""Events are numbered once, in commit order, and can be read from any position."""
 
 import msgspec
 
@@ -12,22 +12,22 @@ async def test_numbers_have_no_gap_and_a_batch_is_read_from_within(world: World)
     jobs = [new_job() for _ in range(5)]
     await world.enqueue(*jobs[:3])
     await world.enqueue(*jobs[3:])
-    told = await world.events()
-    assert [(event.id, event.job_id) for event in told] == [(n + 1, job.id) for n, job in enumerate(jobs)]
+    events = await world.events()
+    assert [(event.id, event.job_id) for event in events] == [(n + 1, job.id) for n, job in enumerate(jobs)]
     assert await world.store.last_event_id() == 5
     for after in range(7):
         assert [event.id for event in await world.store.events_after(after)] == list(range(after + 1, 6))
 
 
-async def test_a_reader_gets_whole_batches_at_a_time_and_misses_nothing(world: World) -> None:
+async def test_readers_get_whole_batches_and_miss_nothing(world: World) -> None:
     for size in (1, 4, 2, 3):
         await world.enqueue(*[new_job() for _ in range(size)])
     await world.events()
     for batches in (1, 2, 3):
         seen, last = [], 0
-        while told := await world.store.events_after(last, batches):
-            last = told[-1].id
-            seen += [event.id for event in told]
+        while events := await world.store.events_after(last, batches):
+            last = events[-1].id
+            seen += [event.id for event in events]
         assert seen == list(range(1, 11))
 
 
@@ -46,12 +46,12 @@ async def test_a_transaction_tells_all_in_one_batch(world: World) -> None:
     ]
 
 
-async def test_what_changes_nothing_tells_nothing(world: World) -> None:
+async def test_no_change_emits_no_event(world: World) -> None:
     held = await world.claim_this(await world.make())
     rows = await world.rows()
     assert await world.claim(10) == []
-    await world.store.settle([CompletionReport(held.seq, held.fence + 1, Returned())])
-    await world.store.settle([])
+    await world.store.complete([CompletionReport(held.seq, held.fence + 1, Returned())])
+    await world.store.complete([])
     await world.store.promote(10)
     await world.store.recover(10)
     await world.store.prune(10**12, 10)
@@ -60,7 +60,7 @@ async def test_what_changes_nothing_tells_nothing(world: World) -> None:
     assert await world.store.number_events() == 0
 
 
-async def test_numbering_takes_no_more_than_it_is_told(world: World) -> None:
+async def test_number_events_respects_its_limit(world: World) -> None:
     for _ in range(3):
         await world.script(
             "INSERT INTO hanbeon.event_batch (at, count, body) VALUES (1, 2, "

@@ -239,10 +239,10 @@ async def test_a_refused_batch_leaves_nothing_behind(world: World, name: str) ->
     make, error = REFUSED[name]
     batch = await make(world)
     rows, jobs = await world.rows(), await world.sql("SELECT * FROM hanbeon.job ORDER BY seq")
-    told = await world.events()
+    events = await world.events()
     with pytest.raises(error):
         await world.store.enqueue(batch)
-    assert await world.events() == told
+    assert await world.events() == events
     assert await world.rows() == rows
     assert [tuple(row) for row in await world.sql("SELECT * FROM hanbeon.job ORDER BY seq")] == [tuple(j) for j in jobs]
 

@@ -1,4 +1,4 @@
-"""Who works on the database."""
+"""Registered instances."""
 
 from hanbeon.store.operations.instances import NewInstance
 from tests.store.world import World

@@ -26,7 +26,7 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
         for instance in (None, live.instance):
-            assert await world.store.settle([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
+            assert await world.store.complete([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
@@ -84,7 +84,7 @@ async def test_reports_of_an_old_and_a_new_attempt_may_travel_together(world: Wo
             CompletionReport(live.seq, live.fence, Returned("live")),
         ]
         reports = [msgspec.structs.replace(report, instance=live.instance if short else None) for report in reports]
-        settled = await world.store.settle(
+        settled = await world.store.complete(
             [*reports[::order], CompletionReport(live.seq, live.fence, Raised("double"))]
         )
         assert [(each.fence, each.state) for each in settled] == [(live.fence, State.SUCCEEDED)]
@@ -104,7 +104,7 @@ async def test_a_batch_of_reports_is_applied_each_by_its_own_lease(world: World)
     ]
     reports = [CompletionReport(job.seq, job.fence, outcome) for job, outcome in zip(held, outcomes, strict=True)]
     reports[0] = CompletionReport(held[0].seq, 99, Returned("1"))
-    settled = await world.store.settle(reports)
+    settled = await world.store.complete(reports)
     assert {each.seq for each in settled} == {job.seq for job in held[1:]}
     assert await world.states(ids) == [
         State.RUNNING,
@@ -116,7 +116,7 @@ async def test_a_batch_of_reports_is_applied_each_by_its_own_lease(world: World)
     ]
 
 
-async def test_progress_is_written_with_the_lease_and_kept_until_the_job_is_requeued(world: World) -> None:
+async def test_progress_needs_the_lease_and_lasts_until_requeue(world: World) -> None:
     job_id = await world.make(policy=RETRYING)
     held = await world.claim_this(job_id)
     assert await world.store.write_progress(lease_of(held), '{"done":1}') is True
@@ -186,7 +186,7 @@ async def test_a_deadline_that_has_not_passed_is_a_lost_attempt(world: World) ->
     assert [attempt.status for attempt in await world.store.attempts(job_id)] == [AttemptStatus.LOST]
 
 
-async def test_recovery_takes_the_longest_expired_first_and_no_more_than_it_may(world: World) -> None:
+async def test_recover_takes_longest_expired_first_up_to_limit(world: World) -> None:
     ids = []
     for _ in range(3):
         ids.append(await world.make())
@@ -213,7 +213,7 @@ async def test_a_requested_stop_wins_over_a_later_result(world: World, outcome: 
     assert await world.reasons(job_id) == ["enqueued", "claimed", "stop_requested", "stopped"]
 
 
-async def test_a_job_asked_to_stop_whose_instance_vanishes_is_cancelled(world: World) -> None:
+async def test_recover_cancels_jobs_with_a_requested_stop(world: World) -> None:
     job_id = await world.make(policy=RETRYING)
     await world.claim_this(job_id)
     await world.store.cancel(job_id)
@@ -222,7 +222,7 @@ async def test_a_job_asked_to_stop_whose_instance_vanishes_is_cancelled(world: W
     assert recovered.state is State.CANCELLED
 
 
-async def test_requeue_gives_all_retries_again_while_attempt_numbers_go_on(world: World) -> None:
+async def test_requeue_resets_retries_but_not_attempt_numbers(world: World) -> None:
     job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=0))
     await world.finish(job_id, Raised("one"))
     await world.finish(job_id, Raised("two"))
@@ -248,7 +248,7 @@ async def test_a_stopped_job_can_be_requeued_and_is_not_stopped_again(world: Wor
     assert await world.state(job_id) is State.SUCCEEDED
 
 
-async def test_a_retry_waits_for_its_time_and_one_without_delay_does_not(world: World) -> None:
+async def test_retries_wait_for_their_delay_only(world: World) -> None:
     job_id = await world.make(policy=RetryPolicy(max_retries=5, base_us=2_000_000))
     for retry, seconds in enumerate([2, 4, 8]):
         await world.finish(job_id, Raised("boom"))
@@ -284,13 +284,13 @@ async def test_odd_messages_hold_nobody_up(world: World) -> None:
         CompletionReport(held[0].seq, held[0].fence, Raised("NUL \x00 and half a pair \udcff")),
         CompletionReport(held[1].seq, held[1].fence, Returned('"한번"')),
     ]
-    assert len(await world.store.settle(reports)) == 2
+    assert len(await world.store.complete(reports)) == 2
     assert (await world.job(odd)).error_message == "NUL � and half a pair ?"
     assert (await world.job(fine)).result == '"한번"'
     assert (await world.events(odd))[-1].details["message"] == "NUL � and half a pair ?"
 
 
-async def test_a_wall_clock_set_back_prolongs_a_lease_and_breaks_no_fence(world: World) -> None:
+async def test_clock_set_back_prolongs_leases_but_keeps_fences(world: World) -> None:
     job = new_job(policy=RETRYING)
     await world.enqueue(job)
     held = await world.claim_this(job.id)

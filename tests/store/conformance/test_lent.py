@@ -38,7 +38,7 @@ async def test_writes_are_there_when_the_success_is(effects: World) -> None:
     held = await effects.claim_this(job_id)
     lent = await effects.store.lend()
     await _write(effects, lent, job_id)
-    settled = await effects.store.settle_lent(lent, _report(held), [])
+    settled = await effects.store.complete_lent(lent, _report(held), [])
     assert settled is not None
     assert settled.state is State.SUCCEEDED
     assert await effects.count("test_effect") == 1
@@ -46,11 +46,11 @@ async def test_writes_are_there_when_the_success_is(effects: World) -> None:
     assert await effects.reasons(job_id) == ["enqueued", "claimed", "succeeded"]
     await lent.abandon()
     with pytest.raises(DatabaseUnavailable):
-        await effects.store.settle_lent(lent, _report(held), [])
+        await effects.store.complete_lent(lent, _report(held), [])
 
 
 @pytest.mark.parametrize("why", ["stale", "expired", "cancelled", "failed"])
-async def test_writes_and_children_are_gone_when_the_success_is_refused(effects: World, why: str) -> None:
+async def test_rejected_success_rolls_back_writes_and_children(effects: World, why: str) -> None:
     job_id = await effects.make()
     held = await effects.claim_this(job_id)
     report = _report(held)
@@ -65,14 +65,14 @@ async def test_writes_and_children_are_gone_when_the_success_is_refused(effects:
     rows = await effects.rows()
     lent = await effects.store.lend()
     await _write(effects, lent, job_id)
-    assert await effects.store.settle_lent(lent, report, [new_job()]) is None
-    assert await effects.store.settle_with_children(report, [new_job()]) is None
+    assert await effects.store.complete_lent(lent, report, [new_job()]) is None
+    assert await effects.store.complete_with_children(report, [new_job()]) is None
     assert await effects.count("test_effect") == 0
     assert await effects.rows() == rows
     assert await effects.state(job_id) is State.RUNNING
 
 
-async def test_an_abandoned_transaction_leaves_nothing_and_locks_nobody(effects: World) -> None:
+async def test_abandoned_transaction_leaves_no_rows_or_locks(effects: World) -> None:
     job_id = await effects.make()
     held = await effects.claim_this(job_id)
     lent = await effects.store.lend()
@@ -90,14 +90,14 @@ async def test_children_exist_if_and_only_if_the_success_does(effects: World) ->
     held = await effects.claim_this(parent)
     first = new_job(queue="a queue of its own")
     second = new_job(queue="a queue of its own", depends_on=(first.id,))
-    settled = await effects.store.settle_with_children(_report(held), [first, second])
+    settled = await effects.store.complete_with_children(_report(held), [first, second])
     assert settled is not None
     assert await effects.states([parent, first.id, second.id]) == [State.SUCCEEDED, State.READY, State.PENDING]
     assert [event.job_id for event in (await effects.events())[-3:]] == [parent, first.id, second.id]
     held = await effects.claim_this(first.id)
     lent = await effects.store.lend()
     third = new_job(queue="another one", task="never seen before")
-    assert await effects.store.settle_lent(lent, _report(held), [third]) is not None
+    assert await effects.store.complete_lent(lent, _report(held), [third]) is not None
     assert await effects.states([first.id, second.id, third.id]) == [State.SUCCEEDED, State.READY, State.READY]
 
 
@@ -107,29 +107,29 @@ async def test_children_that_cannot_be_made_undo_the_success(effects: World) -> 
     held = await effects.claim_this(parent)
     rows = await effects.rows()
     with pytest.raises(UniqueKeyTaken):
-        await effects.store.settle_with_children(_report(held), [new_job(), new_job(unique_key="key")])
+        await effects.store.complete_with_children(_report(held), [new_job(), new_job(unique_key="key")])
     circle = new_id()
     with pytest.raises(DependencyCycle):
-        await effects.store.settle_with_children(_report(held), [new_job(id=circle, depends_on=(circle,))])
+        await effects.store.complete_with_children(_report(held), [new_job(id=circle, depends_on=(circle,))])
     lent = await effects.store.lend()
     await _write(effects, lent, parent)
     with pytest.raises(UniqueKeyTaken):
-        await effects.store.settle_lent(lent, _report(held), [new_job(unique_key="key")])
+        await effects.store.complete_lent(lent, _report(held), [new_job(unique_key="key")])
     assert await effects.rows() == rows
     assert await effects.count("test_effect") == 0
     assert await effects.settle(held) is not None
 
 
-async def test_a_task_that_ends_the_transaction_itself_is_told_so(effects: World) -> None:
+async def test_ending_the_lent_transaction_raises(effects: World) -> None:
     held = await effects.claim_this(await effects.make())
     lent = await effects.store.lend()
     await lent.execute("COMMIT")
     with pytest.raises(DatabaseUnavailable, match="leave its end to the engine"):
-        await effects.store.settle_lent(lent, _report(held), [])
+        await effects.store.complete_lent(lent, _report(held), [])
     assert await effects.state(held.id) is State.RUNNING
 
 
-async def test_an_open_transaction_does_not_keep_the_lease_from_being_renewed(effects: World) -> None:
+async def test_open_transaction_does_not_block_renewal(effects: World) -> None:
     """On SQLite it holds the only write lock, for as long as it may last; the progress then goes through it."""
     held = await effects.claim_this(await effects.make())
     lent = await effects.store.lend()
@@ -138,16 +138,16 @@ async def test_an_open_transaction_does_not_keep_the_lease_from_being_renewed(ef
     if effects.on_postgres:
         assert (await effects.store.renew([lease_of(held)], 1)).renewed == {held.seq}
     assert (await effects.store.look_at([lease_of(held)])).lost == set()
-    assert await effects.store.settle_lent(lent, _report(held), []) is not None
+    assert await effects.store.complete_lent(lent, _report(held), []) is not None
     assert (await effects.job(held.id)).progress == '"half"'
     assert [attempt.status for attempt in await effects.store.attempts(held.id)] == [AttemptStatus.COMPLETED]
 
 
-async def test_what_a_task_set_on_its_session_is_gone_for_the_next(postgres_world: World) -> None:
+async def test_session_settings_do_not_leak_to_the_next_task(postgres_world: World) -> None:
     for _ in range(2):
         held = await postgres_world.claim_this(await postgres_world.make())
         lent = await postgres_world.store.lend()
         (row,) = await lent.fetch("SELECT current_setting('work_mem') AS memory, pg_try_advisory_lock(7) AS free")
         assert (row["memory"], row["free"]) == ("4MB", True)
         await lent.execute("SET work_mem = '64kB'")
-        assert await postgres_world.store.settle_lent(lent, _report(held), []) is not None
+        assert await postgres_world.store.complete_lent(lent, _report(held), []) is not None

@@ -73,7 +73,7 @@ async def test_a_lost_job_frees_its_slot_when_it_is_recovered(world: World) -> N
     assert await world.claim_ids() == [second]
 
 
-async def test_lowering_a_limit_kills_nothing_and_holds_from_the_next_claim_on(world: World) -> None:
+async def test_lowered_limit_applies_from_the_next_claim(world: World) -> None:
     await world.store.change_queue("default", {"max_concurrent": 3})
     ids = [await world.make() for _ in range(5)]
     held = await world.claim(10)
@@ -88,16 +88,16 @@ async def test_lowering_a_limit_kills_nothing_and_holds_from_the_next_claim_on(w
     assert await world.claim_ids() == [ids[4]]
 
 
-async def test_changes_are_merged_and_told(world: World) -> None:
+async def test_changes_are_merged_and_emitted(world: World) -> None:
     await world.store.change_queue("q", {"max_concurrent": 4, "roles": {"FE": 1}})
     record = await world.store.change_queue("q", {"max_concurrent": 5}, paused=True)
     assert record.limits == QueueLimits(max_concurrent=5, roles={"FE": 1})
     assert await world.store.queues() == [record]
-    told = await world.events()
-    assert [event.type for event in told] == ["queue_changed", "queue_changed"]
-    assert told[1].queue == "q"
-    assert told[1].details["paused"] is True
-    assert told[1].details["limits"]["max_concurrent"] == 5
+    events = await world.events()
+    assert [event.type for event in events] == ["queue_changed", "queue_changed"]
+    assert events[1].queue == "q"
+    assert events[1].details["paused"] is True
+    assert events[1].details["limits"]["max_concurrent"] == 5
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ async def test_logs_go_with_their_jobs(world: World) -> None:
 
 
 async def test_much_log_is_pruned_in_parts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prune, "_LOG_CHUNKS_AT_ONCE", 3)
+    monkeypatch.setattr(prune, "_LOG_CHUNKS_A_STEP", 3)
     for _ in range(6):
         held = await world.claim_this(await world.make())
         await write(world, held, "x" * 70_000, "y" * 70_000)

@@ -115,7 +115,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-async def test_a_command_moves_a_job_as_the_lifecycle_says_or_not_at_all(world: World, name: str) -> None:
+async def test_commands_obey_the_lifecycle(world: World, name: str) -> None:
     for state in State:
         await world.empty()
         await check_command(world, name, state)
@@ -125,7 +125,7 @@ async def check_command(world: World, name: str, state: State) -> None:
     command, reasons = COMMANDS[name]
     subject = await bring(world, state)
     job_id = subject.job.id
-    job, told = await world.job(job_id), await world.events(job_id)
+    job, before = await world.job(job_id), await world.events(job_id)
     attempts = await world.store.attempts(job_id)
     expected = [reason for reason in reasons if state in LIFECYCLE[reason].sources]
     assert len(expected) <= 1
@@ -135,7 +135,7 @@ async def check_command(world: World, name: str, state: State) -> None:
     except Conflict:
         assert not expected, f"{name} is legal from {state}"
 
-    new = (await world.events(job_id))[len(told) :]
+    new = (await world.events(job_id))[len(before) :]
     assert [event.type for event in new] == [*expected, *FOLLOWED_BY.get((name, state), [])], (name, state)
     after = await world.job(job_id)
     if not expected:
@@ -157,7 +157,7 @@ def test_every_reason_is_tried() -> None:
 
 
 @pytest.mark.parametrize("state", [State.PENDING, State.CANCELLED, State.FAILED])
-async def test_a_failed_dependency_fails_a_waiting_job_and_leaves_others_alone(world: World, state: State) -> None:
+async def test_failed_dependency_fails_only_its_dependents(world: World, state: State) -> None:
     first = await world.make(priority=-1)
     second = await world.make()
     both = new_job(depends_on=(first, second), on_dependency_failure=OnDependencyFailure.FAIL)
@@ -210,8 +210,8 @@ async def test_the_events_of_a_life_tell_what_a_reader_needs(world: World) -> No
     await world.store.promote(10)
     held = await world.claim_this(job.id)
     await world.settle(held, Raised("boom", "odd"))
-    told = [(event.type, event.state, event.attempt, event.details) for event in await world.events(job.id)]
-    assert told == [
+    events = [(event.type, event.state, event.attempt, event.details) for event in await world.events(job.id)]
+    assert events == [
         ("scheduled", State.PENDING, None, {"run_at": start + 1_000_000}),
         ("promoted", State.READY, None, {}),
         ("claimed", State.RUNNING, 1, {"instance": 7}),

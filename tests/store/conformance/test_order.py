@@ -1,4 +1,4 @@
-"""Who is next: order within a queue, the task filter, turns between queues, queues of many lanes."""
+"""Claim order: within a queue, with the task filter, between queues, and in queues of many lanes."""
 
 import pytest
 
@@ -25,7 +25,7 @@ async def test_the_order_goes_across_the_lanes_of_a_queue(world: World) -> None:
     assert claimed == [job.id for job in jobs]
 
 
-async def test_one_claim_of_many_keeps_the_order_however_the_jobs_lie_in_lanes(world: World) -> None:
+async def test_claim_keeps_order_across_lanes(world: World) -> None:
     """Also when another queue shares the claim, so that less is looked at than stands in the first lane."""
     urgent = [new_job(task="a", urgent=True) for _ in range(20)]
     normal = [new_job(task="b") for _ in range(20)]
@@ -36,7 +36,7 @@ async def test_one_claim_of_many_keeps_the_order_however_the_jobs_lie_in_lanes(w
     assert claimed == [job.id for job in urgent + normal]
 
 
-async def test_a_batch_is_in_array_order_and_stands_behind_earlier_ones(world: World) -> None:
+async def test_batch_keeps_array_order_after_earlier_batches(world: World) -> None:
     jobs = [new_job() for _ in range(50)]
     await world.enqueue(*jobs[:20])
     await world.enqueue(*jobs[20:])
@@ -152,11 +152,9 @@ async def test_hundreds_of_closed_lanes_hide_nothing_and_end_the_look(world: Wor
     assert (answer.jobs, answer.cursor) == ([], 0)
 
 
-async def test_a_queue_of_more_lanes_than_one_look_takes_still_runs_all_of_them(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_queue_with_more_lanes_than_one_scan_runs_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.operations.claim._LANES_A_FETCH", 4)
-    monkeypatch.setattr("hanbeon.store.operations.claim._LANES_A_LOOK", 8)
+    monkeypatch.setattr("hanbeon.store.operations.claim._LANES_A_SCAN", 8)
     jobs = [new_job(concurrency_key=f"{n:02}") for n in range(30)]
     await world.enqueue(*jobs, *[new_job(queue="other") for _ in range(30)])
     for want in (1, 3, 50):
@@ -167,4 +165,4 @@ async def test_a_queue_of_more_lanes_than_one_look_takes_still_runs_all_of_them(
             cursor, looks = answer.cursor, looks + 1
             seen += answer.jobs
         assert len({job.id for job in seen}) == 60
-        await world.store.settle([CompletionReport(job.seq, job.fence, HandedBack()) for job in seen])
+        await world.store.complete([CompletionReport(job.seq, job.fence, HandedBack()) for job in seen])

@@ -26,7 +26,7 @@ async def test_goes_on_where_the_last_one_left_off_in_the_same_order(world: Worl
     assert more == [True, True, True, True, False]
 
 
-async def test_what_came_in_front_is_found_without_the_place(world: World) -> None:
+async def test_scan_finds_jobs_before_the_remembered_place(world: World) -> None:
     await world.enqueue(*[new_job() for _ in range(6)])
     answer = await claim(world, 2)
     first = await world.make(urgent=True)
@@ -45,7 +45,7 @@ async def test_a_place_with_nothing_behind_it_is_a_whole_look(world: World) -> N
 
 
 @pytest.mark.parametrize("change", [{"paused": True}, {"limits": {"max_concurrent": 1}}])
-async def test_a_queue_paused_or_limited_since_is_not_claimed_by_memory(world: World, change: dict[str, Any]) -> None:
+async def test_remembered_place_respects_new_pauses_and_limits(world: World, change: dict[str, Any]) -> None:
     await world.enqueue(*[new_job() for _ in range(6)])
     answer = await claim(world, 2)
     assert answer.place is not None

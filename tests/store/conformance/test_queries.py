@@ -104,7 +104,7 @@ async def _mixed(world: World) -> list[str]:
     return ids
 
 
-async def test_jobs_are_listed_by_any_filter_in_creation_order_and_in_pages(world: World) -> None:
+async def test_list_jobs_filters_and_pages_in_creation_order(world: World) -> None:
     ids = await _mixed(world)
 
     async def listed(**given: Any) -> list[int]:
@@ -147,7 +147,7 @@ async def test_jobs_are_listed_the_newest_first_too(world: World) -> None:
 
 @pytest.mark.parametrize("few", [0, 10_000])
 @pytest.mark.parametrize("newest", [False, True])
-async def test_unfinished_jobs_are_listed_alike_whether_they_are_few_or_many(
+async def test_list_jobs_is_equal_for_few_and_many_unfinished(
     world: World, monkeypatch: pytest.MonkeyPatch, few: int, newest: bool
 ) -> None:
     monkeypatch.setattr(queries, "_FEW", few)
@@ -230,7 +230,7 @@ async def test_cancelling_many_takes_more_batches_than_one(world: World, monkeyp
     assert (await world.store.counts())[State.CANCELLED] == 35
 
 
-async def test_the_next_due_time_is_that_of_a_job_which_waits_for_nothing_else(world: World) -> None:
+async def test_next_due_ignores_jobs_with_unmet_dependencies(world: World) -> None:
     assert await world.store.next_due_us() is None
     first = await world.make(delay_us=50)
     await world.make(delay_us=20, depends_on=(first,))
@@ -242,7 +242,7 @@ async def test_the_next_due_time_is_that_of_a_job_which_waits_for_nothing_else(w
     assert await world.store.next_due_us() is None
 
 
-async def test_promotion_takes_the_longest_due_first_and_no_more_than_it_may(world: World) -> None:
+async def test_promote_takes_longest_due_first_up_to_limit(world: World) -> None:
     ids = [await world.make(delay_us=delay) for delay in (30, 10, 20)]
     await world.clock.advance(1)
     assert await world.store.promote(2) == 2
@@ -251,7 +251,7 @@ async def test_promotion_takes_the_longest_due_first_and_no_more_than_it_may(wor
     assert await world.store.promote(2) == 0
 
 
-async def test_what_runs_is_listed_the_longest_first(world: World) -> None:
+async def test_running_jobs_are_listed_longest_first(world: World) -> None:
     for queue in ("a", "b", "a"):
         job_id = await world.make(queue=queue)
         await world.claim_this(job_id)

@@ -1,4 +1,4 @@
-"""What is old goes, what is needed stays."""
+"""Retention: old rows are deleted, needed ones are kept."""
 
 import msgspec
 import pytest
@@ -36,8 +36,8 @@ async def test_finished_jobs_go_with_their_attempts_edges_and_events(world: Worl
     assert [await world.count(table) for table in ("job", "edge", "attempt")] == [0, 0, 0]
     # What is left tells of this pruning, and is not old.
     (row,) = await world.sql("SELECT body FROM hanbeon.event_batch")
-    (told,) = msgspec.json.decode(row["body"])
-    assert (told["type"], told["queue"], told["details"]) == (
+    (event,) = msgspec.json.decode(row["body"])
+    assert (event["type"], event["queue"], event["details"]) == (
         "pruned",
         "default",
         {"states": {"succeeded": 2}, "ran": 0},
@@ -86,7 +86,7 @@ async def test_a_kept_job_does_not_hold_the_others_up(world: World) -> None:
     assert await world.count("job") == 4
 
 
-async def test_a_batch_is_as_small_as_it_is_told(world: World) -> None:
+async def test_prune_respects_its_limit(world: World) -> None:
     for job_id in [await world.make() for _ in range(5)]:
         await world.finish(job_id)
     await world.clock.advance(2 * DAY)
@@ -134,7 +134,7 @@ async def test_instances_that_have_not_shown_themselves_go(world: World) -> None
     assert [instance.id for instance in await world.store.instances(DAY_US)] == [living]
 
 
-async def test_what_would_wait_for_a_pruned_failure_for_ever_cannot_be_requeued(world: World) -> None:
+async def test_requeue_rejects_jobs_with_a_pruned_failed_dependency(world: World) -> None:
     failed = await world.make()
     then = new_job(depends_on=(failed,), on_dependency_failure=OnDependencyFailure.FAIL)
     await world.enqueue(then)
@@ -149,7 +149,7 @@ async def test_what_would_wait_for_a_pruned_failure_for_ever_cannot_be_requeued(
     assert await world.state(then.id) is State.CANCELLED
 
 
-async def test_what_waited_for_a_pruned_success_can_be_requeued(world: World) -> None:
+async def test_requeue_accepts_jobs_with_a_pruned_success(world: World) -> None:
     done = await world.make()
     then = await world.make(depends_on=(done,))
     await world.finish(done)
@@ -162,7 +162,7 @@ async def test_what_waited_for_a_pruned_success_can_be_requeued(world: World) ->
     assert await world.store.requeue(then) is State.READY
 
 
-async def test_what_would_go_can_be_counted(world: World) -> None:
+async def test_count_prunable_matches_prune(world: World) -> None:
     done, needed = await world.make(), await world.make()
     await world.finish(done)
     await world.finish(needed, Raised("boom"))

@@ -29,7 +29,7 @@ async def test_a_wait_begins_with_the_job_and_a_run_with_its_claim(world: World)
     assert await _took(world, job, Reason.SUCCEEDED) == [4]
 
 
-async def test_a_wait_begins_when_a_delay_ends_however_late_it_is_promoted(world: World) -> None:
+async def test_wait_starts_at_run_at_even_if_promoted_late(world: World) -> None:
     job = await world.make(delay_us=10 * SECOND)
     await world.clock.advance(12)
     await world.store.promote(10)
@@ -38,7 +38,7 @@ async def test_a_wait_begins_when_a_delay_ends_however_late_it_is_promoted(world
     assert await _took(world, job, Reason.CLAIMED) == [3]
 
 
-async def test_a_time_that_had_passed_before_the_job_was_made_is_no_wait(world: World) -> None:
+async def test_wait_never_starts_before_creation(world: World) -> None:
     job = await world.make(run_at_us=world.clock.now_us() - 3600 * SECOND)
     await world.clock.advance(1)
     await world.claim_this(job)

@@ -56,7 +56,7 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     await world.clock.advance(2)
     await check(world.settle(held))  # The quick way, where there is one.
     held = await check(claim(delayed))
-    await check(store.settle([CompletionReport(held.seq, held.fence, Returned())]))
+    await check(store.complete([CompletionReport(held.seq, held.fence, Returned())]))
 
     many = await check(world.make(policy=AGAIN, priority=-1))
     for outcome in (Raised("again"), TimedOut(), HandedBack(), PutOff(0)):
@@ -94,12 +94,12 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     await check(world.finish(done))
     assert await world.state(freed) is State.READY
     await check(
-        store.settle_with_children(CompletionReport(*lease_of(await check(claim(freed))), Returned()), [new_job()])
+        store.complete_with_children(CompletionReport(*lease_of(await check(claim(freed))), Returned()), [new_job()])
     )
     await check(store.change_queue("default", {"max_concurrent": 3}, paused=True))
 
-    told = {event.type for event in await world.events()}
-    assert told >= set(LIFECYCLE), set(Reason) - told
+    types = {event.type for event in await world.events()}
+    assert types >= set(LIFECYCLE), set(Reason) - types
 
     await world.clock.advance(2 * DAY)
     before = sum((await store.counts()).values())
@@ -145,7 +145,7 @@ async def test_a_batch_is_folded_once_and_in_order(world: World) -> None:
     await world.check_tallies()
 
 
-async def test_one_that_succeeds_and_one_that_is_pruned_leave_the_number_but_not_the_time(world: World) -> None:
+async def test_success_and_prune_in_one_fold_change_run_time(world: World) -> None:
     for seconds in (5, 7):
         await world.make()
         (held,) = await world.claim(1)
@@ -162,7 +162,7 @@ async def test_one_that_succeeds_and_one_that_is_pruned_leave_the_number_but_not
     assert (await world.store.statistics(None, HOUR_US))["default"].mean_run == 7
 
 
-async def test_what_has_no_number_yet_is_counted_but_not_folded(postgres_world: World) -> None:
+async def test_unnumbered_events_are_counted_but_not_folded(postgres_world: World) -> None:
     world = postgres_world
     await world.make()
     assert await world.store.fold() == 0
@@ -193,8 +193,8 @@ async def test_instances_together_fold_no_oftener_than_one(world: World) -> None
     assert await world.store.fold(rest_us=MICROS) == 1
 
 
-async def test_who_finds_much_that_is_not_folded_has_it_folded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.store._MUCH_UNFOLDED", 2)
+async def test_readers_trigger_a_fold_of_a_large_backlog(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.store._UNFOLDED_LIMIT", 2)
     for _ in range(3):
         await world.make()
     assert (await world.store.counts())[State.READY] == 3
@@ -235,7 +235,7 @@ async def test_statistics_tell_what_happened(world: World) -> None:
 
 
 async def test_a_window_forgets_and_a_tally_does_not(world: World) -> None:
-    """Whether all of it is folded or none."""
+    """Equal results with all batches folded and with none."""
     await world.finish(await world.make())
     await world.clock.advance(1800)
     await world.finish(await world.make())

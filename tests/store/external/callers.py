@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import create_async_engine as create_engine
 
 
 class Caller(NamedTuple):
-    """What is passed as `transaction`, and what its owner does with it."""
+    """An object passed as `transaction`, with the actions of its owner."""
 
     transaction: Any
     execute: Callable[[str], Awaitable[Any]]

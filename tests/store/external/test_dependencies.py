@@ -1,4 +1,4 @@
-"""What a job waits for may end while its caller's transaction is open: nobody waits, and nothing sticks."""
+"""Dependencies may end while a caller's transaction is open: no completion waits, and no dependent is stuck."""
 
 import asyncio
 import random
@@ -37,7 +37,7 @@ async def end(world: World, held: Claimed, how: str) -> None:
         assert await world.store.cancel(held.id) is State.RUNNING
     outcome = Raised("boom") if how == "failed" else Returned()
     reports = [CompletionReport(each.seq, each.fence, outcome, instance=each.instance) for each in (held, *others)]
-    assert len(await world.store.settle(reports)) == 2
+    assert len(await world.store.complete(reports)) == 2
 
 
 @pytest.mark.parametrize("policy", [BLOCK, FAIL])
@@ -91,10 +91,10 @@ async def test_a_dependency_that_ends_after_the_commit(postgres_world: World, co
         assert (await world.job(waits.id)).unmet == 1
     assert await world.settle(held) is not None
     assert await world.state(waits.id) is READY
-    moved, hints = await world.store.database.transact(lambda tx: promote(tx, world.store.book, 10))
+    moved, after = await world.store.database.transact(lambda tx: promote(tx, world.store.lanes, 10))
     assert moved == (0 if counted_again else 1)
     if not counted_again:
-        assert "work" in hints  # Who wanted to claim it meanwhile found it locked.
+        assert "work" in after.hints  # Who wanted to claim it meanwhile found it locked.
     await world.finish(waits.id)
     assert await world.store.next_due_us() is None
     assert (await verify(world.store)).findings == ()
@@ -136,7 +136,7 @@ async def test_a_batch_may_name_jobs_made_before_it(postgres_world: World) -> No
     assert (await verify(world.store)).findings == ()
 
 
-async def test_a_dependency_is_not_pruned_under_the_caller_and_pruning_does_not_wait(postgres_world: World) -> None:
+async def test_prune_skips_dependencies_of_open_transactions(postgres_world: World) -> None:
     world = postgres_world
     done, other = await world.make(), await world.make()
     await world.finish(done)
@@ -153,14 +153,14 @@ async def test_a_dependency_is_not_pruned_under_the_caller_and_pruning_does_not_
     assert (await verify(world.store)).findings == ()
 
 
-async def test_who_finds_a_dependency_locked_while_it_is_counted_is_woken_afterwards(postgres_world: World) -> None:
+async def test_recount_wakes_claims_that_skipped_its_locks(postgres_world: World) -> None:
     world = postgres_world
     first = await world.make()
     async with of_asyncpg(url_of(world)) as caller:
         await world.store.enqueue_within(caller.transaction, [new_job(depends_on=(first,))])
         await caller.commit()
-    _, hints = await world.store.database.transact(lambda tx: promote(tx, world.store.book, 10))
-    assert "work" in hints
+    _, after = await world.store.database.transact(lambda tx: promote(tx, world.store.lanes, 10))
+    assert "work" in after.hints
 
 
 async def test_one_cancelled_before_it_is_counted_again_can_be_retried(postgres_world: World) -> None:
@@ -177,9 +177,7 @@ async def test_one_cancelled_before_it_is_counted_again_can_be_retried(postgres_
     assert await world.state(waits.id) is READY
 
 
-async def test_instances_that_count_again_beside_completers_do_not_deadlock(
-    postgres_world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_recounts_and_completions_do_not_deadlock(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything at once: callers that commit, completions of what they wait for, and instances that count again."""
     monkeypatch.setattr("hanbeon.store.postgres._TRIES", 1)  # A deadlock would be tried again: here it shall be seen.
     world = postgres_world
@@ -212,7 +210,7 @@ async def test_instances_that_count_again_beside_completers_do_not_deadlock(
             reports = [
                 CompletionReport(j.seq, j.fence, o, instance=j.instance) for j, o in zip(batch, outcomes, strict=True)
             ]
-            assert len(await world.store.settle(reports)) == len(batch)
+            assert len(await world.store.complete(reports)) == len(batch)
             await asyncio.sleep(dice.random() / 50)
 
     async def count(_: int) -> None:
@@ -248,7 +246,7 @@ async def test_a_holder_that_waits_for_others_is_not_replaced(postgres_world: Wo
     await world.make(depends_on=(held.id,), unique_key="u")
     new = new_job(unique_key="u", on_conflict=OnConflict.REPLACE_PENDING)
     async with of_asyncpg(url_of(world)) as caller:
-        with pytest.raises(Conflict, match="waits for others"):
+        with pytest.raises(Conflict, match="has dependencies or dependents"):
             await world.store.enqueue_within(caller.transaction, [new])
         await asyncio.wait_for(end(world, held, "succeeded"), SOON)
         await caller.commit()

@@ -56,9 +56,7 @@ async def test_nothing_is_left_when_its_caller_rolls_back(app: App, send: Send, 
             await job.state()
 
 
-async def test_a_refusal_leaves_nothing_half_written_and_the_transaction_usable(
-    app: App, send: Send, caller: Caller
-) -> None:
+async def test_rejected_enqueue_keeps_the_transaction_usable(app: App, send: Send, caller: Caller) -> None:
     taken = await app.enqueue(send.call("taken"), idempotency_key="i", unique_key="u", delay=60)
     for error, bad in (
         (IdAlreadyUsed, send.call("other").set(idempotency_key="i")),
@@ -94,7 +92,7 @@ async def test_a_holder_that_others_wait_for_is_not_replaced(app: App, send: Sen
     holder = await app.enqueue(send.call("old"), unique_key="u", delay=60)
     await app.enqueue(send.call("behind").set(after=[holder]))
     new = send.call("new").set(unique_key="u", on_conflict="replace_pending")
-    with pytest.raises(HanbeonError, match="cannot be replaced in a transaction of yours"):
+    with pytest.raises(HanbeonError, match="cannot be replaced inside your transaction"):
         await app.enqueue(new, transaction=caller.transaction)
     # Nor does it stay locked by a transaction that lasts.
     assert await asyncio.wait_for(holder.cancel(), 30) is State.CANCELLED
@@ -111,9 +109,7 @@ async def test_a_thousand_jobs_in_one_call(app: App, send: Send, caller: Caller)
     assert (await verify(app.store)).findings == ()
 
 
-async def test_settings_and_the_search_path_of_the_caller_stay_and_do_not_matter(
-    app: App, send: Send, caller: Caller
-) -> None:
+async def test_settings_of_the_caller_are_kept_and_irrelevant(app: App, send: Send, caller: Caller) -> None:
     await caller.execute("CREATE SCHEMA elsewhere")
     await caller.execute("SET LOCAL search_path = elsewhere")
     await caller.execute("CREATE TABLE settings AS SELECT name, setting FROM pg_settings")

@@ -1,4 +1,4 @@
-"""What cannot carry jobs is refused with what would do, and nothing is written."""
+"""Objects that cannot carry jobs are rejected with a remedy, and nothing is written."""
 
 import asyncio
 import sqlite3
@@ -67,7 +67,7 @@ async def test_a_transaction_that_may_only_read(app: App, send: Send, caller: Ca
 async def test_another_database(app: App, send: Send, postgres_server: PostgresServer) -> None:
     with postgres_server.database() as empty:
         async with of_asyncpg(empty) as caller:
-            with pytest.raises(OtherDatabase, match="another database"):
+            with pytest.raises(OtherDatabase, match="to another"):
                 await app.enqueue(send.call("a"), transaction=caller.transaction)
             await caller.commit()
         await App(empty).migrate()
@@ -111,7 +111,7 @@ async def test_a_role_without_rights(app: App, send: Send, url: str) -> None:
 
 
 async def test_a_newer_conflict_under_repeatable_read(app: App, send: Send, caller: Caller, url: str) -> None:
-    """What its snapshot cannot see, it cannot answer for: told so, and fine when it is run again."""
+    """A snapshot that is too old raises a serialization error, and a repetition succeeds."""
     keyed = send.call("a").set(idempotency_key="i")
     await caller.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
     await caller.execute("SELECT count(*) FROM orders")
@@ -133,10 +133,10 @@ async def test_objects_of_the_wrong_kind(app: App, send: Send, url: str) -> None
     engine = create_engine(url.replace("://", "+psycopg://"))
     things: list[tuple[Any, str]] = [
         (pool, "acquire a connection from the pool"),
-        (object(), r"what app\.transaction\(\) hands out"),
-        (sqlite3.connect(":memory:"), "is no transaction"),
-        (psycopg.connect(url), r"psycopg\.Connection would block the event loop"),
-        (engine.connect(), r"sqlalchemy\.Connection would block"),
+        (object(), r"the object that app\.transaction\(\) yields"),
+        (sqlite3.connect(":memory:"), "must be a transaction"),
+        (psycopg.connect(url), r"psycopg\.Connection, which would block the event loop"),
+        (engine.connect(), r"sqlalchemy\.Connection, which would block"),
         (Session(engine), "enqueue through a SyncApp"),
     ]
     for thing, words in things:

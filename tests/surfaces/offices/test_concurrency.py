@@ -45,7 +45,7 @@ async def _claim(offices: Offices, want: int = 10) -> list[Any]:
 
 
 async def _end(offices: Offices, jobs: list[Any]) -> None:
-    await offices._store.settle([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
+    await offices._store.complete([CompletionReport(job.seq, job.fence, Returned("null")) for job in jobs])
 
 
 async def test_new_limit_applies_at_the_next_claim_elsewhere(app: App) -> None:

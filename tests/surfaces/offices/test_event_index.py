@@ -7,7 +7,7 @@ from hanbeon.domain.offices import queue_of_office
 from tests.service.raw_sql import run_sql
 from tests.surfaces.offices.office_kit import OfficeKit
 
-_INDEX = "SELECT queue_id FROM hanbeon.office_batch"
+_INDEX = "SELECT queue_id FROM hanbeon.queue_batch"
 
 
 async def _fold(office: OfficeKit) -> None:

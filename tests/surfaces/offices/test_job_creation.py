@@ -40,7 +40,7 @@ async def test_created_jobs_are_returned_as_created_despite_a_worker(
     first, second = await office.make({"key": "a"}, {"depends_on": ["a"]})
     assert (first.status, second.status) == ("ready", "pending")
     assert await office.status(first, second) == ["done", "done"]
-    for way in ("write", "_enqueue_one"):  # A single job takes the fast path where there is one.
+    for way in ("write", "enqueue_one"):  # On PostgreSQL a single job takes the fast path.
         monkeypatch.setattr(store, way, quick_after(getattr(store, way)))
     single = await office.one()
     assert (single.status, await office.status(single)) == ("ready", ["done"])

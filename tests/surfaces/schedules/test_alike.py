@@ -2,7 +2,7 @@
 
 import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hanbeon.domain.events import Event
@@ -43,8 +43,8 @@ async def test_one_that_makes_no_execution_leaves_the_others_theirs(timetable: T
     store = timetable.kit.app.store
 
     async def step(tx: Tx) -> Firing:
-        meddled = _Meddled(tx, "unfinished_executions", lambda: cancel.requeue(tx, store.book, old.execution_id))
-        return await fire_due(meddled, store.book, lambda: str(uuid.uuid4()), 60_000_000, 100)
+        meddled = _Meddled(tx, "unfinished_executions", lambda: cancel.requeue(tx, store.lanes, old.execution_id))
+        return await fire_due(meddled, store.lanes, lambda: str(uuid.uuid4()), 60_000_000, 100)
 
     fired = await store.write(step)
     assert fired.outcomes == {"created": 2, "skipped": 1}
@@ -75,3 +75,6 @@ class _Meddled:
 
     def wake(self, *hints: str) -> None:
         self._tx.wake(*hints)
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        self._tx.after_commit(callback)

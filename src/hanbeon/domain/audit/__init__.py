@@ -1,1 +1,1 @@
-"""Whether a database tells a sound story: pure checks over what was written down, a page at a time."""
+"""Consistency checks over the stored records, pure and a page at a time."""

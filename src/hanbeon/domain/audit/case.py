@@ -1,4 +1,4 @@
-"""One job's rows against each other and against what its events tell."""
+"""Consistency of one job: its rows against each other and against its events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STUCK_AFTER_US = 60 * 1_000_000
 
 
 class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an audit needs of a job's row. No queue: its lane is gone, and readers do not see it."""
+    """The fields of a job's row that an audit needs. No queue: its lane is gone, and readers do not see it."""
 
     seq: int
     id: str
@@ -42,7 +42,7 @@ class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DependencyFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge and the job it leads to, which may be gone."""
+    """An edge and the job that it leads to, which may be gone."""
 
     dependency: int
     id: str | None
@@ -51,7 +51,7 @@ class DependencyFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is written down about a job. Attempts come in the order of their numbers."""
+    """All rows of a job. Attempts are in the order of their numbers."""
 
     job: JobFacts
     attempts: Sequence[AttemptFacts] = ()
@@ -72,7 +72,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def audit_case(case: Case, bounds: Bounds) -> Iterator[Finding]:
-    """Everything that is wrong with one job."""
+    """Yield every inconsistency of one job."""
     yield from _check_creation(case, bounds)
     yield from _check_claims(case)
     yield from _check_overlaps(case)
@@ -81,7 +81,7 @@ def audit_case(case: Case, bounds: Bounds) -> Iterator[Finding]:
 
 
 def audit_missing(job_id: str, trace: Trace) -> Iterator[Finding]:
-    """What is wrong with a job that has events but no row: nothing, if it may have been pruned."""
+    """Check a job that has events but no row, which is fine if it may have been pruned."""
     if trace.state not in TERMINAL:
         yield Finding(
             code=Code.LOST_JOB, message=f"its row is gone, though its last event left it {trace.state}", job_id=job_id
@@ -91,20 +91,20 @@ def audit_missing(job_id: str, trace: Trace) -> Iterator[Finding]:
 def _check_creation(case: Case, bounds: Bounds) -> Iterator[Finding]:
     job, trace = case.job, case.trace
     if job.queue is None:
-        yield _found(case, Code.LOST_JOB, "its lane or queue is gone: nobody can see or claim it")
+        yield _found(case, Code.LOST_JOB, "its lane or queue is gone: it can neither be seen nor claimed")
     if (trace is None or not trace.created) and bounds.covers(job.created_at):
-        yield _found(case, Code.LOST_JOB, "no event tells of its creation")
+        yield _found(case, Code.LOST_JOB, "it has no creation event")
     if trace is not None and trace.state is not job.state:
         yield _found(case, Code.STATE_MISMATCH, f"it is {job.state}, but its last event left it {trace.state}")
 
 
 def _check_claims(case: Case) -> Iterator[Finding]:
-    """Claims, ends and attempts match one to one, as far back as the job's events reach."""
+    """Check that claims, ends and attempts match one to one, as far back as the job's events reach."""
     job, trace = case.job, case.trace
     rows = {attempt.attempt for attempt in case.attempts}
     if case.attempts and job.fence < case.attempts[-1].attempt:
         yield _found(
-            case, Code.DOUBLED_CLAIM, f"its fence is {job.fence}, behind its attempt {max(rows)}", *case.attempts
+            case, Code.DOUBLED_CLAIM, f"its fence is {job.fence}, less than its attempt {max(rows)}", *case.attempts
         )
     if len(rows) < len(case.attempts):
         # A job that has ended is the record of its last attempt; the others are written apart.
@@ -118,21 +118,21 @@ def _check_claims(case: Case) -> Iterator[Finding]:
         yield _found(case, Code.MISSING_ATTEMPT, f"attempt {number} was claimed, but neither runs nor has a row")
     for number in sorted(ends - rows):
         yield _found(case, Code.MISSING_ATTEMPT, f"attempt {number} ended, but has no row")
-    # What happened before the first event that is left may have been told by one that was pruned.
+    # Moves before the first remaining event may belong to events that were pruned.
     known_from = -1 if trace.created else trace.first_at
     for attempt in case.attempts:
         if attempt.attempt not in claims and attempt.started_at > known_from:
             yield _found(
-                case, Code.MISSING_ATTEMPT, f"no event tells that attempt {attempt.attempt} was claimed", attempt
+                case, Code.MISSING_ATTEMPT, f"no event says that attempt {attempt.attempt} was claimed", attempt
             )
         if attempt.attempt not in ends and attempt.ended_at > known_from:
-            yield _found(case, Code.MISSING_ATTEMPT, f"no event tells that attempt {attempt.attempt} ended", attempt)
+            yield _found(case, Code.MISSING_ATTEMPT, f"no event says that attempt {attempt.attempt} ended", attempt)
     if case.held is not None and case.held not in claims and (job.started_at or 0) > known_from:
-        yield _found(case, Code.MISSING_ATTEMPT, f"attempt {case.held} runs, but no event tells that it was claimed")
+        yield _found(case, Code.MISSING_ATTEMPT, f"attempt {case.held} runs, but no event says that it was claimed")
 
 
 def _check_overlaps(case: Case) -> Iterator[Finding]:
-    """In the order of their numbers, every attempt begins at the end of the one before it, or later."""
+    """Check that every attempt begins no earlier than its predecessor ended."""
     before: AttemptFacts | None = None
     for attempt in case.attempts:
         if attempt.ended_at < attempt.started_at:
@@ -176,9 +176,9 @@ def _check_progress(case: Case, now: int) -> Iterator[Finding]:
     waits = any(dependency.state is not State.SUCCEEDED for dependency in case.dependencies)
     free = not waits if job.recount else job.unmet == 0
     if job.state is State.PENDING and free and job.run_at < long_ago:
-        yield _warned(case, "its time has come and it waits for nothing, but nobody promotes it")
+        yield _warned(case, "it is due and waits for nothing, but no instance promotes it")
     if job.state is State.RUNNING and job.locked_until is not None and job.locked_until < long_ago:
-        yield _warned(case, "its lease has expired, but nobody recovers it")
+        yield _warned(case, "its lease has expired, but no instance recovers it")
 
 
 def _found(case: Case, code: Code, message: str, *rows: msgspec.Struct) -> Finding:

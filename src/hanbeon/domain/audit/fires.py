@@ -1,4 +1,4 @@
-"""The fires of one schedule against its times: each exactly once, in the history or waiting, and none beside them."""
+"""The fires of one schedule against its times: each exactly once, in the history or waiting, and no others."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hanbeon.domain.schedules.history import FireOutcome
 from hanbeon.domain.schedules.misfire import COUNTED, RECORDED, Misfire, plan
 
 MOST = 1_000
-"""So many of a schedule's latest times are looked at."""
+"""The number of a schedule's latest times that are checked."""
 _SHOWN = 5
 
 
 class ScheduleFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What an audit needs of a schedule's row."""
+    """The fields of a schedule's row that an audit needs."""
 
     id: str
     timing: Timing
@@ -40,27 +40,27 @@ class FireFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """The times at which a schedule must have fired by its present definition, from the first that can be asked for."""
+    """The times at which a schedule must have fired by its present definition, from the first that can be checked."""
 
     times: list[int]
     whole: bool
 
     @classmethod
     def of(cls, schedule: ScheduleFacts, pruned_before: int) -> Expected:
-        """What was written down before `pruned_before` may be gone, so no time before it can be asked for."""
+        """Compute the expected times. Records from before `pruned_before` may be gone, so earlier times are omitted."""
         after = max(schedule.timed_since, pruned_before)
         found = plan(schedule.timing, after, schedule.considered_to, Misfire.ALL, MOST - RECORDED, 0)
         return cls([fire.at for fire in found.fires], found.dropped is None)
 
     def start(self, schedule: ScheduleFacts) -> int:
-        """From which instant on the history is of interest."""
+        """Return the instant from which on the history is relevant."""
         return self.times[0] if self.times else schedule.considered_to + 1
 
 
 def audit_schedule(
     schedule: ScheduleFacts, expected: Expected, fires: Sequence[FireFacts], now: int
 ) -> Iterator[Finding]:
-    """`fires` in their order, from the last one before `expected` on: that one may stand for more."""
+    """Check a schedule. `fires` are in order, from the last one before `expected`: that one may stand for several."""
     lines, waiting = [fire.fire_at for fire in fires], set(schedule.waiting)
     covered: dict[int, int] = {}
     lost = []
@@ -80,14 +80,14 @@ def audit_schedule(
     yield from _check_sums(schedule, expected, fires, covered)
     yield from _check_strangers(schedule, expected, lines)
     if schedule.due_at is not None and schedule.due_at < now - STUCK_AFTER_US:
-        stuck = _found(schedule, Code.STUCK_SCHEDULE, "it is due, but nobody sees to it", [schedule.due_at])
+        stuck = _found(schedule, Code.STUCK_SCHEDULE, "it is due, but no instance processes it", [schedule.due_at])
         yield msgspec.structs.replace(stuck, severity=Severity.WARNING)
 
 
 def _check_sums(
     schedule: ScheduleFacts, expected: Expected, fires: Sequence[FireFacts], covered: dict[int, int]
 ) -> Iterator[Finding]:
-    """A line stands for as many as it says, or for at least so many where they were not counted to the end."""
+    """Check that a line stands for exactly `more` others, or for at least that many if the count was capped."""
     for place, fire in enumerate(fires):
         if not fire.more or fire.fire_at < expected.start(schedule) or fire.fire_at > schedule.considered_to:
             continue
@@ -103,9 +103,9 @@ def _check_strangers(schedule: ScheduleFacts, expected: Expected, lines: Sequenc
     times = set(expected.times)
     strangers = [line for line in lines[begin:end] if line not in times]
     if strangers:
-        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are none of its times", strangers)
+        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are not among its times", strangers)
     if lines[end:]:
-        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants that are still to come", lines[end:])
+        yield _found(schedule, Code.WRONG_FIRE, "it fired at instants in the future", lines[end:])
 
 
 def _found(schedule: ScheduleFacts, code: Code, message: str, times: Sequence[int]) -> Finding:

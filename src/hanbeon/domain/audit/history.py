@@ -1,4 +1,4 @@
-"""The events, followed once in the order of their public ids: are they all there, and is every move legal?"""
+"""The event history, read once in the order of public ids: completeness of the ids and legality of every move."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hanbeon.domain.lifecycle import LIFECYCLE, TERMINAL, Reason, State, is_lega
 CREATIONS = frozenset(reason for reason, move in LIFECYCLE.items() if not move.sources)
 ENDINGS = frozenset(reason for reason, move in LIFECYCLE.items() if State.RUNNING in move.sources and move.target)
 _REASONS = {reason.value: reason for reason in Reason}
-# Old batches go by the time they were written, which differs from the order of commits by as long as a commit takes.
-# So the edge of a pruned history is ragged; a hole this close to it is taken for pruned.
+# Batches are pruned by the time they were written, which differs from commit order by as long as a commit takes. So the
+# edge of a pruned history is ragged, and a hole this close to it counts as pruned.
 _RAGGED_US = 60 * 1_000_000
 
 
 class Bounds(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of the history is still there. `last_id` is the counter: the last public id given out."""
+    """The extent of the remaining history. `last_id` is the counter: the last public id that was assigned."""
 
     now: int
     oldest_at: int | None
@@ -30,11 +30,11 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was pruned yet."""
+        """True if nothing was pruned yet."""
         return self.last_id == 0 if self.first_id is None else self.first_id <= 1
 
     def covers(self, at: int) -> bool:
-        """Whether an event of this instant or later must still be there: pruning takes the oldest first."""
+        """True if events of this instant or later must still exist: pruning takes the oldest first."""
         return self.whole or (self.oldest_at is not None and at > self.oldest_at)
 
 
@@ -49,7 +49,7 @@ class AuditedBatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trace(msgspec.Struct, kw_only=True):
-    """What the events tell of one job: little enough to be kept for every job at once."""
+    """The history of one job, small enough to be kept for all jobs at once."""
 
     state: State
     created: bool
@@ -59,7 +59,7 @@ class Trace(msgspec.Struct, kw_only=True):
 
 
 class History:
-    """Everything that must be remembered while events go by; `follow` them in order, then `finish`."""
+    """The state of a pass over all events: `follow` the batches in order, then `finish`."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
@@ -71,7 +71,7 @@ class History:
         self._at = 0
 
     def follow(self, batch: AuditedBatch) -> None:
-        """Take the next batch: the numbered ones by number, then the others as they lie."""
+        """Take the next batch: the numbered ones by number, then the others in storage order."""
         if batch.first_id is not None:
             self._check_numbers(batch, batch.first_id)
         if batch.events is None:
@@ -91,7 +91,7 @@ class History:
             self._find(Code.EVENT_GAP, f"the events {last + 1} to {counter}, the latest, are missing")
         if last > counter:
             self._find(
-                Code.DOUBLED_EVENT, f"the counter stands at {counter}, so {counter + 1} to {last} will be given again"
+                Code.DOUBLED_EVENT, f"the counter is at {counter}, so {counter + 1} to {last} will be assigned again"
             )
 
     def _check_numbers(self, batch: AuditedBatch, first_id: int) -> None:
@@ -100,7 +100,7 @@ class History:
             message = f"the events {expected} to {first_id - 1} are missing before {_name(batch)}"
             self._find(Code.EVENT_GAP, message, rows=(_row(batch),))
         if first_id < expected:
-            message = f"{_name(batch)} begins at {first_id}, but numbers up to {expected - 1} were given before it"
+            message = f"{_name(batch)} begins at {first_id}, but numbers up to {expected - 1} were assigned before it"
             self._find(Code.DOUBLED_EVENT, message, rows=(_row(batch),))
         self._next_id = max(expected, first_id + batch.count)
         self._at = max(self._at, batch.at)
@@ -124,9 +124,9 @@ class History:
             return
         reason = _REASONS.get(event.type)
         if reason is None or event.state is None:
-            # An event of a job that moves nothing, of a kind that a later release may know, has no state.
+            # An event that is not a move, of a kind that a later release may add, has no state.
             if event.state is not None or reason is not None:
-                self._find_illegal(event, number, "is no move of the lifecycle")
+                self._find_illegal(event, number, "is not a move of the lifecycle")
             return
         trace = self._move(event, number, reason, event.state)
         if trace is not None and reason is Reason.CLAIMED:
@@ -135,13 +135,13 @@ class History:
             self._count(event, number, trace.ends, "ended")
 
     def _move(self, event: Event, number: int, reason: Reason, after: State) -> Trace | None:
-        """The job's trace with the move made; None if the event is not to be believed."""
+        """Return the job's trace after the move; None if the event is implausible."""
         assert event.job_id is not None
         trace = self.traces.get(event.job_id)
         if reason in CREATIONS:
-            # An id may come again once its first job was pruned; events of that one may outlive it for a while.
+            # An id may be reused once its first job was pruned; events of that one may outlive it for a while.
             if trace is not None and (self.bounds.whole or trace.state not in TERMINAL):
-                self._find(Code.DOUBLED_JOB, "its creation is told twice", event, number)
+                self._find(Code.DOUBLED_JOB, "it has two creation events", event, number)
                 return None
             trace = None
         if trace is None:

@@ -1,4 +1,4 @@
-"""Whether a queue's limits and pauses held at every start, found by sweeping once over its attempts in time."""
+"""Check a queue's limits and pauses at every start, in one sweep over its attempts in order of time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits, Usage
 
 GRACE_US = 1_000_000
-"""How long a claim may have been under way that began before its queue was limited or paused, and took no lock."""
+"""Tolerance for a claim that began before its queue was limited or paused, and therefore took no lock."""
 STILL_RUNNING = 2**63 - 1
 _ROWS_SHOWN = 20
 
@@ -28,7 +28,7 @@ class SlotChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LimitSetting(NamedTuple):
-    """A change, and from when on starts can be held against it."""
+    """A change, and the instant from which on starts must obey it."""
 
     limits: QueueLimits
     limits_from: int
@@ -36,14 +36,14 @@ class LimitSetting(NamedTuple):
 
 
 class Timeline:
-    """What a queue allowed, when. Exact between one limit and the next, because both stand under the queue's lock.
+    """A queue's limits over time. Exact between one limit and the next, because both are set under the queue's lock.
 
-    A queue without limits is claimed from without that lock. So whoever began to claim before a limit or a pause came
-    may start a job just after it: starts within a second of the first limit, or of the pause, are not held against it.
+    A queue without limits is claimed from without that lock. So a claim that began before a limit or a pause was set
+    may start a job just after it: starts within a second of the first limit, or of the pause, are not reported.
     """
 
     def __init__(self, changes: Sequence[SlotChange], *, whole: bool) -> None:
-        """`whole`: before the first of these changes there was no limit; otherwise nobody knows."""
+        """`whole`: there was no limit before the first of these changes; otherwise that is unknown."""
         self._instants: list[int] = []
         self._settings: list[LimitSetting | None] = [LimitSetting(QueueLimits(), 0, None) if whole else None]
         for change in sorted(changes, key=lambda change: change.at):
@@ -52,11 +52,11 @@ class Timeline:
 
     @property
     def matters(self) -> bool:
-        """Whether anything was ever forbidden."""
+        """True if the queue was ever limited or paused."""
         return any(each is not None and (each.limits.limited or each.paused_from) for each in self._settings)
 
     def at(self, instant: int) -> list[LimitSetting | None]:
-        """What was in force at an instant: more than one if it changed in that very microsecond."""
+        """Return the settings in force at an instant: several if they changed in that very microsecond."""
         first, last = bisect_left(self._instants, instant), bisect_right(self._instants, instant)
         return self._settings[first : last + 1]
 
@@ -72,7 +72,7 @@ def _following(before: LimitSetting | None, change: SlotChange) -> LimitSetting:
 
 
 class Intervals:
-    """When a queue's attempts ran, in columns, so that a million of them fit."""
+    """The run times of a queue's attempts, in columns, so that a million of them fit into memory."""
 
     def __init__(self) -> None:
         self._starts = array("q")
@@ -123,9 +123,9 @@ class Intervals:
 
 
 def sweep(queue: str, timeline: Timeline, intervals: Intervals) -> Iterator[Finding]:
-    """Every start that the queue's limits or a pause forbade.
+    """Yield every start that the queue's limits or a pause forbade.
 
-    Limits are asked at a start only: lowering one stops nobody. Whoever ends makes room for a start at the same
+    Limits apply at starts only: lowering one stops no running job. A job that ends makes room for a start at the same
     instant.
     """
     usage = Usage()

@@ -1,1 +1,1 @@
-"""When schedules fire: cron expressions, zones and their jumps, and what becomes of fires that were missed."""
+"""Fire times of schedules: cron expressions, time zones and their transitions, and the handling of missed fires."""

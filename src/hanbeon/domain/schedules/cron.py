@@ -1,9 +1,9 @@
-"""Cron expressions: checked with the reason for what does not fit, and asked for the next wall time that matches.
+"""Cron expressions: validation with a reason for each rejected part, and the next matching wall time.
 
-cronsim reads the fields and knows which days match (`L`, `LW`, `#`, either or both). Its own walk steps from hour to
-hour, some 60 µs for a daily schedule; here the sets that it has read are sorted once and looked up, a few µs.
+cronsim parses the fields and matches days (`L`, `LW`, `#`, either or both). Its own search steps from hour to hour,
+some 60 µs for a daily schedule; here the parsed sets are sorted once and looked up, a few µs.
 
-Wall times are naive on purpose: which instants they are is the zone's affair (`timing`).
+Wall times are deliberately naive: `fire_times` maps them to instants of a time zone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hanbeon.errors import InvalidInput
 LONGEST_TEXT = 500
 MOST_EXPRESSIONS = 8
 JOIN = "|"
-"""Between expressions of which any may fire. Some rules need two: the 30th, or the last day of February."""
+"""Separates expressions of which any may fire. Some rules need two: the 30th, or the last day of February."""
 
 _EXAMPLE = "for example 0 9 * * MON-FRI"
 _MACROS = {
@@ -34,14 +34,14 @@ _MACROS = {
     "@HOURLY": "0 * * * *",
 }
 _SECOND, _DAY = dt.timedelta(seconds=1), dt.timedelta(days=1)
-# Every pattern of month, day and weekday that the calendar has at all is there within 28 years of 2000, and 40 years at
-# most lie between two of the rarest (a 29 February on a Monday, around a year like 2100).
+# Every possible combination of month, day and weekday occurs within 28 years of 2000, and the rarest (a 29 February on
+# a Monday, around a year like 2100) are at most 40 years apart.
 _BEGIN = dt.datetime(2000, 1, 1)
 _GIVE_UP_YEARS = 50
 
 
 class Expression:
-    """One expression that was checked. Shared between schedules and threads: nothing in it changes."""
+    """A validated expression. Immutable, and shared between schedules and threads."""
 
     __slots__ = ("_days", "_hours", "_minutes", "_seconds", "fixed")
 
@@ -52,10 +52,10 @@ class Expression:
         )
         minute, hour = self._days.parts[Field.MINUTE], self._days.parts[Field.HOUR]
         self.fixed = not minute.startswith("*") and not hour.startswith("*")
-        """Whether it names times of day, rather than a rhythm: no `*` begins its minute or its hour."""
+        """True if it names times of day rather than an interval: neither its minute nor its hour begins with `*`."""
 
     def next_wall(self, wall: dt.datetime, *, inclusive: bool = False) -> dt.datetime | None:
-        """The first wall time after this one that matches; None at the end of the year 9999."""
+        """Return the first matching wall time after this one; None at the end of the year 9999."""
         try:
             if not inclusive:
                 wall += _SECOND
@@ -72,7 +72,7 @@ class Expression:
         return dt.datetime.combine(later, dt.time(self._hours[0], self._minutes[0], self._seconds[0]))
 
     def _time_from(self, hour: int, minute: int, second: int) -> dt.time | None:
-        """The first time of a day that matches, from this one on."""
+        """Return the first matching time of day, from this one on."""
         hours, minutes, seconds = self._hours, self._minutes, self._seconds
         h = bisect_left(hours, hour)
         if h == len(hours):
@@ -105,12 +105,13 @@ class Expression:
 
 @lru_cache(maxsize=2_048)
 def parse(text: str) -> tuple[Expression, ...]:
-    """The expressions of a cron text, of which any may fire; refused with the field, the reason and an example."""
+    """Parse a cron text into expressions of which any may fire; errors name the field, the reason and an example."""
     _check_characters(text)
     pieces = text.split(JOIN)
     if len(pieces) > MOST_EXPRESSIONS:
         raise InvalidInput(
-            f"{len(pieces)} expressions joined by {JOIN} are more than {MOST_EXPRESSIONS}; make several schedules",
+            f"must have at most {MOST_EXPRESSIONS} expressions joined by {JOIN}, got {len(pieces)}; "
+            "create several schedules",
             field="cron",
         )
     return tuple(_expression(piece) for piece in pieces)
@@ -118,13 +119,13 @@ def parse(text: str) -> tuple[Expression, ...]:
 
 def _check_characters(text: object) -> None:
     if not isinstance(text, str):
-        raise InvalidInput(f"it must be text, {_EXAMPLE}", field="cron")
+        raise InvalidInput(f"must be text, {_EXAMPLE}", field="cron")
     if len(text) > LONGEST_TEXT:
-        raise InvalidInput(f"{len(text)} characters are more than {LONGEST_TEXT}; {_EXAMPLE}", field="cron")
+        raise InvalidInput(f"must be at most {LONGEST_TEXT} characters, got {len(text)}; {_EXAMPLE}", field="cron")
     for place, sign in enumerate(text, start=1):
-        # Upper case makes ASCII of some letters that are none, so they have to be found before.
+        # Converting to upper case turns some other letters into ASCII, so they have to be found before.
         if not (" " <= sign <= "~" or sign in "\t\n"):
-            raise InvalidInput(f"the character {sign!r} at place {place} has no meaning; {_EXAMPLE}", field="cron")
+            raise InvalidInput(f"must not contain the character {sign!r} (position {place}); {_EXAMPLE}", field="cron")
 
 
 def _expression(text: str) -> Expression:
@@ -135,27 +136,27 @@ def _expression(text: str) -> Expression:
     try:
         made = Expression([plain(field, part) for field, part in zip(fields, parts, strict=True)])
     except CronSimError:
-        made = None  # Every field was checked alone: what is left is a day that none of its months has.
+        made = None  # Every field was validated by itself: what remains is a day that none of its months has.
     if made is None or made.next_wall(_BEGIN, inclusive=True) is None:
         raise InvalidInput(
-            f"{' '.join(parts)!r} never fires: no month has such a day (like 30 2, 30 February); "
-            "for the last day of a month write L, for example 0 9 L 2 *",
+            f"must match at least one date, got {' '.join(parts)!r}, which never fires: no such month has that day "
+            "(like 30 2, 30 February); for the last day of a month write L, for example 0 9 L 2 *",
             field="cron",
         )
     return made
 
 
 def _parts(text: str) -> list[str]:
-    """The five or six fields in capital letters, `?` and short forms written out."""
+    """Return the five or six fields in upper case, with `?` and macros expanded."""
     words = text.upper().split()
     if words and words[0].startswith("@"):
-        return _written_out(words)
+        return _expand_macro(words)
     if len(words) not in (5, 6):
-        count = "an empty text has none" if not words else f"these are {len(words)}"
+        count = "none" if not words else str(len(words))
         hint = " (there is no field for years)" if len(words) == 7 else ""
         raise InvalidInput(
-            "it takes 5 fields (minute, hour, day of month, month, weekday), or 6 with seconds first; "
-            f"{count}{hint}; {_EXAMPLE}",
+            "must have 5 fields (minute, hour, day of month, month, weekday), or 6 with seconds first, "
+            f"got {count}{hint}; {_EXAMPLE}",
             field="cron",
         )
     for place in (-3, -1):
@@ -164,14 +165,14 @@ def _parts(text: str) -> list[str]:
     return words
 
 
-def _written_out(words: list[str]) -> list[str]:
+def _expand_macro(words: list[str]) -> list[str]:
     if len(words) == 1 and words[0] in _MACROS:
         return _MACROS[words[0]].split()
-    said = " ".join(words).lower()[:40]
+    macro = " ".join(words).lower()[:40]
     if words[0] == "@EVERY":
-        remedy = "for a rhythm write */5 * * * * (minutes) or */30 * * * * * (seconds; one is the shortest interval)"
+        remedy = "for an interval write */5 * * * * (minutes) or */30 * * * * * (seconds; one is the shortest interval)"
     elif words[0] == "@REBOOT":
-        remedy = "a schedule does not know when machines start; run the task by hand, or at an instant (run_at)"
+        remedy = "a schedule does not know when machines start; run the task manually, or at an instant (run_at)"
     else:
         remedy = "use " + ", ".join(sorted(name.lower() for name in _MACROS)) + f", or fields, {_EXAMPLE}"
-    raise InvalidInput(f"{said!r} is not known; {remedy}", field="cron")
+    raise InvalidInput(f"must be a known macro or cron fields, got {macro!r}; {remedy}", field="cron")

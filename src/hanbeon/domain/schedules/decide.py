@@ -1,4 +1,4 @@
-"""What becomes of planned fires while an execution of the task may be unfinished."""
+"""Overlap decisions: the outcome of planned fires while an execution of the task may be unfinished."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hanbeon.domain.schedules.misfire import Misfire, MisfireOutcome, Overlap, P
 
 
 class Fired(NamedTuple):
-    """A line of the history. `more`: so many behind it have none of their own, or at least so many."""
+    """A line of the history. `more`: the (minimum) number of later fires that share this line."""
 
     at: int
     outcome: FireOutcome
@@ -22,7 +22,7 @@ class Fired(NamedTuple):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Lines for the history, of which the created ones are to be made; and fires that wait for the task to be free."""
+    """Lines for the history, whose created ones need an execution; and fires that wait until the task is free."""
 
     fired: list[Fired]
     waiting: list[int]
@@ -34,13 +34,14 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 def decide(plan: Plan, definition: Definition, *, busy: bool, waiting: Sequence[int], late_before: int) -> Decision:
-    """In the order of their times.
+    """Decide the planned fires in order of time.
 
-    Whoever has only one at a time and wants all of what was missed gets them one after the other: they wait their turn.
+    A schedule that forbids overlap and catches up on all missed fires runs them one after the other: they wait their
+    turn.
     """
     fired = passed_over(plan, definition)
     waits = list(waiting)
-    # With what is on time behind them: a fire that comes in the middle of it all would be the only one to be lost.
+    # Including the fires that are on time: one that arrives while others wait would be the only one to be lost.
     catching_up = definition.misfire is Misfire.ALL and any(each.at < late_before for each in plan.fires)
     for each in plan.fires:
         if each.outcome is not MisfireOutcome.DUE:
@@ -60,7 +61,7 @@ def decide(plan: Plan, definition: Definition, *, busy: bool, waiting: Sequence[
 
 
 def take_turn(definition: Definition, *, busy: bool, waiting: Sequence[int]) -> Decision:
-    """The next of those that wait, if the task is free; all of them where they need not wait for each other."""
+    """Release the next waiting fire if the task is free; all of them where overlap is allowed."""
     if definition.overlap is Overlap.ALLOW:
         return Decision([Fired(at, FireOutcome.CREATED) for at in waiting], [], True)
     if busy or not waiting:
@@ -69,7 +70,7 @@ def take_turn(definition: Definition, *, busy: bool, waiting: Sequence[int]) -> 
 
 
 def passed_over(plan: Plan, definition: Definition) -> list[Fired]:
-    """One line for all that are too many to be listed."""
+    """Return one line for all fires that are too many to be listed."""
     dropped = plan.dropped
     if dropped is None:
         return []

@@ -1,4 +1,4 @@
-"""Schedules that code or a file declares: what a declaration changes of a schedule that is there already."""
+"""Schedules declared by code or a file: the changes that a declaration makes to an existing schedule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import InvalidInput
 
-Said = Mapping[str, Any]
-"""What is declared, by the names of the fields, in plain values that compare as they do after a way through JSON."""
+Fields = Mapping[str, Any]
+"""Declared fields by name, in plain values that compare equal after a round trip through JSON."""
 
 _TIMING = {
     "cron": "cron",
@@ -26,42 +26,42 @@ _TIMING = {
 }
 _DEFINITION = ("args", "overlap", "misfire", "misfire_limit")
 LONG_AGO = 0
-"""What is past in a declaration was to come when it was written, so that no moment counts as past."""
+"""Passed as `now` when a declaration is checked: its instants were in the future when it was written."""
 
 
 class InForce(msgspec.Struct, frozen=True):
-    """What of a schedule can be declared."""
+    """The part of a schedule that can be declared, as it is in force."""
 
     task: str
     definition: Definition
     paused: bool = False
 
     def plain(self) -> dict[str, Any]:
-        """Every field that can be declared, as a declaration would say it."""
+        """Return every declarable field in the form of a declaration."""
         timing, definition = self.definition.timing, self.definition
-        told = {name: getattr(timing, field) for name, field in _TIMING.items()}
-        told |= {name: getattr(definition, name) for name in _DEFINITION}
-        told |= {"args": msgspec.json.decode(definition.args), "task_id": self.task, "paused": self.paused}
-        plain: dict[str, Any] = msgspec.to_builtins(told)
+        fields = {name: getattr(timing, field) for name, field in _TIMING.items()}
+        fields |= {name: getattr(definition, name) for name in _DEFINITION}
+        fields |= {"args": msgspec.json.decode(definition.args), "task_id": self.task, "paused": self.paused}
+        plain: dict[str, Any] = msgspec.to_builtins(fields)
         return plain
 
 
 class Declaration(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule as it is declared: `whole`, with defaults for what is not named; and `said`, what is."""
+    """A declared schedule: `whole`, with defaults for omitted fields; and `fields`, only those that were named."""
 
     name: str
     whole: InForce
-    said: Said
+    fields: Fields
 
 
 def declaration(name: str, whole: InForce, named: Collection[str]) -> Declaration:
-    """The zone counts as named: without one it is the installation's, and a change of that is one of all these."""
+    """Build a declaration. The time zone always counts as named: its default is a setting, and may change with it."""
     plain = whole.plain()
-    return Declaration(name=name, whole=whole, said={field: plain[field] for field in {"timezone", *named}})
+    return Declaration(name=name, whole=whole, fields={field: plain[field] for field in {"timezone", *named}})
 
 
-def changed_fields(before: Said, after: Said) -> frozenset[str]:
-    """What one declaration says otherwise than another, or only one of them says."""
+def changed_fields(before: Fields, after: Fields) -> frozenset[str]:
+    """Return the fields that differ between two declarations or that only one of them has."""
     return frozenset(
         field
         for field in {*before, *after}
@@ -69,16 +69,16 @@ def changed_fields(before: Said, after: Said) -> frozenset[str]:
     )
 
 
-def overridden(said: Said, in_force: InForce) -> list[str]:
-    """The declared fields that have another value now, since somebody changed them."""
+def overridden(declared: Fields, in_force: InForce) -> list[str]:
+    """Return the declared fields that have another value now, because an operator changed them."""
     plain = in_force.plain()
-    return sorted(field for field, value in said.items() if plain[field] != value)
+    return sorted(field for field, value in declared.items() if plain[field] != value)
 
 
 def reconciled(in_force: InForce, declared: Declaration, fields: Collection[str]) -> InForce:
-    """The schedule with these fields as they are declared, and all others as they are.
+    """Return the schedule with these fields as declared, and all others as they are.
 
-    Where the two do not go together, all is as declared.
+    If that combination is invalid, all fields are as declared.
     """
     whole = declared.whole
     before, after = in_force.definition, whole.definition

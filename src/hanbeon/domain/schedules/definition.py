@@ -1,4 +1,4 @@
-"""A schedule as it is defined, and what the database knows of the task that it runs."""
+"""The definition of a schedule, and the settings of the task that it runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 
 CATCH_UP_MOST = 100
-"""How many missed fires are caught up with, unless the schedule says otherwise."""
+"""Default for the number of missed fires that are caught up on."""
 _KEYS = "hanbeon:execution/"
 _SCHEDULED, _MANUAL = "hanbeon:schedule/", "hanbeon:manual/"
-ALL_KEYS = (_KEYS, _KEYS[:-1] + "0")  # 0 is the character behind the slash.
-"""From which unique key to before which the unfinished executions of all tasks are."""
+ALL_KEYS = (_KEYS, _KEYS[:-1] + "0")  # 0 is the character after the slash.
+"""The half-open range of the unique keys of all tasks' executions."""
 
 
 class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a schedule says: when, with which arguments, and what if the last run has not ended, or nobody was there."""
+    """The definition of a schedule: times, arguments, and the handling of overlaps and missed fires."""
 
     timing: Timing
     args: str = "{}"
@@ -31,7 +31,7 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How executions of a task run, as whoever registered it last says."""
+    """How executions of a task run, as last registered."""
 
     queue: str = DEFAULT_QUEUE
     role: str = ""
@@ -41,20 +41,20 @@ class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 def execution_key(task_id: int, among_others: str = "") -> str:
-    """The unique key of an execution. All of a task begin alike, so that they are found together.
+    """Return the unique key of an execution. Those of one task share a prefix, so that they are found together.
 
-    Without `among_others` it is the key of one that runs alone, and two of these cannot be unfinished at a time.
+    Without `among_others` it is the key of one that runs alone: two of these cannot be unfinished at the same time.
     """
     return f"{_KEYS}{task_id}/{among_others}"
 
 
 def execution_keys(task_id: int) -> tuple[str, str]:
-    """From which key to before which the executions of a task are."""
-    return f"{_KEYS}{task_id}/", f"{_KEYS}{task_id}0"  # 0 is the character behind the slash.
+    """Return the half-open range of the unique keys of a task's executions."""
+    return f"{_KEYS}{task_id}/", f"{_KEYS}{task_id}0"  # 0 is the character after the slash.
 
 
 class Cause(NamedTuple):
-    """Why an execution exists: a fire of a schedule, or a request."""
+    """The cause of an execution: a fire of a schedule, or a request."""
 
     type: ExecutionType
     schedule_id: str | None = None
@@ -62,17 +62,17 @@ class Cause(NamedTuple):
 
 
 def scheduled_key(schedule_id: str, fire_at: int) -> str:
-    """The idempotency key of the execution of a fire: a second one cannot be made."""
+    """Return the idempotency key of a fire's execution, which prevents a second one."""
     return f"{_SCHEDULED}{schedule_id}/{fire_at}"
 
 
 def manual_key(execution_id: str) -> str:
-    """That of a manual run, whose cause is the request itself."""
+    """Return the idempotency key of a manual run, whose cause is the request itself."""
     return f"{_MANUAL}{execution_id}"
 
 
 def cause_of(idempotency_key: str | None) -> Cause | None:
-    """Why a job is an execution, by its idempotency key; None of a job that is none."""
+    """Return the cause of an execution from its idempotency key; None for a job that is not an execution."""
     if idempotency_key is None:
         return None
     if idempotency_key.startswith(_MANUAL):

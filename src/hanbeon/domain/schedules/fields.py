@@ -1,4 +1,4 @@
-"""The fields of a cron expression: what each may say, and why what somebody wrote does not fit."""
+"""The fields of a cron expression: their valid values, and the reason why a term is invalid."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _SHOWN = 40
 
 
 def check_field(field: Field, part: str) -> None:
-    """Refuse the first term of a field that does not fit, with the reason and an example of what does."""
+    """Raise for the first invalid term of a field, with the reason and a valid example."""
     for term in part.split(","):
         reason = _reason(field, term)
         if reason is not None:
             raise InvalidInput(
-                f"{NAMES[field]}: {term[:_SHOWN]!r} does not fit: {reason}; write {_EXAMPLES[field]}", field="cron"
+                f"{NAMES[field]} must be {_EXAMPLES[field]}, got {term[:_SHOWN]!r}: {reason}", field="cron"
             )
 
 
 def plain(field: Field, part: str) -> str:
-    """A field that fits, as the library reads it rightly: it takes 5-5/2 for 5/2, with everything up to the end."""
+    """Rewrite a valid field so that the library reads it correctly: it takes 5-5/2 for 5/2, without an upper bound."""
     return ",".join(_plain_term(field, term) for term in part.split(","))
 
 
@@ -54,29 +54,29 @@ def _plain_term(field: Field, term: str) -> str:
 
 
 def _reason(field: Field, term: str) -> str | None:
-    """Why a term does not fit; None if it does."""
+    """Return why a term is invalid, or None if it is valid."""
     if not term:
         return "a term is empty"
     if "?" in term:
-        return "? stands alone, for a day of month or a weekday"
+        return "? must be the whole field, for a day of month or a weekday"
     if "/" in term:
         return _bad_step(field, *term.split("/", maxsplit=1))
     return _refused(field, term)
 
 
 def _bad_step(field: Field, start: str, step: str) -> str | None:
-    # The library takes L/2 for L and */90 for */60, which nobody can have meant.
+    # The library takes L/2 for L and */90 for */60, which cannot be what the user meant.
     if re.fullmatch(r"\d*\.\d+", step):
-        return "the shortest interval is one second, and steps are whole numbers"
+        return "the shortest interval is one second, and steps are integers"
     if not step.isdigit():
-        return f"the step {step[:_SHOWN]!r} is not a whole number"
+        return f"the step {step[:_SHOWN]!r} is not an integer"
     if int(step) == 0:
-        return "a step of 0 never gets anywhere"
+        return "a step of 0 never advances"
     if ("L" in start and field in (Field.DAY, Field.DOW)) or "#" in start:
         return "a step needs *, a number or a range before it"
     many = 7 if field is Field.DOW else len(RANGES[field])
     if int(step) > many:
-        return f"a step of {step} is longer than the {many} there are, so that it would not be kept"
+        return f"a step of {step} is longer than the {many} values of the field, so it would have no effect"
     return _refused(field, start)
 
 
@@ -89,25 +89,25 @@ def _refused(field: Field, term: str) -> str | None:
 
 
 def _why(field: Field, term: str) -> str:
-    """The most telling reason for a term that the library refuses."""
+    """Return the most specific reason for a term that the library rejects."""
     base, numbered, _ = term.partition("#")
     if numbered and field is not Field.DOW:
         return "# belongs to a weekday"
     if field is Field.DOW and re.fullmatch(r"[A-Z]{3}L", term) and term[:3] in SYMBOLIC_DAYS:
         return f"the last {term[:3]} is written {SYMBOLIC_DAYS.index(term[:3])}L"
     if term in ("L", "W", "LW") or re.fullmatch(r"\d+[LW]|L-\d+", term):
-        return f"{term[:_SHOWN]} means nothing there"
+        return f"{term[:_SHOWN]} has no meaning in this field"
     low, ranged, high = base.partition("-")
     for end in (low, high) if ranged else (low,):
         reason = _bad_value(field, end)
         if reason is not None:
             return reason
     if numbered and ranged:
-        return "before # comes one weekday"
+        return "# must follow a single weekday"
     if numbered:
-        return "after # comes 1 to 5, which of them in the month"
+        return "# must be followed by 1 to 5, the week of the month"
     begin, end = _bounds(field)
-    return f"the range ends before it begins (for one that goes round, write {begin}-{high},{low}-{end})"
+    return f"the range ends before it begins (for one that wraps around, write {begin}-{high},{low}-{end})"
 
 
 def _bad_value(field: Field, value: str) -> str | None:
@@ -119,10 +119,10 @@ def _bad_value(field: Field, value: str) -> str | None:
         return None if int(value) in numbers else f"{value} is not among {numbers.start}–{numbers.stop - 1}"
     near = difflib.get_close_matches(value, symbols, n=1, cutoff=0.5)
     if near:
-        return f"{value[:_SHOWN]!r} is no name (did you mean {near[0]}?)"
+        return f"unknown name {value[:_SHOWN]!r} (did you mean {near[0]}?)"
     if symbols and value.isalpha():
-        return f"{value[:_SHOWN]!r} is no name"
-    return "it is no number" if value else "something is missing"
+        return f"unknown name {value[:_SHOWN]!r}"
+    return "it is not a number" if value else "a value is missing"
 
 
 def _bounds(field: Field) -> tuple[str, str]:

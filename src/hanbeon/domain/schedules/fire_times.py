@@ -1,4 +1,4 @@
-"""When a schedule fires: strictly forward, in its zone, with a stated rule for times that clocks skip or show twice."""
+"""Fire times: strictly increasing, in the schedule's time zone, with rules for times that clocks skip or repeat."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LONGEST_JITTER_US = 86_400 * MICROS
 
 
 class ClockGap(enum.StrEnum):
-    """What a time does that the clocks skip: fire once, when they jump, or not at all that day."""
+    """Rule for a time that the clocks skip: fire once at the transition, or not at all that day."""
 
     FIRE = "fire"
     SKIP = "skip"
 
 
 class ClockFold(enum.StrEnum):
-    """What a time does that the clocks show twice: fire at the first, at the second, or at both."""
+    """Rule for a time that the clocks show twice: fire at the first, at the second, or at both."""
 
     FIRST = "first"
     SECOND = "second"
@@ -40,25 +40,25 @@ class NoteKind(enum.StrEnum):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What is odd about a fire, for whoever looks at a preview."""
+    """A remark on an unusual fire, shown in previews."""
 
     kind: NoteKind
     text: str
 
 
 class Fire(msgspec.Struct, frozen=True):
-    """An instant at which a schedule fires. It names the fire for good; jitter moves the work, never this."""
+    """An instant at which a schedule fires. It identifies the fire permanently; jitter moves the work, never this."""
 
     at: int
     note: Note | None = None
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """When a schedule fires; `check_timing` has seen it before it is kept.
+    """The fire times of a schedule; validated by `check_timing` before it is stored.
 
-    Either `cron` or `run_at`. It may fire from `starts_at` to `ends_at`, both included. Without a word on `gap` and
-    `fold`, expressions that name times of day fire once a day (at the jump; in the first pass), and those with `*` at
-    the start of minute or hour follow real time (what is skipped is skipped, what comes twice fires twice).
+    Either `cron` or `run_at`. It may fire from `starts_at` to `ends_at`, both included. If `gap` and `fold` are not
+    set, expressions that name times of day fire once a day (at the transition; in the first pass), and those with `*`
+    at the start of minute or hour follow elapsed time (skipped times do not fire, repeated times fire twice).
     """
 
     timezone: str
@@ -71,7 +71,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     fold: ClockFold | None = None
 
     def next_fire(self, after: int) -> Fire | None:
-        """The first fire after an instant, never at it or before; None if there is none any more."""
+        """Return the first fire strictly after an instant; None if there is none."""
         first = FIRST_INSTANT_US if self.starts_at is None else max(self.starts_at, FIRST_INSTANT_US)
         after = max(after, first - 1)
         if self.cron is not None:
@@ -82,7 +82,7 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
         return fire if fire is not None and fire.at <= last else None
 
     def fires(self, after: int) -> Iterator[Fire]:
-        """All fires after an instant, in order; for most expressions they have no end."""
+        """Yield all fires after an instant, in order; for most expressions this never ends."""
         while (fire := self.next_fire(after)) is not None:
             yield fire
             after = fire.at
@@ -92,16 +92,16 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
         zone, found = zone_of(self.timezone), None
         for expression in parse(self.cron):
             fire = self._next_of(expression, zone, after // MICROS)
-            # At the same instant the one that has something to say about it.
+            # At the same instant, prefer the one with a note.
             if fire and (found is None or (fire.at, fire.note is None) < (found.at, found.note is None)):
                 found = fire
         return found
 
     def _next_of(self, expression: Expression, zone: dt.tzinfo, after: int) -> Fire | None:
-        """The next fire of one expression, after a whole second.
+        """Return the next fire of one expression, after a whole second.
 
-        Wall times are asked for in their own order, and each is then placed in time. The two orders differ only where
-        the clocks show an hour twice, so that only a search that begins there needs more than the next wall time.
+        Wall times are searched in their own order, and each is then mapped to an instant. The two orders differ only
+        where the clocks show an hour twice, so only a search that begins there needs more than the next wall time.
         """
         gap = self.gap or (ClockGap.FIRE if expression.fixed else ClockGap.SKIP)
         fold = self.fold or (ClockFold.FIRST if expression.fixed else ClockFold.BOTH)
@@ -141,14 +141,14 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
                 at, note = seconds(candidate) - later, _second_pass(candidate)
             else:
                 at, note = seconds(candidate) - before, _first_pass(candidate)
-            # A net: with the jumps of today's zones, at least two days apart, it is always so.
+            # A safeguard: with the transitions of today's zones, at least two days apart, it always holds.
             if at > after:
                 return Fire(at * MICROS, note)
         return None
 
 
 def jitter_of(schedule_id: str, fire_at: int, jitter_us: int) -> int:
-    """How long after its instant a fire's work may begin: 0 to `jitter_us`, the same on every instance."""
+    """Return the delay of a fire's work after its instant: 0 to `jitter_us`, equal on every instance."""
     if jitter_us <= 0:
         return 0
     digest = hashlib.blake2b(f"{schedule_id}:{fire_at}".encode(), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""The words of schedules: why an execution exists, and what became of a fire."""
+"""The vocabulary of schedules: types of executions, and outcomes of fires."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class ExecutionType(enum.StrEnum):
 
 
 class FireOutcome(enum.StrEnum):
-    """What became of a time at which a schedule was to fire."""
+    """The outcome of a scheduled fire."""
 
     CREATED = "created"
     SKIPPED = "skipped"
@@ -20,19 +20,19 @@ class FireOutcome(enum.StrEnum):
 
 
 class FireReason(enum.StrEnum):
-    """Why a fire made no execution."""
+    """The reason why a fire created no execution."""
 
     OVERLAP = "overlap"
     """An execution of the task was unfinished."""
     QUEUE_FULL = "queue_full"
-    """One was unfinished, and another waited already."""
+    """One was unfinished, and another was already waiting."""
     LATE = "late"
-    """Nobody was there when it was due, and the schedule says to let such fires pass."""
+    """No instance was running when it was due, and the schedule skips such fires."""
     LIMIT = "limit"
-    """More were missed than are caught up with."""
+    """More were missed than are caught up on."""
     CAUGHT_UP = "caught_up"
-    """A later one that was missed, too, stands for it."""
+    """A later missed fire stands for it."""
     CHANGED = "changed"
-    """The schedule got other times before anybody saw to this one."""
+    """The schedule's times changed before this fire was processed."""
     PAUSED = "paused"
     DELETED = "deleted"

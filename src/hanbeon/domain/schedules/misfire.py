@@ -1,7 +1,7 @@
-"""What becomes of fires whose time has come, and of those that passed while nobody looked. Pure planning.
+"""Plans for fires that are due and for those that were missed while no instance was running.
 
-A plan stays small and quick whatever was missed: after a year without any instance, a schedule of every second has
-thirty million fires behind it. The newest are found by halving spans of time, and the rest is summed up in `dropped`.
+A plan stays small and fast however much was missed: after a year without any instance, a schedule that fires every
+second has missed thirty million fires. The newest are found by bisection, and the rest is summed up in `dropped`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from hanbeon.domain.schedules.fire_times import Timing
 from hanbeon.domain.schedules.zones import MICROS
 
 RECORDED = 100
-"""The most fires that one plan lists without an execution, for the history; older ones are summed up."""
+"""The maximum number of fires without an execution that one plan lists for the history; older ones are summed up."""
 COUNTED = 1_000
-"""How far those are counted."""
+"""The limit up to which those are counted."""
 ON_TIME = 1_000
-"""The most fires that are on time in one plan; the others are still due, and come with the next plan."""
+"""The maximum number of on-time fires in one plan; the others are still due, and follow in the next plan."""
 
 
 class Misfire(enum.StrEnum):
-    """What happens to fires that were missed: one execution for all, none, or one for each."""
+    """Handling of missed fires: one execution for all, none, or one for each."""
 
     COALESCE = "coalesce"
     SKIP = "skip"
@@ -31,7 +31,7 @@ class Misfire(enum.StrEnum):
 
 
 class Overlap(enum.StrEnum):
-    """What a fire does while an execution of its task is unfinished."""
+    """Behaviour of a fire while an execution of its task is unfinished."""
 
     SKIP = "skip"
     ALLOW = "allow"
@@ -39,7 +39,7 @@ class Overlap(enum.StrEnum):
 
 
 class MisfireOutcome(enum.StrEnum):
-    """What a fire comes to: an execution, part of a later fire's execution, or nothing."""
+    """The planned outcome of a fire: an execution, part of a later fire's execution, or nothing."""
 
     DUE = "due"
     COALESCED = "coalesced"
@@ -47,16 +47,16 @@ class MisfireOutcome(enum.StrEnum):
 
 
 class PlannedFire(msgspec.Struct, frozen=True):
-    """One fire of a plan, and what becomes of it."""
+    """One fire of a plan, with its outcome."""
 
     at: int
     outcome: MisfireOutcome
 
 
 class Dropped(msgspec.Struct, frozen=True):
-    """Fires that came to nothing and are not listed: from `first` on, all before `before`.
+    """Fires that had no effect and are not listed: from `first` on, all before `before`.
 
-    `count` is their number if `exact`; otherwise there are at least so many.
+    `count` is their number if `exact`; otherwise a lower bound.
     """
 
     first: int
@@ -67,9 +67,9 @@ class Dropped(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What to do now: `fires` in order of time, and when to look again.
+    """The fires to process now in order of time, and when to plan again.
 
-    `last` is what the next plan begins behind. `next_fire_at` is past when there was too much for one plan.
+    The next plan starts after `last`. `next_fire_at` is in the past if there was too much for one plan.
     """
 
     fires: list[PlannedFire]
@@ -79,10 +79,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grace_us: int) -> Plan:
-    """What becomes of the fires after `last`, up to and including `now`.
+    """Plan the fires after `last`, up to and including `now`.
 
-    Those at most `grace_us` old are on time, and each is due. Of the older ones `coalesce` runs the newest, unless one
-    that is on time stands for them; `all` the newest `limit`, `skip` none.
+    Those at most `grace_us` old are on time, and each is due. Of the older ones `coalesce` runs the newest, unless an
+    on-time fire stands for them; `all` runs the newest `limit`, `skip` none.
     """
     on_time_from = now - max(0, grace_us)
     most_run = {Misfire.COALESCE: 1, Misfire.SKIP: 0, Misfire.ALL: max(0, limit)}[misfire]
@@ -102,7 +102,7 @@ def plan(timing: Timing, last: int, now: int, misfire: Misfire, limit: int, grac
         on_time = walk.found
 
     if on_time and misfire is Misfire.COALESCE:
-        most_run = 0  # The next one is there already, and stands for them.
+        most_run = 0  # An on-time fire stands for them.
     run_from = len(late) - most_run
     fires = [PlannedFire(at, MisfireOutcome.DUE if place >= run_from else idle) for place, at in enumerate(late)]
     fires += [PlannedFire(at, MisfireOutcome.DUE) for at in on_time]
@@ -116,7 +116,7 @@ def _dropped(unlisted: list[int], late: list[int], outcome: MisfireOutcome) -> D
 
 
 class _Walk(msgspec.Struct, frozen=True):
-    """The fires of a span from its beginning, and the first one behind them."""
+    """The first fires of a time span, and the next one after them."""
 
     found: list[int]
     following: int | None
@@ -124,7 +124,7 @@ class _Walk(msgspec.Struct, frozen=True):
 
 
 def _walk(timing: Timing, after: int, upto: int, most: int) -> _Walk:
-    """The first fires after one instant, up to and including another."""
+    """Collect the first fires after one instant, up to and including another."""
     found: list[int] = []
     for fire in timing.fires(after):
         if fire.at > upto or len(found) == most:
@@ -134,10 +134,10 @@ def _walk(timing: Timing, after: int, upto: int, most: int) -> _Walk:
 
 
 def _newest(timing: Timing, after: int, upto: int, most: int) -> list[int]:
-    """The last `most` fires of a span, at a cost that does not grow with the span.
+    """Return the last `most` fires of a time span, at a cost that does not grow with the span.
 
-    Fires are whole seconds, so that a span holds one fire more at the most for each second that it is longer: some
-    span that ends at `upto` holds exactly `most`, unless all together are fewer.
+    Fires are whole seconds, so a span holds at most one more fire for each second that it is longer: some span that
+    ends at `upto` holds exactly `most`, unless there are fewer in total.
     """
     fires = _walk(timing, after, upto, most + 1).found
     if len(fires) <= most:

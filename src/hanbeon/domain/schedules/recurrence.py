@@ -1,4 +1,4 @@
-"""Daily, weekly and monthly times as cron text, for those who would rather not write it."""
+"""Daily, weekly and monthly recurrence as cron text."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ _WEEKDAYS = frozenset((*SYMBOLIC_DAYS, *_LONG_DAYS))
 
 
 def daily(time: str) -> str:
-    """Every day at a time of day: `09:00`, or `09:00:30`."""
+    """Return the cron text for every day at a time of day: `09:00`, or `09:00:30`."""
     return f"{_clock(time)} * * *"
 
 
 def weekly(weekdays: Sequence[str], time: str) -> str:
-    """On some days of each week, by the first three letters of their English names."""
+    """Return the cron text for some days of each week, by English names or their first three letters."""
     if isinstance(weekdays, str) or not weekdays:
-        raise InvalidInput('it takes one weekday or more in a list, for example ["MON", "THU"]', field="weekdays")
+        raise InvalidInput('must be a list of at least one weekday, for example ["MON", "THU"]', field="weekdays")
     names = {_weekday(each) for each in weekdays}
     return f"{_clock(time)} * * {','.join(sorted(names, key=_from_monday))}"
 
 
 def monthly(day: int, time: str) -> str:
-    """On a day of each month; the 29th, 30th and 31st mean the last day of a month that is shorter."""
+    """Return the cron text for a day of each month; the 29th, 30th and 31st mean the last day of a shorter month."""
     if not 1 <= day <= 31:
-        raise InvalidInput("it is a day of the month, 1 to 31; a shorter month takes its last", field="day")
+        raise InvalidInput(
+            f"must be a day of the month from 1 to 31, got {day}; a shorter month uses its last day", field="day"
+        )
     clock = _clock(time)
     if day <= 28:
         return f"{clock} {day} * *"
@@ -42,19 +44,19 @@ def monthly(day: int, time: str) -> str:
 
 
 def _clock(time: str) -> str:
-    """The fields of a time of day, seconds only when there are some."""
+    """Return the fields of a time of day, with seconds only if they are not zero."""
     match = _TIME.fullmatch(time)
     if match is None:
-        raise InvalidInput(f"{time[:40]!r} is not a time of day; write 09:00 or 17:30", field="time")
+        raise InvalidInput(f"must be a time of day such as 09:00 or 17:30, got {time[:40]!r}", field="time")
     hour, minute, second = (int(each or 0) for each in match.groups())
     return f"{second} {minute} {hour}" if second else f"{minute} {hour}"
 
 
 def _weekday(name: str) -> str:
-    said = name.strip().upper()
-    if said not in _WEEKDAYS:
-        raise InvalidInput(f"{name[:40]!r} is not a weekday; use {', '.join(SYMBOLIC_DAYS)}", field="weekdays")
-    return said[:3]
+    weekday = name.strip().upper()
+    if weekday not in _WEEKDAYS:
+        raise InvalidInput(f"must be one of {', '.join(SYMBOLIC_DAYS)}, got {name[:40]!r}", field="weekdays")
+    return weekday[:3]
 
 
 def _from_monday(name: str) -> int:

@@ -1,35 +1,35 @@
-"""What the clocks of a zone show, and the instants at which they jump."""
+"""Time zones: wall times, offsets, and the instants of their transitions."""
 
 from __future__ import annotations
 
 import datetime as dt
 
-MICROS = 1_000_000  # Of `hanbeon.clock`, which the domain may not see: it has a clock in it.
+MICROS = 1_000_000  # Not imported from `hanbeon.clock`: the domain must not depend on a clock.
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _NAIVE_EPOCH = dt.datetime(1970, 1, 1)
 _SECOND = dt.timedelta(seconds=1)
 
 
 def local(second: int, zone: dt.tzinfo) -> dt.datetime:
-    """What the clocks of a zone show at a whole second since 1970 UTC."""
+    """Return the wall time of a zone at a whole second since 1970 UTC."""
     return (_EPOCH + dt.timedelta(seconds=second)).astimezone(zone)
 
 
 def shown(instant: int, zone: dt.tzinfo) -> str:
-    """An instant for people, in a zone."""
+    """Format an instant for people, in a zone."""
     try:
         return local(instant // MICROS, zone).isoformat()
-    except OverflowError:  # The first and last hours of the calendar are outside of it elsewhere.
+    except OverflowError:  # In other zones the first and last hours of the calendar are out of range.
         return local(instant // MICROS, dt.UTC).isoformat()
 
 
 def seconds(wall: dt.datetime) -> int:
-    """A naive wall time as if it were UTC, in whole seconds since 1970."""
+    """Return a naive wall time as if it were UTC, in whole seconds since 1970."""
     return (wall - _NAIVE_EPOCH) // _SECOND
 
 
 def offsets(wall: dt.datetime, zone: dt.tzinfo) -> tuple[int, int]:
-    """A wall time's offsets before and after a jump of the clocks, in seconds; the same two when there is none.
+    """Return a wall time's offsets before and after a transition, in seconds; equal if there is none.
 
     The first is the smaller one when the clocks skip this time, and the greater one when they show it twice.
     """
@@ -43,7 +43,7 @@ def offsets(wall: dt.datetime, zone: dt.tzinfo) -> tuple[int, int]:
 
 
 def jump_near(wall: dt.datetime, before: int, after: int, zone: dt.tzinfo) -> int:
-    """The second at which the clocks jump, for a wall time that they skip or show twice."""
+    """Return the second of the transition, for a wall time that the clocks skip or show twice."""
     low, high = seconds(wall) - max(before, after), seconds(wall) - min(before, after)
     while high - low > 1:
         middle = (low + high) // 2
@@ -55,5 +55,5 @@ def jump_near(wall: dt.datetime, before: int, after: int, zone: dt.tzinfo) -> in
 
 
 def wall_at(second: int) -> dt.datetime:
-    """The reverse of `seconds`."""
+    """The inverse of `seconds`."""
     return _NAIVE_EPOCH + dt.timedelta(seconds=second)

@@ -1,1 +1,1 @@
-"""The caller's own transaction on PostgreSQL, through whichever driver it came: jobs are written inside it."""
+"""Enqueuing inside a caller's own PostgreSQL transaction, through any of the supported drivers."""

@@ -1,4 +1,4 @@
-"""What we ask of a caller's connection, and how we behave inside its transaction."""
+"""The interface of a caller's connection, and the rules for working inside its transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REMEDIES: dict[str, tuple[Callable[[str], HanbeonError], str]] = {
     "40001": (TransactionUndone, "others changed what yours needs; roll it back and run it again"),
     "40P01": (TransactionUndone, "it and others waited for each other; roll it back and run it again"),
     "55P03": (TransactionUndone, "your lock_timeout ended it; run it again"),
-    "57014": (TransactionUndone, "your statement_timeout ended it, or somebody cancelled it; run it again"),
+    "57014": (TransactionUndone, "your statement_timeout ended it, or it was cancelled; run it again"),
     "3F000": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
     "42P01": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
     "42883": (SchemaMissing, "your connection's database has no Hanbeon tables; use the App's database"),
@@ -37,7 +37,7 @@ _DRIVERS = ("asyncpg", "psycopg")
 
 
 class Caller(Protocol):
-    """A connection that somebody else has begun a transaction on. asyncpg's own fits; the others get an adapter."""
+    """A connection on which the caller has begun a transaction. asyncpg's own conforms; the others get an adapter."""
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]: ...
 
@@ -49,7 +49,7 @@ class Caller(Protocol):
 
 
 async def identify(caller: Caller) -> str:
-    """Which database of which running server this is. Nothing is written."""
+    """Identify the database and the running server. Nothing is written."""
     if not caller.is_in_transaction():
         raise NotInTransaction(
             "the connection is not inside a transaction, so there is no commit to wait for; begin one "
@@ -60,17 +60,17 @@ async def identify(caller: Caller) -> str:
 
 
 async def within(caller: Caller, operation: Callable[[Tx], Awaitable[T]]) -> T:
-    """Run the operation as a part of the caller's transaction: all of it, or nothing and the transaction goes on.
+    """Run the operation inside the caller's transaction: all of it, or nothing while the transaction stays usable.
 
-    Nothing of the transaction is changed: no settings, no end. Whoever listens hears of it at its commit.
+    The transaction's settings and its end are left to the caller. Listeners are notified at its commit.
     """
     with _border():
         async with _savepoint(caller):
             tx = PostgresTx(caller)
             answer = await operation(tx)
             await tx.write_events()
-            if tx.hints:
-                await caller.fetch(NOTIFY, CHANNEL, " ".join(sorted(tx.hints)))
+            if tx.after.hints:
+                await caller.fetch(NOTIFY, CHANNEL, " ".join(sorted(tx.after.hints)))
             return answer
 
 
@@ -85,14 +85,14 @@ async def _savepoint(caller: Caller) -> AsyncIterator[None]:
             await caller.execute("ROLLBACK TO SAVEPOINT hanbeon")
             await caller.execute("RELEASE SAVEPOINT hanbeon")
         except BaseException:
-            # Half a batch may be written, and the caller could commit it: that must not be possible.
+            # Half a batch may be written, and the caller must not be able to commit it.
             caller.terminate()
         raise
 
 
 @contextlib.contextmanager
 def _border() -> Any:
-    """The border to the callers' drivers, by what they have in common: the SQLSTATE, or a connection that broke."""
+    """Translate the errors of the callers' drivers, by what they share: the SQLSTATE, or a broken connection."""
     try:
         yield
     except HanbeonError:

@@ -1,4 +1,4 @@
-"""From what a caller passes as `transaction` to the connection behind it. Foreign libraries are known by name only."""
+"""Find the connection of an object passed as `transaction`. Foreign libraries are recognised by name only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SYNCHRONOUS = frozenset(
 
 
 async def caller_of(transaction: Any) -> Caller:
-    """The connection behind an asynchronous object; anything else is refused with what would do."""
+    """Return the connection of an asynchronous object; raises for anything else, with a remedy."""
     match _kind(transaction):
         case "asyncpg.Connection" | "asyncpg.PoolConnectionProxy":
             caller: Caller = transaction
@@ -41,7 +41,8 @@ async def caller_of(transaction: Any) -> Caller:
             return await sqlalchemy_caller.async_caller(await transaction.connection())
         case kind if kind in _SYNCHRONOUS:
             raise InvalidInput(
-                f"a {kind} would block the event loop; pass its asynchronous twin, or enqueue through a SyncApp",
+                f"must be asynchronous, got a {kind}, which would block the event loop; pass its asynchronous "
+                "counterpart, or enqueue through a SyncApp",
                 field="transaction",
             )
         case _:
@@ -49,7 +50,7 @@ async def caller_of(transaction: Any) -> Caller:
 
 
 def sync_caller_of(transaction: Any) -> Caller:
-    """The connection behind a synchronous object; anything else is refused with what would do."""
+    """Return the connection of a synchronous object; raises for anything else, with a remedy."""
     match _kind(transaction):
         case "psycopg.Connection":
             return PsycopgCaller(transaction)
@@ -59,8 +60,8 @@ def sync_caller_of(transaction: Any) -> Caller:
             return sqlalchemy_caller.sync_caller(transaction.connection())
         case kind if kind in _ASYNCHRONOUS:
             raise InvalidInput(
-                f"a {kind} belongs to its event loop; enqueue there, with `await app.enqueue(…)`, or pass a "
-                "synchronous connection",
+                f"must be synchronous, got a {kind}, which belongs to its event loop; enqueue there, with "
+                "`await app.enqueue(…)`, or pass a synchronous connection",
                 field="transaction",
             )
         case _:
@@ -68,7 +69,7 @@ def sync_caller_of(transaction: Any) -> Caller:
 
 
 def _kind(transaction: Any) -> str:
-    """The library and class it is of, also through subclasses: `sqlalchemy.Session`. Nothing is imported for that."""
+    """Return its library and class, also for subclasses: `sqlalchemy.Session`. Nothing is imported for that."""
     names = [f"{each.__module__.partition('.')[0]}.{each.__name__}" for each in type(transaction).__mro__]
     return next((name for name in names if name in _ASYNCHRONOUS | _SYNCHRONOUS), names[0])
 
@@ -78,5 +79,6 @@ def _unknown(transaction: Any) -> InvalidInput:
     if isinstance(transaction, asyncpg.Pool) or hasattr(transaction, "getconn"):
         remedy = "acquire a connection from the pool and begin a transaction on it, or pass "
     return InvalidInput(
-        f"{reprlib.repr(transaction)} is no transaction; {remedy}what app.transaction() hands out", field="transaction"
+        f"must be a transaction, got {reprlib.repr(transaction)}; {remedy}the object that app.transaction() yields",
+        field="transaction",
     )

@@ -1,4 +1,4 @@
-"""psycopg 3, whatever rows, cursors and adapters its owner has chosen. Imported only once they have passed one."""
+"""psycopg 3, with whatever row factories, cursors and adapters its owner uses. Imported only once one was passed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hanbeon.store.rows import Row, row_type
 
 
 class _Psycopg:
-    """What both of its kinds of connection have in common; see `Caller`."""
+    """The common part of both kinds of connection; see `Caller`."""
 
     cursor: str
 
@@ -26,7 +26,7 @@ class _Psycopg:
         await self.fetch(sql)
 
     def is_in_transaction(self) -> bool:
-        """Without autocommit, psycopg begins one by itself with the next statement."""
+        """Without autocommit, psycopg begins a transaction with the next statement."""
         status = self._connection.info.transaction_status.name
         return not self._connection.autocommit or status in ("INTRANS", "INERROR", "ACTIVE")
 
@@ -62,7 +62,7 @@ def _cursor_class(name: str) -> Any:
     try:
         return getattr(import_module("psycopg"), name)
     except AttributeError:
-        raise InvalidInput("psycopg is older than 3.2; upgrade it", field="transaction") from None
+        raise InvalidInput("must be a connection of psycopg 3.2 or newer; upgrade it", field="transaction") from None
 
 
 def _rows(cursor: Any) -> Callable[[Sequence[Any]], Row]:

@@ -1,4 +1,4 @@
-"""SQLAlchemy, down to the driver's connection: its own transaction has begun, and the rest is the driver's."""
+"""SQLAlchemy: finds the driver's connection once SQLAlchemy's own transaction has begun."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCal
 
 
 async def async_caller(connection: Any) -> Caller:
-    """The driver's connection under an AsyncConnection, asyncpg's or psycopg's."""
+    """Return the driver's connection of an AsyncConnection, asyncpg's or psycopg's."""
     _check_driver(connection.dialect, "asyncpg", "psycopg")
     driver = (await connection.get_raw_connection()).driver_connection
     caller: Caller = driver if connection.dialect.driver == "asyncpg" else AsyncPsycopgCaller(driver)
     if not (connection.in_transaction() and caller.is_in_transaction()):
-        # The first statement begins it, for SQLAlchemy and for the driver below; a later commit() knows of it then.
+        # The first statement begins it for both SQLAlchemy and the driver, so that a later commit() applies to it.
         await connection.exec_driver_sql("SELECT 1")
     return caller
 
 
 def sync_caller(connection: Any) -> Caller:
-    """The driver's connection under a Connection: psycopg's."""
+    """Return the driver's connection of a Connection: psycopg's."""
     _check_driver(connection.dialect, "psycopg")
     caller = PsycopgCaller(connection.connection.driver_connection)
     if not (connection.in_transaction() and caller.is_in_transaction()):
@@ -33,6 +33,7 @@ def _check_driver(dialect: Any, *drivers: str) -> None:
     if dialect.name != "postgresql" or dialect.driver not in drivers:
         known = " or ".join(f"postgresql+{driver}://" for driver in drivers)
         raise InvalidInput(
-            f"SQLAlchemy over {dialect.name}+{dialect.driver} cannot lend a transaction; make the engine with {known}",
+            f"must use one of the drivers {known}, got SQLAlchemy over {dialect.name}+{dialect.driver}; create the "
+            "engine with a supported one",
             field="transaction",
         )

@@ -1,4 +1,4 @@
--- The engine's tables, for both databases: `@words` are filled in per dialect, state names come from the lifecycle.
+-- The engine's tables, for both databases: `@words` are replaced per dialect, state names come from the lifecycle.
 -- Instants are whole microseconds since 1970 UTC, so that both databases compare and add them alike.
 
 CREATE TABLE hanbeon.queue (
@@ -7,11 +7,12 @@ CREATE TABLE hanbeon.queue (
   paused boolean NOT NULL DEFAULT false,
   limited boolean NOT NULL DEFAULT false,
   limits text NOT NULL DEFAULT '{}',
-  -- What a configuration file said last of its limits. They are set when that changes, and are an operator's until then.
+  -- The limits that a configuration file declared last. They are applied when they change; otherwise operators own
+  -- them.
   declared text,
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL,
-  -- Since when the office or the listener is gone that it was made with. It goes, too, once nothing of it is left.
+  -- Since when its owner is gone, for a reserved queue. It is deleted once it has no jobs left.
   left_at bigint
 );
 CREATE INDEX hanbeon_queue_left ON hanbeon.queue (left_at) WHERE left_at IS NOT NULL;
@@ -34,30 +35,30 @@ CREATE TABLE hanbeon.job (
   state text NOT NULL CHECK (state IN (@states)),
   urgent boolean NOT NULL,
   priority integer NOT NULL,
-  -- Where it stands in its lane: the urgent before all others, then the lower priority; then the older, by seq.
+  -- Its order in its lane: urgent jobs first, then the lower priority; then the older, by seq.
   rank bigint NOT NULL GENERATED ALWAYS AS (priority - CASE WHEN urgent THEN 4294967296 ELSE 0 END) STORED,
   run_at bigint NOT NULL,
   created_at bigint NOT NULL,
-  -- Since when nothing but a worker is missing, if that is later than run_at: its last dependency succeeded, or an
-  -- instance handed it back.
+  -- Since when it only waits for a worker, if that is later than run_at: its last dependency succeeded, or an instance
+  -- released it.
   free_at bigint,
   started_at bigint,
   deadline_at bigint,
   finished_at bigint,
   stop_requested_at bigint,
   unmet integer NOT NULL CHECK (unmet >= 0),
-  -- Made in a transaction that lasted: what it waits for was read before the commit, so `unmet` may be too high, never too
-  -- low. To be counted again.
+  -- Created in a long transaction: its dependencies were read before the commit, so `unmet` may be too high, never too
+  -- low. Must be recounted.
   recount boolean NOT NULL DEFAULT false,
   on_dependency_failure text NOT NULL CHECK (on_dependency_failure IN (@dependency_policies)),
   retry_count integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
   timeout_us bigint CHECK (timeout_us > 0),
   policy text NOT NULL,
   fence bigint NOT NULL DEFAULT 0,
-  -- Who claimed it last. A running job's is the holder of its lease.
+  -- The instance that claimed it last. For a running job, the holder of its lease.
   instance bigint,
   locked_until bigint,
-  -- How the last attempt ended, where the job ended with it: the row is that attempt's record then, and no other is
+  -- How the last attempt ended, if the job ended with it: then this row is the attempt's record, and no other is
   -- written. Most jobs end with their first attempt, so for most this saves a row and an index entry.
   attempt_status text CHECK (attempt_status IN (@attempt_statuses)),
   args text NOT NULL,
@@ -66,14 +67,14 @@ CREATE TABLE hanbeon.job (
   failure_type text,
   error_message text,
   idempotency_key text,
-  -- Compared byte by byte, so that those with the same beginning stand side by side in the index.
+  -- Compared byte by byte, so that keys with the same prefix are adjacent in the index.
   unique_key text @bytewise,
   digest text NOT NULL,
   work_item text,
   meta text,
-  -- Which job took its unique key, where that ended it.
+  -- The job that took over its unique key, if that ended it.
   replaced_by @uuid,
-  -- A lease belongs to a running job and to no other.
+  -- Only a running job has a lease.
   CHECK ((state = 'running') = (locked_until IS NOT NULL)),
   CHECK (state <> 'running' OR instance IS NOT NULL),
   CHECK (attempt_status IS NULL OR finished_at IS NOT NULL),
@@ -82,13 +83,13 @@ CREATE TABLE hanbeon.job (
 ) @hot_table;
 
 CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'ready';
--- What runs in a lane, and which leases have expired: those who look for these hop from lane to lane.
+-- Running jobs by lane and by expiry of their lease: readers hop from lane to lane.
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
--- All jobs of a queue, of those that a surface made: it keeps something of its own in `meta`, the others pay nothing.
+-- All jobs of a queue that a surface created: a surface stores its own data in `meta`; other jobs cost nothing.
 CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
--- The same of those that failed or were cancelled, for whoever looks for these alone.
+-- Likewise for failed and cancelled jobs only.
 CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
@@ -97,7 +98,7 @@ CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS
 CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_unique ON hanbeon.job (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (@unfinished_states);
--- Executions by state. Other jobs have no key like theirs, and pay nothing.
+-- Executions by state. Other jobs have no such key, and cost nothing.
 CREATE INDEX hanbeon_job_execution ON hanbeon.job (state, seq) WHERE @an_execution;
 
 CREATE TABLE hanbeon.edge (
@@ -107,7 +108,7 @@ CREATE TABLE hanbeon.edge (
 );
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
 
--- Attempts after which their job went on. `hanbeon.attempt` shows them all.
+-- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.
 CREATE TABLE hanbeon.past_attempt (
   job bigint NOT NULL,
   attempt bigint NOT NULL,
@@ -121,8 +122,8 @@ CREATE TABLE hanbeon.past_attempt (
   PRIMARY KEY (job, attempt)
 );
 
--- What attempts print, some lines to a row, written while they run. Lines are numbered within an attempt; where the
--- numbers of one row do not follow those of the row before, what was between them has been cut.
+-- The output of attempts, several lines per row, written while they run. Lines are numbered within an attempt; a gap
+-- between the numbers of two rows means that the lines between them were cut.
 CREATE TABLE hanbeon.log (
   job bigint NOT NULL,
   attempt bigint NOT NULL,
@@ -133,9 +134,9 @@ CREATE TABLE hanbeon.log (
   PRIMARY KEY (job, attempt, n)
 );
 
--- Events are written in batches by whoever moves jobs, and numbered in commit order afterwards: event number k of a
--- batch is first_id + k. `seq` is only where the row lies; it is not in commit order and never shown. `delta` is what the
--- events change in the tallies of each queue that they tell of.
+-- Events are written in batches by the transactions that move jobs, and numbered in commit order afterwards: event
+-- number k of a batch is first_id + k. `seq` is only the storage order; it is not commit order and never shown. `delta`
+-- is the change of the tallies of each queue that the events belong to.
 CREATE TABLE hanbeon.event_batch (
   seq @identity,
   at bigint NOT NULL,
@@ -148,10 +149,9 @@ CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_i
 CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
 CREATE INDEX hanbeon_event_at ON hanbeon.event_batch (at);
 
--- Which of these batches tell something of an office, by its queue: whoever reads the events of one passes over those of
--- all others. Written by whoever folds, so that it is complete up to event number `folded_to`, and costs nothing where
--- jobs are moved.
-CREATE TABLE hanbeon.office_batch (
+-- The batches with events of each indexed queue: a reader of one queue skips the batches of all others. Written by the
+-- fold, so that it is complete up to event number `folded_to` and costs nothing where jobs are moved.
+CREATE TABLE hanbeon.queue_batch (
   queue_id bigint NOT NULL,
   first_id bigint NOT NULL,
   PRIMARY KEY (queue_id, first_id)
@@ -163,8 +163,8 @@ CREATE TABLE hanbeon.event_counter (
 );
 INSERT INTO hanbeon.event_counter (only_row, last_id) VALUES (1, 0);
 
--- The sums of all deltas up to event number `folded_to`. Only whoever holds the one row of `fold` touches them, so no
--- transaction that moves jobs ever waits for them.
+-- The sums of all deltas up to event number `folded_to`. Only the holder of the single row of `fold` touches them, so
+-- no transaction that moves jobs ever waits for them.
 CREATE TABLE hanbeon.tally (
   queue_id bigint NOT NULL,
   state text NOT NULL CHECK (state IN (@states)),
@@ -173,7 +173,7 @@ CREATE TABLE hanbeon.tally (
   PRIMARY KEY (queue_id, state)
 ) @hot_table;
 
--- What went through a queue in the five minutes from `slot` on.
+-- The flow of a queue in the five minutes from `slot` on.
 CREATE TABLE hanbeon.timing (
   queue_id bigint NOT NULL,
   slot bigint NOT NULL,
@@ -205,39 +205,39 @@ CREATE TABLE hanbeon.instance (
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 
--- What all instances have done, as numbers that only grow. Whoever did something adds a row with it, so that nobody waits
--- for anybody; now and then the rows of a name are gathered into one.
+-- Counters of all instances. Each transaction adds a row of its own, so that none waits for another; now and then the
+-- rows of a counter are merged into one.
 CREATE TABLE hanbeon.total (
   seq @identity,
   name text NOT NULL,
   value bigint NOT NULL
 );
 
--- What ended or was recorded before this instant may have been pruned.
+-- Jobs that ended and fires recorded before this instant may have been pruned.
 CREATE TABLE hanbeon.pruned (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   before bigint NOT NULL
 );
 INSERT INTO hanbeon.pruned (only_row, before) VALUES (1, 0);
 
--- An office is a queue with a name for people, and with what is said of its jobs where they say nothing themselves. Its
--- queue's name is made of its id. `version` counts its changes.
+-- An office is a queue with a display name and with defaults for its jobs. Its queue's name contains its id. `version`
+-- counts its changes.
 CREATE TABLE hanbeon.office (
   id @uuid PRIMARY KEY,
   name text NOT NULL,
-  -- What was set, not what is in force: a default may change, and what was set comes before what a role suggests.
+  -- The values that were set, without defaults: a default may change, and set values take precedence over a role's.
   config text NOT NULL,
   sessions text NOT NULL,
   version bigint NOT NULL DEFAULT 1,
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );
--- From a queue to its office.
+-- Finds the office of a queue.
 CREATE UNIQUE INDEX hanbeon_office_queue ON hanbeon.office (('office:' || CAST(id AS text)));
 
--- Whom an office tells: webhooks, which get its events, and targets of notifications, which hear of what failed for good.
--- What goes to one stands in a queue whose name is made of its id; that of a disabled one is paused. Addresses and secrets
--- are here as they were given: they are needed to send, and shown to nobody.
+-- Listeners of offices: webhooks, which receive events, and notification targets, which receive permanent failures. The
+-- messages to one are in a queue whose name contains its id; that of a disabled one is paused. URLs and secrets are
+-- stored as given: they are needed for delivery, and never shown.
 CREATE TABLE hanbeon.listener (
   id @uuid PRIMARY KEY,
   office_id @uuid NOT NULL,
@@ -245,12 +245,12 @@ CREATE TABLE hanbeon.listener (
   place integer NOT NULL,
   url text NOT NULL,
   secret text,
-  -- The types that it asked for, as JSON; NULL: all.
+  -- The event types that it subscribes to, as JSON; NULL: all.
   events text,
-  -- The last event from before it was there.
+  -- The last event before its creation.
   since bigint NOT NULL,
   created_at bigint NOT NULL,
-  -- How many tries have failed since the last one that did not, and since when.
+  -- The number of failures since the last success, and since when.
   failures integer NOT NULL DEFAULT 0,
   failing_since bigint,
   last_error text,
@@ -261,15 +261,15 @@ CREATE TABLE hanbeon.listener (
 CREATE INDEX hanbeon_listener_office ON hanbeon.listener (office_id, kind, place);
 CREATE INDEX hanbeon_listener_since ON hanbeon.listener (since);
 
--- Up to which event everything that listeners are to hear of has become jobs.
+-- The event up to which all messages to listeners have been created as jobs.
 CREATE TABLE hanbeon.relay (
   only_row integer PRIMARY KEY CHECK (only_row = 1),
   relayed_to bigint NOT NULL
 );
 INSERT INTO hanbeon.relay (only_row, relayed_to) VALUES (1, 0);
 
--- Who may ask a server. Of a token only its hash is here, which tells nothing: it is made of 256 random bits. Rows stay
--- when a token is revoked: a server is open to all of its machine only while there never was one.
+-- API tokens. Only the hash of a token is stored, which reveals nothing: a token has 256 random bits. Rows stay when a
+-- token is revoked: a server is open to its own machine only while there never was a token.
 CREATE TABLE hanbeon.token (
   id @identity,
   hash text NOT NULL UNIQUE,
@@ -280,12 +280,12 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
--- The first answers to requests that may come again. Without an answer it is under way, or was when its server died.
+-- Responses to requests with an Idempotency-Key. Without a response it is running, or was when its server died.
 CREATE TABLE hanbeon.answer (
   user_name text NOT NULL,
   key text NOT NULL,
   digest text NOT NULL,
-  -- What ids are made from, so that whoever does it again after a death makes the same.
+  -- The seed of generated ids, so that a repetition after a crash generates the same ids.
   seed text NOT NULL,
   created_at bigint NOT NULL,
   status integer,
@@ -295,8 +295,7 @@ CREATE TABLE hanbeon.answer (
 );
 CREATE INDEX hanbeon_answer_created ON hanbeon.answer (created_at);
 
--- Tasks that somebody has registered: whoever schedules or runs one need not have its code. `settings` is what its jobs
--- run by.
+-- Registered tasks: a client that schedules or runs one need not have its code. `settings` apply to its jobs.
 CREATE TABLE hanbeon.task (
   id @identity,
   name text NOT NULL UNIQUE,
@@ -306,7 +305,7 @@ CREATE TABLE hanbeon.task (
   registered_at bigint NOT NULL
 );
 
--- When to run a task by itself. Everything up to `considered_to` has been decided, so nothing fires at or before it.
+-- Schedules of tasks. All fires up to `considered_to` have been decided, so nothing fires at or before it.
 CREATE TABLE hanbeon.schedule (
   id @uuid PRIMARY KEY,
   name text,
@@ -314,24 +313,24 @@ CREATE TABLE hanbeon.schedule (
   definition text NOT NULL,
   paused boolean NOT NULL,
   considered_to bigint NOT NULL,
-  -- Since when the times of this definition count.
+  -- Since when the times of this definition apply.
   timed_since bigint NOT NULL,
   next_fire_at bigint,
-  -- When to look at it: its next fire, later by its jitter. NULL while it is paused and after its last.
+  -- When to process it: its next fire plus jitter. NULL while it is paused and after its last fire.
   due_at bigint,
   last_fire_at bigint,
   -- Fires that wait until the task is free, as a list; NULL for none.
   waiting text,
-  -- What code or a file said last of it. It is changed when that changes, and is an operator's until then.
+  -- The last declaration by code or a file. It is applied when it changes; otherwise operators own the schedule.
   declared text,
-  -- Declared and deleted by an operator: it stays, so that the same declaration does not bring it back.
+  -- A declared schedule that an operator deleted: the row stays, so that the same declaration does not recreate it.
   deleted_at bigint,
   version bigint NOT NULL DEFAULT 1,
   created_by text NOT NULL,
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL
 );
--- Every fire writes all entries of its schedule anew: those without a name have none here.
+-- Every fire rewrites all index entries of its schedule: unnamed ones have none here.
 CREATE UNIQUE INDEX hanbeon_schedule_name ON hanbeon.schedule (name) WHERE name IS NOT NULL;
 CREATE INDEX hanbeon_schedule_due ON hanbeon.schedule (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX hanbeon_schedule_waiting ON hanbeon.schedule (id) WHERE waiting IS NOT NULL;
@@ -339,8 +338,7 @@ CREATE INDEX hanbeon_schedule_task ON hanbeon.schedule (task_id, id);
 CREATE INDEX hanbeon_schedule_paused ON hanbeon.schedule (id) WHERE paused AND deleted_at IS NULL;
 CREATE INDEX hanbeon_schedule_declared ON hanbeon.schedule (id) WHERE declared IS NOT NULL;
 
--- What became of each fire. `more`: so many others behind it, up to the next row, have none of their own, or at least so
--- many.
+-- The outcome of each fire. `more`: the (minimum) number of later fires, up to the next row, that share this row.
 CREATE TABLE hanbeon.fire (
   schedule_id @uuid NOT NULL,
   fire_at bigint NOT NULL,
@@ -353,7 +351,7 @@ CREATE TABLE hanbeon.fire (
 );
 CREATE INDEX hanbeon_fire_recorded ON hanbeon.fire (recorded_at);
 
--- Which jobs are executions of tasks, and why there are. `scheduled_at` is the fire that made it, or the request.
+-- The jobs that are executions of tasks, and their causes. `scheduled_at` is the time of the fire or of the request.
 CREATE TABLE hanbeon.execution (
   job bigint PRIMARY KEY,
   task_id bigint NOT NULL,
@@ -385,14 +383,14 @@ SELECT j.seq, j.fence, j.attempt_status, j.instance, j.started_at, j.deadline_at
 FROM hanbeon.job AS j
 WHERE j.attempt_status IS NOT NULL;
 
--- What follows is for people with a SQL prompt, in the words of the surfaces: docs/views.md. One branch for each status
--- that has an index of its own, so that a condition on the status leaves the others out. On SQLite they have no
--- function of ours in them, and no operator that is young: whoever opens the file reads them with a library of their
--- own, and a single one that it cannot parse would hide all tables from them.
+-- Views for people with a SQL prompt, in the vocabulary of the surfaces: docs/views.md. One branch for each status that
+-- has an index of its own, so that a condition on the status excludes the others. On SQLite they use no custom function
+-- and no recent operator: users open the file with a library of their own, and a single view that it cannot parse would
+-- hide all tables from them.
 
--- The jobs of offices in the engine's words. A queue is found by its number through an expression that no index has,
--- and its jobs by the range of their lanes, so that the partial indexes of states are used. Who wants the index of queues
--- instead says so by @by_queue, and who wants no index of these jobs by @not_by_index.
+-- The jobs of offices in the engine's vocabulary. A queue is found by its number through an expression without an
+-- index, and its jobs by the range of their lanes, so that the partial indexes of states are used. @by_queue selects
+-- the index of queues instead, and @not_by_index none of these.
 CREATE VIEW hanbeon.office_job AS
 SELECT j.seq, j.id, o.id AS office_id, q.id AS queue_id, j.lane, j.state, j.urgent, j.priority, l.role, j.work_item,
   @member(j.meta; key) AS key, @member(j.meta; title) AS title, j.retry_count, j.timeout_us, j.progress, j.result,
@@ -458,7 +456,7 @@ FROM (
   WHERE v.state IN ('failed', 'cancelled') AND v.attempt_status IS NOT NULL AND @by_queue
 ) AS b;
 
--- The executions of tasks in the engine's words.
+-- The executions of tasks in the engine's vocabulary.
 CREATE VIEW hanbeon.task_execution AS
 SELECT j.id AS execution_id, t.name AS task_id, e.type, e.schedule_id, e.scheduled_at, j.created_at, j.started_at,
   j.finished_at, j.retry_count, i.name AS instance, j.locked_until, j.state, j.failure_type, j.error_message,

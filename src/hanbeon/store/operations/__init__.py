@@ -1,1 +1,1 @@
-"""What happens inside a transaction, written once for both databases: load, decide, apply, emit."""
+"""Operations inside a transaction, written once for both databases: load, decide, apply, emit."""

@@ -1,4 +1,4 @@
-"""Reading everything, a page at a time, for an audit. Full scans are fine here: nobody audits on the hot path."""
+"""Reads everything, a page at a time, for an audit. Full scans are fine here: this is not a hot path."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _limits = msgspec.json.Decoder(QueueLimits)
 
 
 async def bounds(tx: Tx) -> Bounds:
-    """What there is to look at, and the database's time."""
+    """Return the extent of the history, and the database's time."""
     row = (await tx.fetch("audit_bounds"))[0]
     return Bounds(now=row["now"], oldest_at=row["oldest_at"], first_id=row["first_id"], last_id=row["last_id"])
 
 
 async def batches(tx: Tx) -> AsyncIterator[list[AuditedBatch]]:
-    """Every batch of events, a page at a time: by number, then those that wait for theirs, as they will get them."""
+    """Yield every batch of events, a page at a time: by number, then the unnumbered ones in numbering order."""
     place = (0, 0)
     while rows := await tx.fetch("audit_batches", *place, _BATCHES_A_PAGE):
         yield [_batch(row) for row in rows]
@@ -41,7 +41,7 @@ async def batches(tx: Tx) -> AsyncIterator[list[AuditedBatch]]:
 
 
 async def cases(tx: Tx, after: int, traces: dict[str, Trace]) -> list[Case]:
-    """The next page of jobs behind seq `after`, with their rows. Their traces are taken out of `traces`."""
+    """Return the next page of jobs after seq `after`, with their rows. Their traces are removed from `traces`."""
     jobs = await tx.fetch("audit_jobs", after, _JOBS_A_PAGE)
     if not jobs:
         return []
@@ -60,7 +60,7 @@ async def cases(tx: Tx, after: int, traces: dict[str, Trace]) -> list[Case]:
 
 
 async def current_changes(tx: Tx) -> dict[str, SlotChange]:
-    """What each queue's row says, and since when."""
+    """Return the limits and the pause of each queue's row, and since when."""
     return {
         row["name"]: SlotChange(at=row["changed_at"], limits=_limits.decode(row["limits"]), paused=bool(row["paused"]))
         for row in await tx.fetch("audit_queues")
@@ -68,20 +68,20 @@ async def current_changes(tx: Tx) -> dict[str, SlotChange]:
 
 
 async def orphans(tx: Tx) -> list[dict[str, Any]]:
-    """Attempts, edges and logs of jobs that are not there."""
+    """Return attempts, edges and logs of jobs that do not exist."""
     rows = await tx.fetch("audit_orphans")
     return [{"kind": row["kind"], "job": row["job"], "other": row["other"]} for row in rows]
 
 
 async def broken_logs(tx: Tx) -> list[dict[str, Any]]:
-    """Rows of logs that no attempt can have written, those of one job behind each other."""
+    """Return log rows that no attempt can have written, grouped by job."""
     names = ("attempt", "fence", "n", "first_line", "lines")
     rows = await tx.fetch("audit_logs")
     return [{"job_id": str(row["id"]), **{name: row[name] for name in names}} for row in rows]
 
 
 async def doubled_keys(tx: Tx) -> list[dict[str, Any]]:
-    """Jobs that share a key of which there must be one, those with the same key behind each other."""
+    """Return jobs that share a unique key, grouped by key."""
     rows = await tx.fetch("audit_doubled_keys")
     return [{"kind": row["kind"], "key": row["key"], "job_id": str(row["id"]), "state": row["state"]} for row in rows]
 

@@ -1,4 +1,4 @@
-"""Reading all schedules with their history, a page at a time, for an audit."""
+"""Reads all schedules with their history, a page at a time, for an audit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _definition = msgspec.json.Decoder(Definition)
 
 
 class ScheduleCase(NamedTuple):
-    """All that is written down about the latest times of a schedule."""
+    """The records of a schedule's latest times."""
 
     schedule: ScheduleFacts
     expected: Expected
@@ -24,16 +24,16 @@ class ScheduleCase(NamedTuple):
 
 
 async def pruned_before(tx: Tx) -> int:
-    """What was recorded, or has ended, before this instant may be gone."""
+    """Return the instant before which records and ended jobs may have been pruned."""
     return int((await tx.fetch("audit_pruned"))[0]["before"])
 
 
 async def schedule_cases(tx: Tx, after: str, pruned: int) -> list[ScheduleCase]:
-    """The next page of schedules behind an id."""
+    """Return the next page of schedules after an id."""
     schedules = [_schedule(row) for row in await tx.fetch("audit_schedules", after, _SCHEDULES_A_PAGE)]
     expected = {each.id: Expected.of(each, pruned) for each in schedules}
-    asked = [{"id": each.id, "low": expected[each.id].start(each)} for each in schedules]
-    rows = await tx.fetch("audit_fires", to_json(asked)) if asked else []
+    ranges = [{"id": each.id, "low": expected[each.id].start(each)} for each in schedules]
+    rows = await tx.fetch("audit_fires", to_json(ranges)) if ranges else []
     fires = {
         schedule_id: [_fire(row) for row in group]
         for schedule_id, group in groupby(rows, key=lambda row: str(row["schedule_id"]))
@@ -42,13 +42,13 @@ async def schedule_cases(tx: Tx, after: str, pruned: int) -> list[ScheduleCase]:
 
 
 async def fire_causes(tx: Tx, pruned: int) -> list[dict[str, Any]]:
-    """Fires and executions that do not belong together one to one."""
+    """Return fires and executions that do not match one to one."""
     names = ("kind", "schedule_id", "fire_at", "execution_id", "at")
     return [{name: row[name] for name in names} for row in await tx.fetch("audit_fire_causes", pruned)]
 
 
 async def overlapping_executions(tx: Tx) -> list[dict[str, Any]]:
-    """Attempts that ran beside another of their task, though their executions were to run alone."""
+    """Return attempts that overlap another of their task, although their executions must run alone."""
     rows = await tx.fetch("audit_alone")
     return [
         {"job_id": str(row["id"]), **{name: row[name] for name in ("task", "attempt", "started_at", "until")}}

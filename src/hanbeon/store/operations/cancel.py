@@ -1,4 +1,4 @@
-"""Moves that people ask for: cancel, replace, requeue, reprioritise."""
+"""Moves requested by users: cancel, replace, requeue, reprioritise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hanbeon.store.tx import Tx, to_json
 
 
 class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which unfinished jobs to cancel; what is left out matches all."""
+    """Selects unfinished jobs to cancel; an omitted field matches all."""
 
     queue: str | None = None
     task: str | None = None
@@ -25,7 +25,7 @@ class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
     work_item: str | None = None
     states: tuple[State, ...] = tuple(sorted(UNFINISHED))
     overdue: bool | None = None
-    """Of what runs only what is past its deadline, or is not."""
+    """For running jobs: only those past their deadline, or only the others."""
 
 
 async def seq_of(tx: Tx, job_id: str) -> int:
@@ -42,20 +42,20 @@ async def lock_one(tx: Tx, job_id: str) -> Any:
     return rows[0]
 
 
-async def cancel(tx: Tx, book: LaneCache, job_id: str) -> State:
-    """Cancelled at once, or asked to stop; the state it is in now. Cancelled before is fine, other ends are not."""
+async def cancel(tx: Tx, lanes: LaneCache, job_id: str) -> State:
+    """Cancel a waiting job, or request a running one to stop; return its state. Raises if it ended otherwise."""
     row = await lock_one(tx, job_id)
     state = State(row["state"])
     if state is State.CANCELLED:
         return state
     if state not in UNFINISHED:
         raise WrongState(job_id, state, "cancelled", sorted(UNFINISHED))
-    await _cancel_locked(tx, book, [row])
+    await _cancel_locked(tx, lanes, [row])
     return State.RUNNING if state is State.RUNNING else State.CANCELLED
 
 
 async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list[int]:
-    """All jobs that match now, in creation order. One look: a look per batch would read what remains each time."""
+    """Return all jobs that match now, in creation order. One query: one per batch would read the rest every time."""
     found = await tx.fetch(
         "unfinished_matching",
         to_json(filter.states),
@@ -68,33 +68,33 @@ async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list
     return [row["seq"] for row in found]
 
 
-async def cancel_these(tx: Tx, book: LaneCache, seqs: Sequence[int], states: Sequence[State]) -> list[str]:
-    """Cancel those of the given jobs that are in one of the states still; their ids in creation order."""
+async def cancel_these(tx: Tx, lanes: LaneCache, seqs: Sequence[int], states: Sequence[State]) -> list[str]:
+    """Cancel those of the given jobs that are still in one of the states; return their ids in creation order."""
     rows = await tx.fetch("lock_jobs", to_json(seqs))
-    return await _cancel_locked(tx, book, [row for row in rows if State(row["state"]) in states])
+    return await _cancel_locked(tx, lanes, [row for row in rows if State(row["state"]) in states])
 
 
-async def replace(tx: Tx, book: LaneCache, holder_id: str, by: str, *, lasting: bool = False) -> bool:
-    """Make room for another job with the same unique key; False if the holder runs already."""
+async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting: bool = False) -> bool:
+    """Make room for another job with the same unique key; False if the holder is already running."""
     try:
         row = await lock_one(tx, holder_id)
     except JobNotFound:
-        return True  # It has ended and was pruned since it was seen.
+        return True  # It has ended and was pruned in the meantime.
     if row["state"] == State.RUNNING:
         return False
     if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
-        # Its row stays locked until the commit, and whoever completes what it waits for would wait for that.
+        # Its row stays locked until the commit, and completions of its dependencies would wait for that.
         raise Conflict(
-            f"unique_key {row['unique_key']!r} is held by job {holder_id}, which others wait for or which waits for "
-            "others; it cannot be replaced in a transaction of yours: enqueue without one"
+            f"unique_key {row['unique_key']!r} is held by job {holder_id}, which has dependencies or dependents; "
+            "it cannot be replaced inside your transaction: enqueue without one"
         )
-    await _cancel_waiting(tx, book, [row], Reason.REPLACED, by)
+    await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)
     return True
 
 
-async def requeue(tx: Tx, book: LaneCache, job_id: str) -> State:
-    """Try a failed or cancelled job again, with all its retries; the state it is in now."""
-    # What it waits for is locked first, as whoever completes that does it: in the other order they would deadlock.
+async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
+    """Run a failed or cancelled job again, with all its retries; return its state."""
+    # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
     waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
     row = await lock_one(tx, job_id)
     if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
@@ -103,15 +103,15 @@ async def requeue(tx: Tx, book: LaneCache, job_id: str) -> State:
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
     if not moved_rows:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
-    await emit(tx, book, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
-    return State.READY if await promote_these(tx, book, [row["seq"]]) else State.PENDING
+    await emit(tx, lanes, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
+    return State.READY if await promote_these(tx, lanes, [row["seq"]]) else State.PENDING
 
 
 async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
-    """Refuse what would wait for ever, and a unique key that an unfinished job holds meanwhile."""
+    """Raise for a job that would wait forever, and for a unique key that another unfinished job holds."""
     if row["unmet"] > unmet and not row["recount"]:
         raise Conflict(
-            f"job {row['id']} waits for jobs that failed and have been pruned since; enqueue it anew without them"
+            f"job {row['id']} depends on jobs that failed and have been pruned; enqueue it again without them"
         )
     if row["unique_key"] is not None:
         holders = await tx.fetch("conflicting_jobs", "[]", "[]", to_json([row["unique_key"]]))
@@ -119,8 +119,8 @@ async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
             raise UniqueKeyTaken(row["unique_key"], str(holders[0]["id"]), holders[0]["state"])
 
 
-async def reprioritise(tx: Tx, book: LaneCache, job_id: str, priority: int | None, urgent: bool | None) -> None:
-    """Change where an unfinished job stands in its queue."""
+async def reprioritise(tx: Tx, lanes: LaneCache, job_id: str, priority: int | None, urgent: bool | None) -> None:
+    """Change the priority or urgency of an unfinished job."""
     if priority is not None:
         check_priority(priority)
     row = await lock_one(tx, job_id)
@@ -130,7 +130,7 @@ async def reprioritise(tx: Tx, book: LaneCache, job_id: str, priority: int | Non
     now = changed[0]
     await emit(
         tx,
-        book,
+        lanes,
         changed,
         Reason.REPRIORITISED,
         State(now["state"]),
@@ -140,26 +140,26 @@ async def reprioritise(tx: Tx, book: LaneCache, job_id: str, priority: int | Non
     )
 
 
-async def _cancel_locked(tx: Tx, book: LaneCache, rows: Sequence[Any]) -> list[str]:
-    """Cancel what waits, ask what runs to stop. The rows are locked, so their states hold."""
+async def _cancel_locked(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> list[str]:
+    """Cancel waiting jobs, request running ones to stop. The rows are locked, so their states are current."""
     waiting = [row for row in rows if row["state"] in (State.PENDING, State.READY)]
     running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
     if waiting:
-        await _cancel_waiting(tx, book, waiting, Reason.CANCELLED)
+        await _cancel_waiting(tx, lanes, waiting, Reason.CANCELLED)
     if running:
-        asked = await tx.fetch("request_stop", to_json(running))
-        await emit(tx, book, asked, Reason.STOP_REQUESTED, State.RUNNING)
-        if asked:
+        stopping = await tx.fetch("request_stop", to_json(running))
+        await emit(tx, lanes, stopping, Reason.STOP_REQUESTED, State.RUNNING)
+        if stopping:
             tx.wake("stop")
     return [str(row["id"]) for row in rows if State(row["state"]) in UNFINISHED]
 
 
 async def _cancel_waiting(
-    tx: Tx, book: LaneCache, locked: Sequence[Any], reason: Reason, replaced_by: str | None = None
+    tx: Tx, lanes: LaneCache, locked: Sequence[Any], reason: Reason, replaced_by: str | None = None
 ) -> None:
     rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]), replaced_by)
-    await emit(tx, book, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
-    await fail_dependents(tx, book, [row["seq"] for row in rows])
+    await emit(tx, lanes, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
+    await fail_dependents(tx, lanes, [row["seq"] for row in rows])
 
 
 def _states(rows: Sequence[Any]) -> dict[int, State]:

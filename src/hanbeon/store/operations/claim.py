@@ -1,4 +1,4 @@
-"""ready → running: who may start, in which order, under which limits."""
+"""ready → running: the jobs that may start, their order, and their limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.events import teller
+from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
@@ -17,14 +17,14 @@ from hanbeon.store.records import claimed, free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 _LANES_A_FETCH = 256
-_LANES_A_LOOK = 16 * _LANES_A_FETCH
+_LANES_A_SCAN = 16 * _LANES_A_FETCH
 _limits = msgspec.json.Decoder(QueueLimits)
 _OPEN = QueueLimits()
 _CLOSED = QueueLimits(max_concurrent=-1)
 
 
 class LanePosition(NamedTuple):
-    """A job's place in its lane. All that is ready there stands behind it, or came since."""
+    """A job's position in its lane. All ready jobs of the lane follow it, or are newer than the last claim."""
 
     lane: int
     rank: int
@@ -36,10 +36,10 @@ class LanePosition(NamedTuple):
 
 
 class ClaimRequest(NamedTuple):
-    """What an instance can take now. `cursor` is the lane behind which to look; queues before it had their turn.
+    """A request of an instance for jobs. `cursor` is the lane after which to scan; queues before it had their turn.
 
-    `behind` is where the last claim left off, if that was a short while ago and nothing is known to have come since:
-    then there is no need to look at all lanes again.
+    `behind` is the position where the last claim ended, if that was recent and no new jobs are known since: then the
+    lanes need not be scanned again.
     """
 
     instance: int
@@ -51,9 +51,9 @@ class ClaimRequest(NamedTuple):
 
 
 class ClaimAnswer(NamedTuple):
-    """What was taken, and where the next look begins (0: at the first queue; every lane behind `cursor` was seen).
+    """The claimed jobs, and where the next scan begins (0: at the first queue; all lanes after `cursor` were scanned).
 
-    `place`: of the last job taken, if its lane is the only one with anything to take; `more`: and it may have more.
+    `place`: the position of the last job, if its lane is the only one with ready jobs; `more`: it may have more.
     """
 
     jobs: list[Claimed]
@@ -62,41 +62,41 @@ class ClaimAnswer(NamedTuple):
     more: bool = False
 
 
-async def claim(tx: Tx, book: LaneCache, request: ClaimRequest) -> ClaimAnswer:
-    """One look: take at most `want` jobs of the next queues.
+async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest) -> ClaimAnswer:
+    """Claim at most `want` jobs of the next queues, in one scan.
 
-    Limits hold because a limited queue's row is locked before its runners are counted.
+    Limits hold because a limited queue's row is locked before its running jobs are counted.
     """
     if request.behind is not None:
         rows = await _claim_lane(tx, request.behind, request)
         if rows:
-            return await _answer(tx, book, rows, request, request.cursor)
-    found, seen = await _look(tx, request)
-    lanes = {row["lane"]: row for row in found if row["open"]}
-    book.limited |= {row["queue_id"] for row in found if row["limited"]}
-    # A count without the lock only tells which queues are worth locking; it decides nothing.
-    limits = {row["queue_id"]: _limits.decode(row["limits"]) for row in lanes.values() if row["limited"]}
-    lanes = _with_room(lanes, limits, await _count_running(tx, limits))
-    turns = list(dict.fromkeys(queue_of(lane) for lane in lanes))[: request.want]
-    lanes = {lane: row for lane, row in lanes.items() if queue_of(lane) in turns}
+            return await _answer(tx, lanes, rows, request, request.cursor)
+    found, seen = await _scan(tx, request)
+    candidates = {row["lane"]: row for row in found if row["open"]}
+    lanes.limited |= {row["queue_id"] for row in found if row["limited"]}
+    # A count without the lock only selects the queues that are worth locking; it decides nothing.
+    limits = {row["queue_id"]: _limits.decode(row["limits"]) for row in candidates.values() if row["limited"]}
+    candidates = _with_room(candidates, limits, await _count_running(tx, limits))
+    turns = list(dict.fromkeys(queue_of(lane) for lane in candidates))[: request.want]
+    candidates = {lane: row for lane, row in candidates.items() if queue_of(lane) in turns}
 
-    if len(lanes) == 1 and turns[0] not in limits:
-        rows = await _claim_lane(tx, LanePosition.before_all(next(iter(lanes))), request)
+    if len(candidates) == 1 and turns[0] not in limits:
+        rows = await _claim_lane(tx, LanePosition.before_all(next(iter(candidates))), request)
         return await _answer(
-            tx, book, rows, request, _behind(turns, request, seen), alone=not seen and not request.cursor
+            tx, lanes, rows, request, _next_cursor(turns, request, seen), alone=not seen and not request.cursor
         )
     limits = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
-        lanes = await _still_open(tx, lanes, limits)
+        candidates = await _still_open(tx, candidates, limits)
     usage = await _count_running(tx, limits)
-    picked = await _pick(tx, _with_room(lanes, limits, usage), limits, usage, turns, request.want)
-    jobs = await _take(tx, book, picked, request) if picked else []
-    return ClaimAnswer(jobs, _behind(turns, request, seen))
+    picked = await _pick(tx, _with_room(candidates, limits, usage), limits, usage, turns, request.want)
+    jobs = await _take(tx, lanes, picked, request) if picked else []
+    return ClaimAnswer(jobs, _next_cursor(turns, request, seen))
 
 
-async def claim_these(tx: Tx, book: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
-    """Those of these jobs that are ready, whatever their queues' order, limits and pauses say: for test kits."""
-    return await _take(tx, book, seqs, request)
+async def claim_these(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
+    """Claim those of these jobs that are ready, ignoring order, limits and pauses: for test kits."""
+    return await _take(tx, lanes, seqs, request)
 
 
 async def _claim_lane(tx: Tx, behind: LanePosition, request: ClaimRequest) -> list[Any]:
@@ -107,17 +107,17 @@ async def _claim_lane(tx: Tx, behind: LanePosition, request: ClaimRequest) -> li
 
 
 async def _answer(
-    tx: Tx, book: LaneCache, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
+    tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
 ) -> ClaimAnswer:
-    jobs = await _claimed(tx, book, rows, request)
+    jobs = await _claimed(tx, lanes, rows, request)
     place = LanePosition(rows[-1]["lane"], *_order(rows[-1])) if rows and alone else None
     return ClaimAnswer(jobs, cursor, place, more=place is not None and len(rows) == request.want)
 
 
-async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
-    """The ready lanes of the next queues, each queue whole, and the last lane seen (0: there are no more).
+async def _scan(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
+    """Return the ready lanes of the next queues, each queue complete, and the last lane scanned (0: there are no more).
 
-    Whole, because the order of a queue goes across its lanes. Only one with thousands of ready lanes is seen in parts.
+    Complete, because the order of a queue spans its lanes. Only one with thousands of ready lanes is scanned in parts.
     """
     lanes: list[Any] = []
     after = request.cursor
@@ -134,12 +134,12 @@ async def _look(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
         whole = [row for row in lanes if row["queue_id"] != last]
         if whole:
             return whole, _end_of(last - 1)
-        if len(lanes) >= _LANES_A_LOOK:
+        if len(lanes) >= _LANES_A_SCAN:
             return lanes, after
 
 
-def _behind(turns: Sequence[int], request: ClaimRequest, seen: int) -> int:
-    """Where the next look begins: behind what was seen, or with those that had no turn."""
+def _next_cursor(turns: Sequence[int], request: ClaimRequest, seen: int) -> int:
+    """Return where the next scan begins: after the last lane scanned, or with the queues that had no turn."""
     if len(turns) < request.want:
         return seen
     turned = _end_of(turns[-1])
@@ -147,12 +147,12 @@ def _behind(turns: Sequence[int], request: ClaimRequest, seen: int) -> int:
 
 
 def _end_of(queue: int) -> int:
-    """A number behind the queue's lanes and before the next queue's."""
+    """Return a number after the queue's lanes and before the next queue's."""
     return lanes_of_queue(queue)[1] - 1
 
 
 def _with_room(lanes: dict[int, Any], limits: dict[int, QueueLimits], usage: dict[int, Usage]) -> dict[int, Any]:
-    """The lanes that could take one more."""
+    """Return the lanes that have room for one more running job."""
     return {
         lane: row
         for lane, row in lanes.items()
@@ -162,7 +162,7 @@ def _with_room(lanes: dict[int, Any], limits: dict[int, QueueLimits], usage: dic
 
 
 async def _lock_limited(tx: Tx, queue_ids: list[int]) -> dict[int, QueueLimits]:
-    """The limits as the locked rows show them; a queue paused meanwhile gets none to give."""
+    """Return the limits of the locked rows; a queue that was paused in the meantime admits none."""
     if not queue_ids:
         return {}
     rows = await tx.fetch("lock_queues", to_json(queue_ids))
@@ -170,7 +170,7 @@ async def _lock_limited(tx: Tx, queue_ids: list[int]) -> dict[int, QueueLimits]:
 
 
 async def _still_open(tx: Tx, lanes: dict[int, Any], locked: Collection[int]) -> dict[int, Any]:
-    """Without the queues that were paused or limited while this claim waited for the locks of others."""
+    """Drop the queues that were paused or limited while this claim waited for the locks of others."""
     unlocked = {queue_of(lane) for lane in lanes}.difference(locked)
     if not unlocked:
         return lanes
@@ -218,22 +218,22 @@ async def _pick(
     return admit(candidates, {queue: limits.get(queue, _OPEN) for queue in turns}, usage, turns, want)
 
 
-async def _take(tx: Tx, book: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
+async def _take(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
     rows = await tx.fetch("claim", to_json(seqs), request.instance, request.lease_us)
     order = {seq: position for position, seq in enumerate(seqs)}
-    return await _claimed(tx, book, sorted(rows, key=lambda row: order[row["seq"]]), request)
+    return await _claimed(tx, lanes, sorted(rows, key=lambda row: order[row["seq"]]), request)
 
 
-async def _claimed(tx: Tx, book: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
-    """The rows as jobs, in the same order, and told."""
-    await book.learn(tx, [row["lane"] for row in rows])
+async def _claimed(tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
+    """Convert the rows to jobs in the same order, and emit their events."""
+    await lanes.learn(tx, [row["lane"] for row in rows])
     jobs = []
-    tell = teller(Reason.CLAIMED, State.RUNNING, instance=request.instance)
+    build = event_factory(Reason.CLAIMED, State.RUNNING, instance=request.instance)
     for row in rows:
-        job = claimed(row, book.name(row["lane"]), request.instance)
+        job = claimed(row, lanes.name(row["lane"]), request.instance)
         jobs.append(job)
         at = job.started_at
-        tx.emit(tell(at, job.queue, job.id, job.task, job.fence, at - free_since(row)))
+        tx.emit(build(at, job.queue, job.id, job.task, job.fence, at - free_since(row)))
     return jobs
 
 

@@ -1,4 +1,4 @@
-"""running → anything else: results of live leases, and what expired leases leave behind."""
+"""running → anything else: results of live leases, and recovery of expired ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.domain.events import EventFactory, teller
+from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
@@ -20,18 +20,18 @@ from hanbeon.store.tx import Tx, to_json
 
 
 class CompletionReport(msgspec.Struct, frozen=True, gc=False):
-    """How an attempt ended, as its instance tells it."""
+    """The end of an attempt, as reported by its instance."""
 
     seq: int
     fence: int
     outcome: Outcome
     random_share: float = 0.0
     instance: int | None = None
-    """Who tells it. A plain success of a known instance ends in one statement."""
+    """The reporting instance. A plain success of a known instance takes one statement."""
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
-    """What the database made of a report."""
+    """The result of a report."""
 
     seq: int
     fence: int
@@ -39,11 +39,11 @@ class Completed(msgspec.Struct, frozen=True, gc=False):
     reason: Reason
     at: int = 0
     retry_count: int | None = None
-    """None: what it was at the claim."""
+    """None: as at the claim."""
 
 
 class Recovered(Completed, frozen=True, gc=False):
-    """What the database made of an attempt whose instance is gone, with what that instance knew of it."""
+    """The result of recovering an attempt whose instance is gone, with what that instance knew of it."""
 
     id: str = ""
     task: str = ""
@@ -51,70 +51,70 @@ class Recovered(Completed, frozen=True, gc=False):
     idempotency_key: str | None = None
 
 
-async def complete(tx: Tx, book: LaneCache, reports: Sequence[CompletionReport]) -> list[Completed]:
-    """Apply reports whose leases are still held. A stale fence or an expired lease is left out: refused."""
-    # By lease, not by job: the late report of a lost attempt may travel with that of the attempt that followed it.
-    told: dict[tuple[int, int], CompletionReport] = {}
+async def complete(tx: Tx, lanes: LaneCache, reports: Sequence[CompletionReport]) -> list[Completed]:
+    """Apply the reports whose leases are still held. Those with a stale fence or an expired lease are left out."""
+    # By lease, not by job: the late report of a lost attempt may arrive with that of the attempt that followed it.
+    pending: dict[tuple[int, int], CompletionReport] = {}
     for report in reports:
-        told.setdefault((report.seq, report.fence), report)
-    settled = await _succeed(tx, book, told)
-    for item in settled:
-        del told[item.seq, item.fence]
-    return settled + (await _settle(tx, book, told) if told else [])
+        pending.setdefault((report.seq, report.fence), report)
+    completed = await _succeed(tx, lanes, pending)
+    for item in completed:
+        del pending[item.seq, item.fence]
+    return completed + (await _complete(tx, lanes, pending) if pending else [])
 
 
-async def _succeed(tx: Tx, book: LaneCache, told: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
-    """The plain successes among the reports, at once; what it leaves out is not one, or not to be accepted."""
-    teller = next((report.instance for report in told.values()), None)
+async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
+    """Apply the plain successes among the reports by the fast path; the others take the general path."""
+    instance = next((report.instance for report in reports.values()), None)
     returned = {
         report.seq: (report.fence, report.outcome.result)
-        for report in told.values()
-        if isinstance(report.outcome, Returned) and report.instance == teller
+        for report in reports.values()
+        if isinstance(report.outcome, Returned) and report.instance == instance
     }
-    if teller is None or not returned:
+    if instance is None or not returned:
         return []
     rows = await tx.fetch(
         "succeed",
         to_json(list(returned)),
         to_json(returned),
-        teller,
+        instance,
     )
     if not rows:
         return []
-    await book.learn(tx, [row["lane"] for row in rows])
+    await lanes.learn(tx, [row["lane"] for row in rows])
     ending = AttemptEnd(Reason.SUCCEEDED, AttemptStatus.COMPLETED, 0)
-    tell = _teller(ending, rows[0]["now"])
+    build = _event_factory(ending, rows[0]["now"])
     for row in rows:
-        _emit(tx, book, row, tell, seen=True)
-    await meet_dependents(tx, book, [row["seq"] for row in rows])
-    _wake_for_slots(tx, book, rows)
+        _emit(tx, lanes, row, build, seen=True)
+    await meet_dependents(tx, lanes, [row["seq"] for row in rows])
+    _wake_for_slots(tx, lanes, rows)
     return [Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
 
 
-async def _settle(tx: Tx, book: LaneCache, told: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
-    held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in told})))
-    rows = [row for row in held if (row["seq"], row["fence"]) in told]
+async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
+    held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
+    rows = [row for row in held if (row["seq"], row["fence"]) in reports]
     endings = {}
     for row in rows:
-        report = told[row["seq"], row["fence"]]
+        report = reports[row["seq"], row["fence"]]
         endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
-    return await _apply(tx, book, rows, endings, seen=True)
+    return await _apply(tx, lanes, rows, endings, seen=True)
 
 
-async def recover(tx: Tx, book: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
-    """Take jobs whose lease expired from whoever had them, and retry or fail them the normal way."""
+async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
+    """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
     endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
-    settled = await _apply(tx, book, rows, endings, seen=False)
-    return [_recovered(book, row, each) for row, each in zip(rows, settled, strict=True)]
+    completed = await _apply(tx, lanes, rows, endings, seen=False)
+    return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
 
-def _recovered(book: LaneCache, row: Any, settled: Completed) -> Recovered:
+def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
     return Recovered(
-        **msgspec.structs.asdict(settled),
+        **msgspec.structs.asdict(completed),
         id=str(row["id"]),
-        task=book.name(row["lane"]).task,
+        task=lanes.name(row["lane"]).task,
         started_at=row["started_at"],
         idempotency_key=row["idempotency_key"],
     )
@@ -130,23 +130,23 @@ def _vanished(row: Any) -> Outcome:
 
 
 async def _apply(
-    tx: Tx, book: LaneCache, rows: Sequence[Any], endings: Mapping[int, AttemptEnd], *, seen: bool
+    tx: Tx, lanes: LaneCache, rows: Sequence[Any], endings: Mapping[int, AttemptEnd], *, seen: bool
 ) -> list[Completed]:
-    """`seen`: somebody saw the work end just now, so that it is known how long it took."""
+    """Write the ends of attempts. `seen`: the end of the work was observed just now, so its duration is known."""
     if not rows:
         return []
-    await book.learn(tx, [row["lane"] for row in rows])
+    await lanes.learn(tx, [row["lane"] for row in rows])
     await tx.fetch("complete", to_json([_job_row(row, endings[row["seq"]]) for row in rows]))
     # Where the job ends with the attempt, its row is the record of both.
     past = [row for row in rows if endings[row["seq"]].state not in TERMINAL]
     if past:
         await tx.fetch("insert_attempts", to_json([_attempt_row(row, endings[row["seq"]]) for row in past]))
     for row in rows:
-        _emit(tx, book, row, _teller(endings[row["seq"]], row["now"]), seen=seen)
-    await _behind(tx, book, endings)
+        _emit(tx, lanes, row, _event_factory(endings[row["seq"]], row["now"]), seen=seen)
+    await _follow_up(tx, lanes, endings)
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
-        tx.wake("work", "later")  # A delayed retry needs a promoter to know its time, a released job a taker.
-    _wake_for_slots(tx, book, rows)
+        tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
+    _wake_for_slots(tx, lanes, rows)
     return [
         Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"], ending.retry_count)
         for row in rows
@@ -154,21 +154,21 @@ async def _apply(
     ]
 
 
-async def _behind(tx: Tx, book: LaneCache, endings: Mapping[int, AttemptEnd]) -> None:
-    """What the ends mean for others, and for retries that need not wait."""
+async def _follow_up(tx: Tx, lanes: LaneCache, endings: Mapping[int, AttemptEnd]) -> None:
+    """Apply the consequences: for dependents, and for retries without a delay."""
     succeeded = [seq for seq, ending in endings.items() if ending.state is State.SUCCEEDED]
     if succeeded:
-        await meet_dependents(tx, book, succeeded)
+        await meet_dependents(tx, lanes, succeeded)
     hopeless = [seq for seq, ending in endings.items() if ending.state in (State.FAILED, State.CANCELLED)]
     if hopeless:
-        await fail_dependents(tx, book, hopeless)
-    at_once = [seq for seq, ending in endings.items() if ending.delay_us is not None and ending.delay_us <= 0]
-    if at_once:
-        await promote_these(tx, book, at_once)
+        await fail_dependents(tx, lanes, hopeless)
+    undelayed = [seq for seq, ending in endings.items() if ending.delay_us is not None and ending.delay_us <= 0]
+    if undelayed:
+        await promote_these(tx, lanes, undelayed)
 
 
-def _wake_for_slots(tx: Tx, book: LaneCache, rows: Sequence[Any]) -> None:
-    if any(queue_of(row["lane"]) in book.limited for row in rows):
+def _wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
+    if any(queue_of(row["lane"]) in lanes.limited for row in rows):
         tx.wake("work")
 
 
@@ -202,14 +202,14 @@ def _attempt_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:
     }
 
 
-def _emit(tx: Tx, book: LaneCache, row: Any, tell: EventFactory, *, seen: bool) -> None:
-    name, now = book.name(row["lane"]), row["now"]
+def _emit(tx: Tx, lanes: LaneCache, row: Any, build: EventFactory, *, seen: bool) -> None:
+    name, now = lanes.name(row["lane"]), row["now"]
     took = now - row["started_at"] if seen else None
-    tx.emit(tell(now, name.queue, str(row["id"]), name.task, row["fence"], took))
+    tx.emit(build(now, name.queue, str(row["id"]), name.task, row["fence"], took))
 
 
-def _teller(ending: AttemptEnd, now: int) -> EventFactory:
-    return teller(
+def _event_factory(ending: AttemptEnd, now: int) -> EventFactory:
+    return event_factory(
         ending.reason,
         ending.state,
         status=ending.attempt.value,

@@ -1,4 +1,4 @@
-"""Declared schedules: made, adopted or changed where they are declared otherwise than last."""
+"""Declared schedules: created, adopted or changed where the declaration differs from the last one."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from hanbeon.store.tx import Tx
 
 
 class DeclarationOutcome(enum.StrEnum):
-    """What a declaration did."""
+    """The effect of a declaration."""
 
     SAME = "same"
-    """Nothing: it was declared so before."""
+    """None: it equals the last declaration."""
     MADE = "made"
     ADOPTED = "adopted"
-    """A schedule of its name was there. It is as it was; from now on changes of the declaration change it."""
+    """A schedule of this name existed. It is unchanged; from now on changes of the declaration change it."""
     CHANGED = "changed"
     REVIVED = "revived"
-    """Somebody had deleted it, and it is declared otherwise since."""
+    """An operator had deleted it, and the declaration has changed since."""
 
 
 class DeclarationResult(NamedTuple):
-    """What a declaration did, to which fields, and the schedule afterwards."""
+    """The effect of a declaration, the affected fields, and the schedule afterwards."""
 
     outcome: DeclarationOutcome
     schedule: ScheduleRecord
@@ -43,28 +43,28 @@ class DeclarationResult(NamedTuple):
 
 
 async def declared_schedules(tx: Tx) -> list[ScheduleRecord]:
-    """All that were ever declared, also those that were deleted since."""
+    """Return all schedules that were ever declared, including deleted ones."""
     return [schedule_record(row) for row in await tx.fetch("declared_schedules")]
 
 
 async def declare_schedule(tx: Tx, declared: Declaration, new_id: str, by: str) -> DeclarationResult:
-    """Put a declaration in force where it says something else than the last one of that name.
+    """Apply a declaration where it differs from the last one of that name.
 
-    Whoever declares the same again changes nothing, so what an operator changed since stays.
+    Repeating the same declaration changes nothing, so changes by an operator are kept.
     """
     found = await schedules_named(tx, [declared.name])
     if not found:
         try:
             return DeclarationResult(
-                DeclarationOutcome.MADE, await _make(tx, declared, new_id, by), sorted(declared.said)
+                DeclarationOutcome.MADE, await _make(tx, declared, new_id, by), sorted(declared.fields)
             )
-        except ScheduleNameTaken:  # By another instance, just now: its row can be seen and locked since it committed.
+        except ScheduleNameTaken:  # By another instance, just now: it has committed, so its row can be locked.
             found = await schedules_named(tx, [declared.name])
     (schedule,) = found
     if schedule.declared is None:
-        adopted = await change_schedule(tx, schedule, msgspec.structs.replace(schedule, declared=dict(declared.said)))
-        return DeclarationResult(DeclarationOutcome.ADOPTED, adopted, overridden(declared.said, _in_force(adopted)))
-    fields = changed_fields(schedule.declared, declared.said)
+        adopted = await change_schedule(tx, schedule, msgspec.structs.replace(schedule, declared=dict(declared.fields)))
+        return DeclarationResult(DeclarationOutcome.ADOPTED, adopted, overridden(declared.fields, _in_force(adopted)))
+    fields = changed_fields(schedule.declared, declared.fields)
     if not fields:
         return DeclarationResult(DeclarationOutcome.SAME, schedule, [])
     deleted = schedule.deleted_at is not None
@@ -75,7 +75,7 @@ async def declare_schedule(tx: Tx, declared: Declaration, new_id: str, by: str) 
         task=after.task,
         definition=after.definition,
         paused=after.paused,
-        declared=dict(declared.said),
+        declared=dict(declared.fields),
         deleted_at=None,
     )
     outcome = DeclarationOutcome.REVIVED if deleted else DeclarationOutcome.CHANGED
@@ -93,7 +93,7 @@ async def _make(tx: Tx, declared: Declaration, new_id: str, by: str) -> Schedule
         paused=whole.paused,
         considered_to=now,
         timed_since=now,
-        declared=dict(declared.said),
+        declared=dict(declared.fields),
         created_by=by,
     )
     return await add_schedule(tx, new)

@@ -1,4 +1,4 @@
-"""What an end of one job means for those that wait for it; costs its out-edges, never a scan."""
+"""Effects of a job's end on its dependents; costs the out-edges of the job, never a scan."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from hanbeon.store.tx import Tx, to_json
 _MESSAGE = "A job it depends on failed or was cancelled"
 
 
-async def meet_dependents(tx: Tx, book: LaneCache, succeeded: Sequence[int]) -> None:
-    """Count the successes down at the jobs behind them and promote those that now wait for nothing."""
+async def meet_dependents(tx: Tx, lanes: LaneCache, succeeded: Sequence[int]) -> None:
+    """Decrement the unmet counts of the dependents and promote those that now wait for nothing."""
     if not await tx.fetch("lock_dependents", to_json(succeeded)):
         return
     rows = await tx.fetch("meet_dependents", to_json(succeeded))
     free = [row["seq"] for row in rows if row["unmet"] == 0 and row["state"] == State.PENDING]
-    if free and await promote_these(tx, book, free) < len(free):
-        tx.wake("later")  # Some have a time to wait for, of which no promoter knew until now.
+    if free and await promote_these(tx, lanes, free) < len(free):
+        tx.wake("later")  # Some have a time to wait for, which no promoter knew until now.
 
 
-async def promote_these(tx: Tx, book: LaneCache, seqs: Sequence[int]) -> int:
-    """pending → ready for those that are due and wait for nothing."""
+async def promote_these(tx: Tx, lanes: LaneCache, seqs: Sequence[int]) -> int:
+    """pending → ready for those that are due and have no unmet dependencies; return how many."""
     rows = await tx.fetch("promote_these", to_json(seqs))
-    await emit(tx, book, rows, Reason.PROMOTED, State.READY)
+    await emit(tx, lanes, rows, Reason.PROMOTED, State.READY)
     if rows:
         tx.wake("work")
     return len(rows)
 
 
-async def fail_dependents(tx: Tx, book: LaneCache, ended: Sequence[int]) -> list[str]:
-    """Fail those told to fail with the given jobs, with everything behind them; their ids."""
+async def fail_dependents(tx: Tx, lanes: LaneCache, ended: Sequence[int]) -> list[str]:
+    """Fail the dependents whose policy is to fail with the given jobs, transitively; return their ids."""
     locked = [row["seq"] for row in await tx.fetch("failing_dependents", to_json(ended))]
     if not locked:
         return []
     rows = await tx.fetch("fail_dependents", to_json(locked), _MESSAGE)
     failure_type = FailureType.DEPENDENCY_FAILED.value
-    await emit(tx, book, rows, Reason.DEPENDENCY_FAILED, State.FAILED, failure_type=failure_type, message=_MESSAGE)
+    await emit(tx, lanes, rows, Reason.DEPENDENCY_FAILED, State.FAILED, failure_type=failure_type, message=_MESSAGE)
     return [str(row["id"]) for row in rows]

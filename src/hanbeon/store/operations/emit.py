@@ -1,4 +1,4 @@
-"""Events of moves, from the rows that a statement returned: each has `seq`, `id`, `lane` and `now`."""
+"""Events of moves, built from the rows of a statement: each has `seq`, `id`, `lane` and `now`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hanbeon.store.tx import Tx
 
 async def emit(
     tx: Tx,
-    book: LaneCache,
+    lanes: LaneCache,
     rows: Sequence[Any],
     reason: Reason,
     state: State,
@@ -22,13 +22,13 @@ async def emit(
     of_attempts: bool = False,
     **details: Any,
 ) -> None:
-    """One event for each row, in the order of creation; with its fence where the move is an attempt's.
+    """Emit one event per row, in creation order; with its fence if the move is one of an attempt.
 
-    `was` says by seq in which state each was before, where the lifecycle allows more than one.
+    `was` maps seq to the previous state, where the lifecycle allows more than one.
     """
-    await book.learn(tx, [row["lane"] for row in rows])
+    await lanes.learn(tx, [row["lane"] for row in rows])
     for row in sorted(rows, key=lambda row: row["seq"]):
-        name = book.name(row["lane"])
+        name = lanes.name(row["lane"])
         tx.emit(
             moved(
                 reason,

@@ -1,10 +1,10 @@
-"""Jobs come into being: the whole batch or nothing."""
+"""Enqueue: create the whole batch of jobs or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -34,18 +34,30 @@ _JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
 
 
 class Enqueued(msgspec.Struct, frozen=True, gc=False):
-    """What became of one asked-for job: its id (an earlier job's, if `created` is false) and state."""
+    """The result for one requested job: its id (that of an earlier job, if `created` is false) and state."""
 
     id: str
     state: State
     created: bool
     seq: int = 0
     created_at: int = 0
-    """Like `seq` only told of jobs that were made just now."""
+    """Like `seq`, set only for jobs that were created just now."""
+
+
+class RowVersion(NamedTuple):
+    """A precondition of an enqueue: a row exists at this version, and stays so until the commit.
+
+    `statement` names the statement that locks the row by its id and returns its `version`, so that the owner of the
+    table decides what a job depends on.
+    """
+
+    statement: str
+    id: str
+    version: int
 
 
 class _Row(msgspec.Struct, omit_defaults=True, gc=False):
-    """What is as usual does not travel: the statement fills it in, and the database reads half as much."""
+    """A job as sent to the database. Defaults are omitted: the statement fills them in, which halves the payload."""
 
     ord: int
     id: str
@@ -68,34 +80,34 @@ class _Row(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 def check_batch(jobs: Sequence[NewJob]) -> None:
-    """What can be refused without looking at the database: doubled ids and keys, and cycles."""
+    """Check what needs no database: duplicate ids and keys, and cycles."""
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
             double = next(value for value in values if values.count(value) > 1)
-            raise InvalidInput(f"{double!r} comes twice in this batch; each job needs its own", field=field)
+            raise InvalidInput(f"must be unique in a batch, got {double!r} more than once", field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})
         if cycle is not None:
             raise DependencyCycle(cycle)
 
 
-async def enqueue(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], *, lasting: bool = False) -> list[Enqueued]:
-    """Create the jobs in array order. Lanes must be known to `book`; the batch must have passed `check_batch`.
+async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: bool = False) -> list[Enqueued]:
+    """Create the jobs in array order. `lanes` must know their lanes; the batch must have passed `check_batch`.
 
-    `lasting`: the transaction may go on for long and others run beside it, so it takes no lock that a completion could
-    wait for. Jobs behind unfinished ones of other batches are then counted again after its commit; see `recount`.
+    `lasting`: the transaction may stay open for long while others run, so it takes no lock that a completion could wait
+    for. Jobs that depend on unfinished ones of other batches are then recounted after its commit; see `recount`.
     """
-    outside = await _dependencies_outside(tx, book, jobs, lasting)
+    outside = await _dependencies_outside(tx, lanes, jobs, lasting)
     digests = {job.id: job.digest() for job in jobs}
-    rows = [_row(order, job, book, outside, digests[job.id], lasting) for order, job in enumerate(jobs)]
+    rows = [_row(order, job, lanes, outside, digests[job.id], lasting) for order, job in enumerate(jobs)]
     made: dict[str, Any] = {}
     answers: dict[str, Enqueued] = {}
     wanted = {job.id: job for job in jobs}
     replacing = [job for job in jobs if job.unique_key is not None and job.on_conflict is OnConflict.REPLACE_PENDING]
     if replacing:
-        # Room is made first: a job inserted in a later round would stand behind those that follow it in the array.
-        answers |= await _resolve(tx, book, replacing, digests, lasting)
+        # Replace first: a job inserted in a later round would get a place after those that follow it in the array.
+        answers |= await _resolve(tx, lanes, replacing, digests, lasting)
     for _ in range(_ROUNDS):
         todo = [row for row in rows if row.id not in made and row.id not in answers]
         for part in in_parts(todo, _JOBS_AT_ONCE):
@@ -104,9 +116,9 @@ async def enqueue(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], *, lasting: b
         refused = [wanted[row.id] for row in todo if row.id not in made]
         if not refused:
             break
-        answers |= await _resolve(tx, book, refused, digests, lasting)
+        answers |= await _resolve(tx, lanes, refused, digests, lasting)
     else:
-        raise Conflict("the jobs that hold these unique keys change faster than they can be replaced; try again")
+        raise Conflict("the holders of these unique keys change faster than they can be replaced; try again")
 
     existing = await _existing_dependencies(tx, jobs, made, answers, lasting)
     free = await _insert_edges(tx, jobs, made, outside | existing, existing, lasting)
@@ -123,39 +135,36 @@ async def enqueue(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], *, lasting: b
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
     if made:
         tx.wake(*{"work" if row["state"] == State.READY else "later" for row in made.values()})
-    if free and await promote_these(tx, book, [made[job_id]["seq"] for job_id in free]):
+    if free and await promote_these(tx, lanes, [made[job_id]["seq"] for job_id in free]):
         answers |= {
             row.id: Enqueued(row.id, row.state, True, row.seq, row.created_at) for row in await jobs_by_id(tx, free)
         }
     if lasting:
-        return [answers[job.id] for job in jobs]  # Behind a failed one, too: failing may lock what is others'.
+        return [answers[job.id] for job in jobs]  # Even after a failed dependency: failing may lock others' jobs.
     if replacing and outside:
         outside = {str(row["id"]): row for row in await tx.fetch("dependencies", to_json(sorted(outside)))}
-    # Only of what was made: one that was skipped changes nothing for others that wait for the same.
+    # Only for created jobs: a skipped one changes nothing for others that wait for the same.
     awaited = {dependency for job in jobs if job.id in made for dependency in job.depends_on}
     rows_of = outside | existing
     ended = (State.FAILED, State.CANCELLED)
     hopeless = [rows_of[each]["seq"] for each in awaited if each in rows_of and rows_of[each]["state"] in ended]
     if hopeless:
-        failed = await fail_dependents(tx, book, hopeless)
+        failed = await fail_dependents(tx, lanes, hopeless)
         answers |= {job_id: Enqueued(job_id, State.FAILED, True) for job_id in failed if job_id in made}
     return [answers[job.id] for job in jobs]
 
 
-def goes_alone(jobs: Sequence[NewJob]) -> bool:
-    """Whether it is a single job that waits for nothing and replaces none: one statement makes it."""
-    if len(jobs) != 1:
-        return False
-    (job,) = jobs
+def is_simple(job: NewJob) -> bool:
+    """True for a job that waits for nothing and replaces none: a single statement creates it."""
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
 
 
-def alone(job: NewJob, book: LaneCache) -> tuple[Any, ...]:
-    """What that statement, `enqueue_one`, needs to know."""
-    before, between, after, delta = _told_of_one(job.queue, job.task)
+def single_row(job: NewJob, lanes: LaneCache, notification: str | None) -> tuple[Any, ...]:
+    """Return the parameters of that statement, `enqueue_one`, up to its precondition."""
+    before, between, after, delta = _single_event(job.queue, job.task)
     return (
         job.id,
-        book.number(job.lane),
+        lanes.number(job.lane),
         job.urgent,
         job.priority,
         job.on_dependency_failure.value,
@@ -170,14 +179,15 @@ def alone(job: NewJob, book: LaneCache) -> tuple[Any, ...]:
         before,
         f"{between}{job.id}{after}",
         delta,
+        notification,
     )
 
 
 @lru_cache(maxsize=1024)
-def _told_of_one(queue: str, task: str) -> tuple[str, str, str, str]:
-    """The event of a single job in three parts, with room for the instant and the job's id; and what it changes.
+def _single_event(queue: str, task: str) -> tuple[str, str, str, str]:
+    """Return the event of a single job in three parts, with room for the instant and the job's id; and its delta.
 
-    Remembered: there are as many as tasks, and one is wanted for every job.
+    Cached: there are as many as tasks, and every job needs one.
     """
     event = moved(Reason.ENQUEUED, at=0, queue=queue, job_id="", task=task, state=State.READY)
     before, after = around_job_id(event)
@@ -185,21 +195,21 @@ def _told_of_one(queue: str, task: str) -> tuple[str, str, str, str]:
     return f"[{before}{instant[:-1]}", between, f"{after}]", to_json(tally([event]))
 
 
-async def _look_at(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:
-    """Dependencies by their ids, kept as they are until the commit; if that may take long, only kept from vanishing."""
+async def _fetch_dependencies(tx: Tx, ids: Sequence[str], lasting: bool) -> dict[str, Any]:
+    """Return dependencies by id, locked against changes until the commit; if `lasting`, only against pruning."""
     name = "kept_dependencies" if lasting else "dependencies"
     return {str(row["id"]): row for row in await tx.fetch(name, to_json(ids))} if ids else {}
 
 
-async def _dependencies_outside(tx: Tx, book: LaneCache, jobs: Sequence[NewJob], lasting: bool) -> dict[str, Any]:
-    """The dependencies that are not of this batch; all must exist in the dependent's queue."""
+async def _dependencies_outside(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], lasting: bool) -> dict[str, Any]:
+    """Return the dependencies outside this batch; all must exist in the dependent's queue."""
     if not any(job.depends_on for job in jobs):
         return {}
     inside = {job.id: job for job in jobs}
     ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
-    found = await _look_at(tx, ids, lasting)
+    found = await _fetch_dependencies(tx, ids, lasting)
     for job in jobs:
-        queue_id = queue_of(book.number(job.lane))
+        queue_id = queue_of(lanes.number(job.lane))
         unknown = [dep for dep in job.depends_on if dep not in inside and dep not in found]
         if unknown:
             raise UnknownDependency(f"job {job.id} depends on {', '.join(unknown)}, which do not exist", unknown)
@@ -215,11 +225,11 @@ async def _dependencies_outside(tx: Tx, book: LaneCache, jobs: Sequence[NewJob],
 async def _existing_dependencies(
     tx: Tx, jobs: Sequence[NewJob], made: dict[str, Any], answers: dict[str, Enqueued], lasting: bool
 ) -> dict[str, Any]:
-    """Where a new job depends on one of the batch that an earlier job stands for: that job's row."""
+    """Return the rows of earlier jobs that stand for jobs of the batch on which new jobs depend."""
     ids = {dep: answers[dep].id for job in jobs if job.id in made for dep in job.depends_on if dep in answers}
     if not ids:
         return {}
-    rows = await _look_at(tx, sorted(set(ids.values())), lasting)
+    rows = await _fetch_dependencies(tx, sorted(set(ids.values())), lasting)
     existing = {dep: rows[job_id] for dep, job_id in ids.items()}
     for job in jobs:
         if job.id in made:
@@ -240,14 +250,14 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
         )
 
 
-def _row(order: int, job: NewJob, book: LaneCache, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
+def _row(order: int, job: NewJob, lanes: LaneCache, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
     unmet = 0
     if job.depends_on:
         unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
     return _Row(
         ord=order,
         id=job.id,
-        lane=book.number(job.lane),
+        lane=lanes.number(job.lane),
         urgent=job.urgent,
         priority=job.priority,
         delay=job.delay_us,
@@ -271,9 +281,9 @@ def _may_end_unseen(job: NewJob, found: dict[str, Any]) -> bool:
 
 
 async def _resolve(
-    tx: Tx, book: LaneCache, refused: list[NewJob], digests: dict[str, str], lasting: bool
+    tx: Tx, lanes: LaneCache, refused: list[NewJob], digests: dict[str, str], lasting: bool
 ) -> dict[str, Enqueued]:
-    """Answer for jobs the unique indexes kept out; those not answered are to be inserted again."""
+    """Resolve jobs that the unique indexes rejected; those missing from the answer are to be inserted again."""
     rows = await tx.fetch(
         "conflicting_jobs",
         to_json([job.id for job in refused]),
@@ -284,7 +294,7 @@ async def _resolve(
     by_idempotency = {row["idempotency_key"]: row for row in rows if row["idempotency_key"] is not None}
     by_unique = {row["unique_key"]: row for row in rows if row["unique_key"] is not None and row["state"] in UNFINISHED}
     answers: dict[str, Enqueued] = {}
-    # In the order of the keys, whatever the batch's: replacing locks holders, and two batches would deadlock.
+    # In key order, not in batch order: replacing locks the holders, and two batches would deadlock.
     for job in sorted(refused, key=lambda job: job.unique_key or ""):
         same = by_id.get(job.id) or (by_idempotency.get(job.idempotency_key) if job.idempotency_key else None)
         if same is not None:
@@ -295,11 +305,11 @@ async def _resolve(
             continue
         holder = by_unique.get(job.unique_key) if job.unique_key else None
         if holder is None:
-            continue  # The holder finished meanwhile: the next round inserts.
+            continue  # The holder finished in the meantime: the next round inserts.
         holder_id = str(holder["id"])
         if job.on_conflict is OnConflict.SKIP:
             answers[job.id] = Enqueued(holder_id, State(holder["state"]), False)
-        elif job.on_conflict is OnConflict.REFUSE or not await replace(tx, book, holder_id, job.id, lasting=lasting):
+        elif job.on_conflict is OnConflict.REFUSE or not await replace(tx, lanes, holder_id, job.id, lasting=lasting):
             raise UniqueKeyTaken(job.unique_key or "", holder_id, holder["state"])
     return answers
 
@@ -312,9 +322,9 @@ async def _insert_edges(
     existing: dict[str, Any],
     lasting: bool,
 ) -> list[str]:
-    """Write the edges of the new jobs. The ids of those that wait for nothing, contrary to what was thought of them.
+    """Write the edges of the new jobs; return the ids of those that turn out to wait for nothing.
 
-    They were inserted as waiting for jobs of the batch, some of which have turned out to be `existing`, and done.
+    They were inserted as waiting for jobs of the batch, some of which have turned out to be `existing` and finished.
     """
     edges, unmet, free = [], [], []
     for job in jobs:

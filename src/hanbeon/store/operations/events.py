@@ -1,4 +1,4 @@
-"""Events get their public numbers in commit order and are read by them."""
+"""Events: written in batches, numbered in commit order, and read by number."""
 
 from __future__ import annotations
 
@@ -7,48 +7,48 @@ from collections.abc import Sequence
 import msgspec
 
 from hanbeon.domain.events import Event
-from hanbeon.domain.offices import office_of_queue
+from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally
 from hanbeon.store.tx import Tx, in_parts, to_json
 
-_A_BATCH = 1000
+_BATCH_SIZE = 1000
 _NO_JOB_ID = '"job_id":""'
 _bodies = msgspec.json.Decoder(list[Event])
 
 
 async def write_events(tx: Tx, events: Sequence[Event]) -> None:
-    """Append a transaction's events, with what they change in the tallies: a batch, or a few of a bounded size.
+    """Append a transaction's events with their deltas of the tallies: one batch, or several of a bounded size.
 
-    They keep their order: batches of one transaction are numbered by where they lie.
+    They keep their order: batches of one transaction are numbered in storage order.
     """
-    for batch in in_parts(events, _A_BATCH):
+    for batch in in_parts(events, _BATCH_SIZE):
         deltas = tally(batch)
         await tx.fetch("insert_events", len(batch), to_json(batch), to_json(deltas) if deltas else None)
 
 
 async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], job_ids: Sequence[str]) -> None:
-    """The same for many events of few kinds: what `kinds` tells of no job in particular, told of each of these.
+    """Like `write_events`, for many events of few kinds: for each job, the event of its kind with the job's id.
 
-    `numbers` says for each of the jobs which of the kinds it is.
+    `numbers` is the index of each job's kind in `kinds`.
     """
     texts = [around_job_id(event) for event in kinds]
-    for part in in_parts(list(zip(numbers, job_ids, strict=True)), _A_BATCH):
+    for part in in_parts(list(zip(numbers, job_ids, strict=True)), _BATCH_SIZE):
         body = ",".join([f"{texts[number][0]}{job_id}{texts[number][1]}" for number, job_id in part])
         deltas = tally(kinds[number] for number, _ in part)
         await tx.fetch("insert_events", len(part), f"[{body}]", to_json(deltas))
 
 
 def around_job_id(event: Event) -> tuple[str, str]:
-    """The event as JSON, with room for the job's id. In a text of JSON quotes are escaped, so this is its only one."""
+    """Return the JSON of an event before and after the job's id. JSON escapes quotes, so the split is unambiguous."""
     before, _, after = to_json(msgspec.structs.replace(event, job_id="")).partition(_NO_JOB_ID)
     return f"{before}{_NO_JOB_ID[:-1]}", f'"{after}'
 
 
 async def number_events(tx: Tx, limit: int = 1000) -> int:
-    """Number what has committed since the last time; how many batches.
+    """Number the batches that have committed since the last time; return how many.
 
-    Only one transaction at a time can: it holds the counter's row from here to its commit. What it does not see yet
-    has not committed, so it gets a later number, and nobody waits for it.
+    Only one transaction at a time can: it locks the counter's row until its commit. A batch that it does not see has
+    not committed yet and gets a later number, so no reader ever waits for a gap to be filled.
     """
     last: int = (await tx.fetch("lock_event_counter"))[0]["last_id"]
     rows = await tx.fetch("unnumbered_events", limit)
@@ -64,15 +64,15 @@ async def number_events(tx: Tx, limit: int = 1000) -> int:
 
 
 async def events_after(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
-    """Events with greater numbers, in order: all of the next `batches` batches.
+    """Return the events with greater numbers, in order: all of the next `batches` batches.
 
-    With `queue`, for whoever cares for that one alone: if it is an office's, batches that tell nothing of it are passed
-    over without being read, but for those that are not folded yet. Others' events may still be among them.
+    `queue` is for a reader of that queue only: if its events are indexed, batches without any are skipped unread,
+    except those that are not folded yet. The result may still contain events of other queues.
     """
-    if queue is None or office_of_queue(queue) is None:
+    if queue is None or not is_indexed(queue):
         rows = await tx.fetch("events_after", after, batches)
     else:
-        rows = await tx.fetch("events_of_office", queue, after, batches)
+        rows = await tx.fetch("events_of_queue", queue, after, batches)
         if len(rows) < batches:
             folded: int = (await tx.fetch("folded_to"))[0]["folded_to"]
             rows = [*rows, *await tx.fetch("events_after", max(after, folded), batches - len(rows))]

@@ -1,4 +1,4 @@
-"""Executions: jobs that a schedule or a person asked for, of a task that is known."""
+"""Executions: jobs of a registered task, created by a schedule or a manual request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from hanbeon.domain.job import JobRecord, LaneName, NewJob, OnConflict
+from hanbeon.domain.job import JobRecord, NewJob, OnConflict
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import execution_key, manual_key, scheduled_key
 from hanbeon.domain.schedules.history import ExecutionType
 from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, TaskNotFound
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
-from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, to_json
@@ -33,7 +33,7 @@ class ExecutionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutionFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which executions to list; what is left out matches all."""
+    """Selects executions to list; an omitted field matches all."""
 
     task: str | None = None
     states: tuple[State, ...] | None = None
@@ -42,7 +42,7 @@ class ExecutionFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An execution to be made."""
+    """An execution to create."""
 
     id: str
     task: KnownTask
@@ -54,7 +54,7 @@ class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     requested_by: str | None = None
 
     def job(self) -> NewJob:
-        """How it runs is its task's: what is written here is put right whenever the task is registered otherwise."""
+        """Return its job. It runs by its task's settings: they are updated whenever the task is registered again."""
         settings = self.task.settings
         cause = manual_key(self.id)
         if self.schedule_id is not None and self.fire_at is not None:
@@ -68,7 +68,7 @@ class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             priority=settings.priority,
             timeout_us=settings.timeout_us,
             policy=settings.policy,
-            # It waits from the moment at which it was due, not from the one at which somebody saw that.
+            # It counts as waiting since it was due, not since that was noticed.
             run_at_us=self.fire_at,
             idempotency_key=cause,
             unique_key=execution_key(self.task.id, "" if self.alone else self.id),
@@ -77,7 +77,7 @@ class ExecutionRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class _Row(msgspec.Struct, omit_defaults=True, gc=False):
-    """An execution as it is written, beside its job."""
+    """The row of an execution, next to its job."""
 
     job: int
     task_id: int
@@ -87,8 +87,8 @@ class _Row(msgspec.Struct, omit_defaults=True, gc=False):
     requested_by: str | None = None
 
 
-async def run_now(tx: Tx, book: LaneCache, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
-    """A manual run; refused while an execution of the task is unfinished. The lanes that it made."""
+async def run_now(tx: Tx, lanes: LaneCache, task: str, args: str, execution_id: str, by: str) -> LaneNumbers:
+    """Create a manual run; raises while an execution of the task is unfinished. The returned list is always empty."""
     found = await find_tasks(tx, [task])
     if not found:
         raise TaskNotFound(task)
@@ -99,26 +99,23 @@ async def run_now(tx: Tx, book: LaneCache, task: str, args: str, execution_id: s
     wanted = ExecutionRequest(
         id=execution_id, task=known, type=ExecutionType.MANUAL, args=args, alone=True, requested_by=by
     )
-    made, lanes = await make(tx, book, [wanted])
-    if not made:
-        # Trying an old execution again takes no lock on the task, so one may have come back since we looked.
+    if not await make(tx, lanes, [wanted]):
+        # Retrying an old execution takes no lock on the task, so one may have become unfinished in the meantime.
         running = await unfinished_executions(tx, [known.id])
         if running.get(known.id, execution_id) != execution_id:
             raise ExecutionUnfinished(known.name, running[known.id])
-    return lanes
+    return []
 
 
-async def make(tx: Tx, book: LaneCache, wanted: Sequence[ExecutionRequest]) -> tuple[set[str], LaneNumbers]:
-    """Make executions of tasks that are locked; the ids of those made, and the lanes made for them."""
+async def make(tx: Tx, lanes: LaneCache, wanted: Sequence[ExecutionRequest]) -> set[str]:
+    """Create executions of tasks that are locked; return the ids of those created."""
     jobs = [each.job() for each in wanted]
     check_batch(jobs)
-    missing = book.missing(job.lane for job in jobs)
-    lanes: list[tuple[LaneName, int]] = await add_lanes(tx, missing) if missing else []
-    answers = await enqueue(tx, book.with_lanes(lanes) if lanes else book, jobs)
+    answers = await enqueue(tx, await lanes.ensure(tx, (job.lane for job in jobs)), jobs)
     rows = [_row(each, answer) for each, answer in zip(wanted, answers, strict=True) if answer.created]
     if rows:
         await tx.fetch("insert_executions", to_json(rows))
-    return {answer.id for answer in answers if answer.created}, lanes
+    return {answer.id for answer in answers if answer.created}
 
 
 def _row(wanted: ExecutionRequest, made: Enqueued) -> _Row:
@@ -127,7 +124,7 @@ def _row(wanted: ExecutionRequest, made: Enqueued) -> _Row:
 
 
 async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit: int) -> list[ExecutionRecord]:
-    """The newest first; go on before the `seq` of the last one's job."""
+    """Return the newest first; resume before the `seq` of the last one's job."""
     task_id = None
     if filter.task is not None:
         found = await find_tasks(tx, [filter.task])
@@ -138,7 +135,7 @@ async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit:
 
 
 async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: int, limit: int) -> list[int]:
-    """Found by what there is least of: each way has an index, and what is left of the filter is asked of each row."""
+    """Find a page by the most selective condition: each has an index, and the rest of the filter is applied per row."""
     states, type, schedule = filter.states, filter.type, filter.schedule_id
     if states is not None and State.SUCCEEDED not in states:
         seqs: set[int] = set()
@@ -146,15 +143,15 @@ async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: in
             rows = await tx.fetch("executions_in_state", before, limit, state, type, task_id, schedule)
             seqs.update(row["seq"] for row in rows)
         return sorted(seqs, reverse=True)[:limit]
-    asked = None if states is None else to_json(states)
+    among = None if states is None else to_json(states)
     if schedule is not None:
-        rows = await tx.fetch("executions_of_schedule", before, limit, asked, type, task_id, schedule)
+        rows = await tx.fetch("executions_of_schedule", before, limit, among, type, task_id, schedule)
     elif task_id is not None:
-        rows = await tx.fetch("executions_of_task", before, limit, asked, type, task_id)
+        rows = await tx.fetch("executions_of_task", before, limit, among, type, task_id)
     elif type is ExecutionType.MANUAL:
-        rows = await tx.fetch("executions_manual", before, limit, asked)
+        rows = await tx.fetch("executions_manual", before, limit, among)
     else:
-        rows = await tx.fetch("executions", before, limit, asked, type)
+        rows = await tx.fetch("executions", before, limit, among, type)
     return [row["seq"] for row in rows]
 
 

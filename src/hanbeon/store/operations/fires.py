@@ -1,4 +1,4 @@
-"""Due schedules become executions: decided, made and written down in one transaction, by whoever locked them first."""
+"""Due schedules become executions: decided, created and recorded in one transaction, under the schedules' locks."""
 
 from __future__ import annotations
 
@@ -16,42 +16,41 @@ from hanbeon.domain.schedules.history import ExecutionType, FireOutcome, FireRea
 from hanbeon.domain.schedules.misfire import Overlap, Plan, plan
 from hanbeon.store.operations.executions import ExecutionRequest, make
 from hanbeon.store.operations.history import FireLine, write_fires
-from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.tasks import KnownTask, lock_tasks, unfinished_executions
 from hanbeon.store.tx import Tx, to_json
 
-# Most that is due has been due before, and a schedule changes seldom.
+# Most due schedules have been due before, and a schedule rarely changes.
 _definition = lru_cache(maxsize=4_096)(msgspec.json.Decoder(Definition).decode)
 NewId = Callable[[], str]
 _FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class Moment(NamedTuple):
-    """Until the next schedule is due, in microseconds (negative: it is); and whether fires wait for their tasks."""
+    """Microseconds until the next schedule is due (negative: overdue); `waiting`: fires wait for their tasks."""
 
     wait_us: int | None
     waiting: bool
 
 
 class Firing(msgspec.Struct, frozen=True):
-    """What a step did: schedules looked at, lines of the history, and lanes made."""
+    """The result of a step: the number of schedules processed, and the lines of the history."""
 
     schedules: int = 0
     lines: list[FireLine] = []
-    lanes: LaneNumbers = []
     latest_us: int = 0
-    """How late the latest of the fires was decided."""
+    """The greatest lateness of the decided fires."""
     last_id: str | None = None
-    """The last schedule looked at, if more may follow in the order of ids."""
+    """The last schedule processed, if more may follow in the order of ids."""
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many lines there are of each outcome."""
+        """The number of lines per outcome."""
         return dict(Counter(line.outcome.value for line in self.lines))
 
     @property
     def fires(self) -> Counter[FireOutcome]:
-        """How many fires came to each outcome, with those that share a line."""
+        """The number of fires per outcome, including those that share a line."""
         counted: Counter[FireOutcome] = Counter()
         for line in self.lines:
             counted[line.outcome] += 1 + line.more
@@ -59,7 +58,7 @@ class Firing(msgspec.Struct, frozen=True):
 
 
 class _Due(msgspec.Struct, frozen=True, gc=False):
-    """A locked schedule with what has been decided of it; `plan` is None for one whose fires only wait."""
+    """A locked schedule with its decision; `plan` is None for one whose fires only wait."""
 
     id: str
     task_id: int
@@ -71,7 +70,7 @@ class _Due(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Moved(msgspec.Struct, omit_defaults=True, gc=False):
-    """Where a schedule is afterwards. What is left out is none."""
+    """The new position of a schedule. Omitted fields are NULL."""
 
     id: str
     last_fire_at: int | None = None
@@ -86,16 +85,16 @@ async def next_moment(tx: Tx) -> Moment:
     return Moment(row["wait_us"], bool(row["waiting"]))
 
 
-async def fire_due(tx: Tx, book: LaneCache, new_id: NewId, grace_us: int, limit: int) -> Firing:
-    """See to the next schedules that are due and that nobody else is at."""
+async def fire_due(tx: Tx, lanes: LaneCache, new_id: NewId, grace_us: int, limit: int) -> Firing:
+    """Process the next schedules that are due and not locked by another instance."""
     rows = await tx.fetch("due_schedules", limit)
-    # One instant for all, none later than their locks. What is due together was mostly decided together before, too:
-    # schedules of the same times then have one plan, and those that say the same are decided alike.
+    # One instant for all, not later than their locks. Schedules that are due together were mostly decided together
+    # before: those with equal times share one plan, and those with equal definitions share one decision.
     now = min((row["now"] for row in rows), default=0)
     plans = cache(plan)
 
     @cache
-    def alike(text: str, considered_to: int, waiting: str | None, busy: bool, jittered: str) -> tuple[Plan, Decision]:
+    def shared(text: str, considered_to: int, waiting: str | None, busy: bool, jittered: str) -> tuple[Plan, Decision]:
         definition = _definition(text)
         grace = grace_us + definition.timing.jitter_us
         found = plans(definition.timing, considered_to, now, definition.misfire, definition.misfire_limit, grace)
@@ -104,28 +103,28 @@ async def fire_due(tx: Tx, book: LaneCache, new_id: NewId, grace_us: int, limit:
 
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
         jittered = str(row["id"]) if definition.timing.jitter_us else ""
-        return alike(row["definition"], row["considered_to"], row["waiting"], busy, jittered)
+        return shared(row["definition"], row["considered_to"], row["waiting"], busy, jittered)
 
-    return await _fire(tx, book, new_id, rows, decided, limit)
+    return await _fire(tx, lanes, new_id, rows, decided, limit)
 
 
-async def fire_waiting(tx: Tx, book: LaneCache, new_id: NewId, limit: int, after: str | None = None) -> Firing:
-    """Let fires have their turn that waited until their task was free, of the next schedules behind an id.
+async def fire_waiting(tx: Tx, lanes: LaneCache, new_id: NewId, limit: int, after: str | None = None) -> Firing:
+    """Release fires that waited until their task was free, of the next schedules after an id.
 
-    Whoever asks goes on behind the last one: many whose tasks stay busy must not keep the others from their turn.
+    The caller resumes after the last one: many schedules whose tasks stay busy must not starve the others.
     """
     rows = await tx.fetch("waiting_schedules", limit, after or _FIRST_ID)
 
     def decided(row: Any, definition: Definition, busy: bool) -> tuple[Plan | None, Decision]:
         return None, take_turn(definition, busy=busy, waiting=_waiting(row["waiting"]))
 
-    fired = await _fire(tx, book, new_id, rows, decided, limit)
+    fired = await _fire(tx, lanes, new_id, rows, decided, limit)
     at_the_end = len(rows) < limit and fired.schedules == len(rows)
     return msgspec.structs.replace(fired, last_id=None if at_the_end else str(rows[fired.schedules - 1]["id"]))
 
 
 def _without_put_off(schedule_id: str, definition: Definition, considered_to: int, now: int, found: Plan) -> Plan:
-    """What is due, but for fires at the end that their jitter puts off."""
+    """Return the plan without the last fires that their jitter delays."""
     jitter_us = definition.timing.jitter_us
     if not jitter_us:
         return found
@@ -139,16 +138,16 @@ def _without_put_off(schedule_id: str, definition: Definition, considered_to: in
 
 async def _fire(
     tx: Tx,
-    book: LaneCache,
+    lanes: LaneCache,
     new_id: NewId,
     rows: Sequence[Any],
     decided: Callable[[Any, Definition, bool], tuple[Plan | None, Decision]],
     most_lines: int,
 ) -> Firing:
-    """Decide as many as make so many lines of the history, one at least; the others are left for the next step.
+    """Decide schedules until the history has `most_lines` lines, at least one; the others are left for the next step.
 
-    After a long time without any instance each has hundreds: all at once would hold up the heartbeats of this instance
-    while it plans, and take longer than a transaction may, again and again.
+    After a long time without any instance each has hundreds: all of them in one step would delay the heartbeats of this
+    instance while it plans, and exceed the time limit of a transaction, again and again.
     """
     if not rows:
         return Firing()
@@ -167,18 +166,18 @@ async def _fire(
         due.append(_Due(str(row["id"]), of, definition, last, planned, decision, decision.created))
         decided_lines += len(decision.fired) + len(decision.waiting)
     wanted = [_wanted(each, at, tasks[each.task_id], new_id()) for each in due for at in each.created]
-    made, lanes = await make(tx, book, wanted) if wanted else (set[str](), [])
-    ids = iter([each.id if each.id in made else None for each in wanted])  # In the order in which they are told, too.
+    made = await make(tx, lanes, wanted) if wanted else set()
+    ids = iter([each.id if each.id in made else None for each in wanted])  # In the order of the lines below.
     lines = [_line(each, fired, ids) for each in due for fired in each.decision.fired]
     await write_fires(tx, lines)
     await _advance(tx, due)
     now = rows[0]["now"]
     first = min((line.fire_at for line in lines), default=now)
-    return Firing(len(due), lines, lanes, now - first)
+    return Firing(len(due), lines, now - first)
 
 
 async def _advance(tx: Tx, due: Sequence[_Due]) -> None:
-    """Move the schedules on, past all that has been decided."""
+    """Advance the schedules past all that has been decided."""
     ahead: list[_Moved] = []
     turns: list[_Moved] = []
     for each in due:
@@ -212,11 +211,11 @@ def _wanted(due: _Due, at: int, task: KnownTask, execution_id: str) -> Execution
 
 
 def _line(due: _Due, fired: Fired, ids: Iterator[str | None]) -> FireLine:
-    """What is written down of a fire; `ids` tells the execution of each that was to make one."""
+    """Return the history line of a fire; `ids` yields the execution of each fire that was to create one."""
     outcome, reason, execution_id = fired.outcome, fired.reason, None
     if outcome is FireOutcome.CREATED:
         execution_id = next(ids)
-        if execution_id is None:  # An operator tried an old execution again just now, which holds the key.
+        if execution_id is None:  # An operator retried an old execution just now, which holds the key.
             outcome, reason = FireOutcome.SKIPPED, FireReason.OVERLAP
     return FireLine(
         schedule_id=due.id,

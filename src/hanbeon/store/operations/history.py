@@ -1,4 +1,4 @@
-"""The history of fires: a line for each, and a number for all, written together."""
+"""The history of fires: lines and counters, written together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hanbeon.store.tx import Tx, to_json
 
 
 class FireLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What is written down of a fire."""
+    """A line of the history."""
 
     schedule_id: str
     fire_at: int
@@ -24,7 +24,7 @@ class FireLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 
 
 async def write_fires(tx: Tx, lines: list[FireLine]) -> None:
-    """A second line for the same fire is refused by its key, and undoes the transaction."""
+    """Write the lines. A second line for the same fire violates its key, and rolls the transaction back."""
     if not lines:
         return
     await tx.fetch("insert_fires", to_json(lines))

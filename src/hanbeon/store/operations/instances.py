@@ -1,4 +1,4 @@
-"""Who works on this database."""
+"""The instances that work on this database."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class NewInstance(msgspec.Struct, frozen=True):
 
 
 class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An instance as the others see it. `alive`: it has shown itself within the time a lease lasts.
+    """An instance as the others see it. `alive`: its last heartbeat is more recent than the duration of a lease.
 
-    `schedules` are the names of those that it declares.
+    `schedules` are the names of the schedules that it declares.
     """
 
     id: int
@@ -62,7 +62,7 @@ async def beat(
     capacity: int | None,
     schedules: Sequence[str] | None = None,
 ) -> bool:
-    """Show that the instance lives; False if its row was pruned while it slept."""
+    """Write a heartbeat; False if the instance's row was pruned while it slept."""
     declared = None if schedules is None else to_json(schedules)
     return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity, declared))
 

@@ -1,11 +1,12 @@
-"""Lanes by name and by number. Lanes never change, so what was seen once may be remembered.
+"""Lanes by name and by number. Lanes never change, so they can be cached.
 
-They are removed with the queue of an office or a listener that is gone, into which nobody else puts jobs.
+They are deleted only with a reserved queue whose owner is gone, and only that owner enqueues jobs there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import msgspec
 
@@ -17,25 +18,35 @@ LaneNumbers = list[tuple[LaneName, int]]
 
 
 class LaneCache:
-    """An instance's memory of lanes. Only what was read after a commit goes in."""
+    """An instance's cache of lanes. It holds committed lanes only; `ensure` returns a copy with uncommitted ones."""
 
     def __init__(self) -> None:
+        self._committed = self
         self._numbers: dict[LaneName, int] = {}
         self._names: dict[int, LaneName] = {}
         self.limited: set[int] = set()
-        """Queues seen with a limit: a hint for waking others when one of their slots becomes free."""
+        """Queues seen with a limit: a hint to wake other instances when one of their slots becomes free."""
 
     def note(self, name: LaneName, number: int) -> None:
         self._numbers[name] = number
         self._names[number & LANE_MASK] = name
 
-    def with_lanes(self, lanes: Iterable[tuple[LaneName, int]]) -> LaneCache:
-        """A copy that knows more: for lanes made in a transaction that has not committed yet."""
+    async def ensure(self, tx: Tx, names: Iterable[LaneName]) -> LaneCache:
+        """Create the missing lanes and return a cache with all of them; this one learns of them after the commit."""
+        missing = self.missing(names)
+        if not missing:
+            return self
+        made = await add_lanes(tx, missing)
+        tx.after_commit(partial(self._committed._note_all, made))
         other = LaneCache()
+        other._committed = self._committed
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
-        for name, number in lanes:
-            other.note(name, number)
+        other._note_all(made)
         return other
+
+    def _note_all(self, lanes: LaneNumbers) -> None:
+        for name, number in lanes:
+            self.note(name, number)
 
     def missing(self, names: Iterable[LaneName]) -> list[LaneName]:
         return [name for name in dict.fromkeys(names) if name not in self._numbers]
@@ -47,7 +58,7 @@ class LaneCache:
         return self._names[lane & LANE_MASK]
 
     async def learn(self, tx: Tx, lanes: Iterable[int]) -> None:
-        """Afterwards `name` knows all of these."""
+        """Load the names of these lanes, so that `name` knows them."""
         unknown = {lane & LANE_MASK for lane in lanes} - self._names.keys()
         if unknown:
             for row in await tx.fetch("lanes_by_number", to_json(sorted(unknown))):
@@ -55,9 +66,9 @@ class LaneCache:
 
 
 async def add_lanes(tx: Tx, names: list[LaneName]) -> LaneNumbers:
-    """Make lanes (and their queues) exist, and say their numbers.
+    """Create lanes and their queues where they do not exist, and return their numbers.
 
-    Never in a transaction that lasts: others who need the same new lane wait for its end.
+    Never in a long transaction: others that need the same new lane wait for its end.
     """
     names = sorted(names, key=msgspec.structs.astuple)
     await tx.fetch("add_queues", to_json([{"name": queue} for queue in sorted({name.queue for name in names})]))

@@ -1,4 +1,4 @@
-"""What an instance writes while it holds jobs: renewals and progress, each refused without the fence."""
+"""Writes of an instance that holds jobs: renewals and progress, each rejected without the fence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Lease(NamedTuple):
 
 
 class LeaseFacts(NamedTuple):
-    """How leases stand. What is in none of the three was passed over just now and is renewed next time."""
+    """The status of leases. A lease that is in none of the three was skipped just now and is renewed next time."""
 
     renewed: set[int]
     lost: set[int]
@@ -25,7 +25,7 @@ class LeaseFacts(NamedTuple):
 
 
 async def renew(tx: Tx, leases: Sequence[Lease], lease_us: int) -> LeaseFacts:
-    """Extend the leases still held, and say which are lost and which jobs somebody asked to stop."""
+    """Extend the leases still held; report which are lost and which jobs have been requested to stop."""
     body = _body(leases)
     renewed = {row["seq"] for row in await tx.fetch("renew", body, lease_us)}
     facts = await look(tx, leases)
@@ -33,7 +33,7 @@ async def renew(tx: Tx, leases: Sequence[Lease], lease_us: int) -> LeaseFacts:
 
 
 async def look(tx: Tx, leases: Sequence[Lease]) -> LeaseFacts:
-    """The same without renewing."""
+    """Report which leases are lost and which jobs must stop, without renewing."""
     rows = await tx.fetch("lease_facts", _body(leases))
     return LeaseFacts(
         set(),
@@ -43,14 +43,14 @@ async def look(tx: Tx, leases: Sequence[Lease]) -> LeaseFacts:
 
 
 async def write_progress(tx: Tx, lease: Lease, progress: str) -> bool:
-    """Note progress; False if the lease is gone."""
+    """Write progress; False if the lease is gone."""
     return bool(await tx.fetch("progress", *lease, progress))
 
 
-async def note_overdue(tx: Tx, book: LaneCache, lease: Lease) -> bool:
-    """Tell that the deadline passed and the work is being stopped."""
+async def note_overdue(tx: Tx, lanes: LaneCache, lease: Lease) -> bool:
+    """Emit the event that the deadline passed and the work is being stopped."""
     rows = await tx.fetch("overdue", *lease)
-    await emit(tx, book, rows, Reason.OVERDUE, State.RUNNING, of_attempts=True)
+    await emit(tx, lanes, rows, Reason.OVERDUE, State.RUNNING, of_attempts=True)
     return bool(rows)
 
 

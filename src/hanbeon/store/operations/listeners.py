@@ -1,4 +1,4 @@
-"""Whom offices tell: who they are, and how telling them goes. A listener's queue carries its id in its name."""
+"""Listeners of offices and the state of their deliveries. The name of a listener's queue contains its id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ERROR_MOST = 500
 
 
 class ListenerRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A listener as the database has it. `events`: the types that it asked for; None: all."""
+    """A stored listener. `events`: the types that it subscribes to; None: all."""
 
     id: str
     office_id: str
@@ -46,7 +46,7 @@ class ListenerRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def listeners_of(tx: Tx, office_ids: Collection[str]) -> dict[str, list[ListenerRecord]]:
-    """The listeners of these offices, in the order in which they were named."""
+    """Return the listeners of these offices, in the order in which they were given."""
     found: dict[str, list[ListenerRecord]] = {}
     for row in await tx.fetch("listeners_of", to_json(sorted(office_ids))) if office_ids else ():
         found.setdefault(str(row["office_id"]), []).append(_record(row))
@@ -59,7 +59,7 @@ async def listener_by_id(tx: Tx, listener_id: str) -> ListenerRecord | None:
 
 
 async def put_listeners(tx: Tx, before: Sequence[ListenerRecord], after: Sequence[ListenerRecord]) -> None:
-    """Write down the listeners of a locked office as they are to be. A new one hears of what comes from now on."""
+    """Replace the listeners of a locked office. A new one receives events from now on."""
     known = {each.id: each for each in before}
     last = await last_event_id(tx)
     rows = [
@@ -77,13 +77,13 @@ async def put_listeners(tx: Tx, before: Sequence[ListenerRecord], after: Sequenc
             await add_queue(tx, each.queue)
             await change_queue(tx, each.queue, AT_ONCE, None)
         elif known[each.id].url != each.url:
-            await enable_listener(tx, known[each.id])  # Somebody else is there, with a history of their own.
+            await enable_listener(tx, known[each.id])  # A different receiver, without the old one's failures.
     await drop_listeners(tx, [each for each in before if each.id not in {it.id for it in after}])
     tx.wake("outgoing")
 
 
 async def drop_listeners(tx: Tx, gone: Sequence[ListenerRecord]) -> None:
-    """Remove them. What was on its way to them finds nobody: its queues must not stay paused for that."""
+    """Delete listeners. Their pending deliveries end without a receiver, so their queues must not stay paused."""
     if gone:
         await tx.fetch("drop_listeners", to_json([each.id for each in gone]))
     for each in gone:
@@ -93,7 +93,7 @@ async def drop_listeners(tx: Tx, gone: Sequence[ListenerRecord]) -> None:
 
 
 async def enable_listener(tx: Tx, listener: ListenerRecord) -> None:
-    """Send to it again, what has waited first."""
+    """Resume deliveries, those that have waited first."""
     await tx.fetch("enable_listener", listener.id)
     if listener.disabled_at is not None:
         await change_queue(tx, listener.queue, None, False)
@@ -101,7 +101,7 @@ async def enable_listener(tx: Tx, listener: ListenerRecord) -> None:
 
 
 async def add_queue_of_tests(tx: Tx, webhook_id: str) -> None:
-    """Make room for a message that tries a webhook out. Most never are, so there is no such queue before the first."""
+    """Create the queue for test messages. Most webhooks are never tested, so it is created with the first one."""
     queue = queue_of_tests(webhook_id)
     if not await tx.fetch("queue_named", queue):
         await add_queue(tx, queue)
@@ -116,10 +116,10 @@ async def note_success(tx: Tx, listener_id: str) -> None:
 async def note_failure(
     tx: Tx, listener_id: str, error: str, *, patience_us: int, at_once: bool, last_try_since: int | None
 ) -> bool:
-    """Note a try that failed; whether its webhook is disabled, by this or before.
+    """Record a failed delivery; return True if its webhook is disabled, by this failure or before.
 
-    `at_once`: no other try could go otherwise. `last_try_since`: of a message that is not tried again, since when it
-    has been there; if nothing else has got through either, it is not the message's fault, and it waits with the others.
+    `at_once`: a retry cannot succeed. `last_try_since`: the creation time of a message without retries left; if no
+    other message was delivered since then either, the message is not at fault, and it waits with the others.
     """
     rows = await tx.fetch("listener_failed", listener_id, error[:_ERROR_MOST])
     if not rows:
@@ -137,7 +137,7 @@ async def note_failure(
 
 
 async def count_listeners(tx: Tx) -> Mapping[tuple[ListenerKind, bool], int]:
-    """How many there are, by kind and whether they are disabled."""
+    """Count the listeners by kind and by whether they are disabled."""
     rows = await tx.fetch("count_listeners")
     return {(ListenerKind(row["kind"]), bool(row["disabled"])): row["number"] for row in rows}
 

@@ -1,4 +1,4 @@
-"""What attempts print: written with their fences, read page by page."""
+"""Logs of attempts: written with their fences, read page by page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hanbeon.domain.log_buffer import LogOffer
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.tx import Tx, to_json
 
-_AT_ONCE = 1_048_576
+_BYTES_A_STATEMENT = 1_048_576
 _CHUNKS_A_PAGE = 16
 _LAST_ATTEMPT = 2**63 - 1
 
@@ -22,9 +22,9 @@ class LogWrite(NamedTuple):
 
 
 async def write_logs(tx: Tx, writes: Sequence[LogWrite]) -> set[Lease]:
-    """Write what attempts printed; the leases that are still held. What belongs to another is refused.
+    """Write the output of attempts; return the leases that are still held. Output under other leases is rejected.
 
-    The jobs stay locked until it has committed, so that none can end, be claimed again or be pruned beside it.
+    The jobs stay locked until the commit, so that none can end, be claimed again or be pruned concurrently.
     """
     held = await tx.fetch("lock_running", to_json(sorted({write.lease.seq for write in writes})))
     live = {Lease(row["seq"], row["fence"]) for row in held}
@@ -44,7 +44,7 @@ def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]
         for chunk in offer.chunks:
             rows.append({"job": lease.seq, "attempt": lease.fence, **chunk._asdict()})
             size += len(chunk.body)
-            if size >= _AT_ONCE:
+            if size >= _BYTES_A_STATEMENT:
                 yield rows
                 rows, size = [], 0
     if rows:
@@ -52,12 +52,12 @@ def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]
 
 
 async def read_log(tx: Tx, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
-    """Up to `limit` lines behind a place, of one attempt or of all, one after the other."""
+    """Return up to `limit` lines after a place, of one attempt or of all in order."""
     if attempt is not None and place.attempt != attempt:
         place = LogPlace(attempt)
     last = _LAST_ATTEMPT if attempt is None else attempt
-    asked = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE + 1)
-    rows = await tx.fetch("log_after", *asked) if is_id(job_id) else []
+    values = (job_id, place.attempt, last, place.line, _CHUNKS_A_PAGE + 1)
+    rows = await tx.fetch("log_after", *values) if is_id(job_id) else []
     chunks = [LogChunk(row["attempt"], row["first_line"], row["lines"], row["body"]) for row in rows[:_CHUNKS_A_PAGE]]
     entries, place, more = read_page(chunks, place, limit)
     return LogPage(entries=tuple(entries), after=str(place), more=more or len(rows) > _CHUNKS_A_PAGE)

@@ -1,4 +1,4 @@
-"""Offices: what is kept of them beside their queues. An office's queue carries its id in its name."""
+"""Offices: their records, next to their queues. The name of an office's queue contains its id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Changed, Conflict, OfficeNotFound
 from hanbeon.store.operations.dependencies import promote_these
-from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.listeners import drop_listeners, listeners_of
 from hanbeon.store.operations.orphaned_queues import leave_queues, take_up_queue
 from hanbeon.store.operations.queues import add_queue, change_queue
@@ -21,12 +21,12 @@ from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 OFFICE_DELETED = "office_deleted"
-_AT_ONCE = 1_000
+_JOBS_A_STATEMENT = 1_000
 _KEPT_AS_JSON = ("config", "sessions")
 
 
 class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """An office as the database has it. `config` is what was set, with nothing filled in."""
+    """A stored office. `config` holds the values that were set, without defaults."""
 
     id: str
     name: str
@@ -42,7 +42,7 @@ class OfficeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Handling(msgspec.Struct, frozen=True):
-    """By whom, for how long and how often a job is to be tried."""
+    """The task, the timeout and the retry policy of a job."""
 
     task: str
     timeout_us: int | None
@@ -50,7 +50,7 @@ class Handling(msgspec.Struct, frozen=True):
 
 
 async def add_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any]) -> OfficeRecord | None:
-    """Make an office and its queue; None if it is there: the same request came before."""
+    """Create an office and its queue; None if it exists: the same request was made before."""
     if not await tx.fetch("add_office", office.id, office.name, *_texts(office)):
         return None
     await add_queue(tx, office.queue)
@@ -64,20 +64,20 @@ async def office_by_id(tx: Tx, office_id: str) -> OfficeRecord:
 
 
 async def lock_office(tx: Tx, office_id: str, expected: int | None = None) -> OfficeRecord:
-    """The office, for whoever is about to change it; `expected` is the version that they have seen."""
+    """Return the office, locked for a change; `expected` is the version that the caller has read."""
     office = await _one(tx, "lock_office", office_id)
     if expected is not None and office.version != expected:
-        raise Changed(f"office {office_id} has changed since: it is at version {office.version}, not {expected}")
+        raise Changed(f"office {office_id} has changed: it is at version {office.version}, not {expected}")
     return office
 
 
 async def keep_office(tx: Tx, office_id: str, expected: int | None = None) -> None:
-    """Until the commit the office stays as it is: it can neither change nor go away."""
+    """Lock the office in share mode: until the commit it can neither be changed nor deleted."""
     rows = await tx.fetch("keep_office", office_id) if is_id(office_id) else []
     if not rows:
         raise OfficeNotFound(office_id)
     if expected is not None and rows[0]["version"] != expected:
-        raise Changed(f"office {office_id} has changed meanwhile; try again")
+        raise Changed(f"office {office_id} has changed in the meantime; try again")
 
 
 async def offices(tx: Tx, after: str | None, limit: int) -> list[OfficeRecord]:
@@ -85,7 +85,7 @@ async def offices(tx: Tx, after: str | None, limit: int) -> list[OfficeRecord]:
 
 
 async def change_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any] | None = None) -> OfficeRecord:
-    """Write a locked office down as it is to be; with new limits, its queue has them at the same moment."""
+    """Write the new values of a locked office; its queue gets new limits in the same transaction."""
     await tx.fetch("change_office", office.id, office.name, *_texts(office))
     if limits is not None:
         await change_queue(tx, office.queue, limits, None)
@@ -93,52 +93,49 @@ async def change_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any] 
 
 
 async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
-    """Remove an office in which nothing is unfinished; `stopping`: but for work that has been told to stop.
+    """Delete an office without unfinished jobs; `stopping`: except those that have been requested to stop.
 
-    An event says so to whoever follows it.
+    An event announces it to subscribers.
     """
     office = await lock_office(tx, office_id)
     lanes = lanes_of_queue(await queue_id(tx, office.queue))
     if await tx.fetch("unfinished_of_queue", *lanes, stopping):
-        raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or ask for them to be cancelled")
+        raise Conflict(f"office {office_id} has unfinished jobs; wait for them, or cancel them")
     await drop_listeners(tx, (await listeners_of(tx, [office_id])).get(office_id, []))
     await leave_queues(tx, [office.queue])
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 
 
-async def promote_queue(tx: Tx, book: LaneCache, queue: str, limit: int) -> int:
-    """pending → ready for jobs of one queue whose time has come; how many."""
-    lanes = lanes_of_queue(await queue_id(tx, queue))
-    due = [row["seq"] for row in await tx.fetch("due_of_queue", *lanes, limit)]
-    return await promote_these(tx, book, due) if due else 0
+async def promote_queue(tx: Tx, lanes: LaneCache, queue: str, limit: int) -> int:
+    """pending → ready for the due jobs of one queue; return how many."""
+    numbers = lanes_of_queue(await queue_id(tx, queue))
+    due = [row["seq"] for row in await tx.fetch("due_of_queue", *numbers, limit)]
+    return await promote_these(tx, lanes, due) if due else 0
 
 
 async def hand_over(
-    tx: Tx, book: LaneCache, queue: str, handling: Callable[[str, str | None], Handling | None]
+    tx: Tx, lanes: LaneCache, queue: str, handling: Callable[[str, str | None], Handling | None]
 ) -> LaneNumbers:
-    """Give jobs that wait without a handler the one that `handling(role, meta)` says; the lanes made for that.
+    """Give waiting jobs without a handler the one that `handling(role, meta)` returns. The result is always empty.
 
-    The office is locked, so no more of them come meanwhile. Nobody serves the lanes that they stand in, so none of them
-    is being claimed; one that is cancelled just now stays where it is.
+    The office is locked, so no more of them arrive in the meantime. No worker serves their present lanes, so none of
+    them is being claimed; one that is cancelled just now stays in its lane.
     """
     number = await queue_id(tx, queue)
     roles = {row["n"]: row["role"] for row in await tx.fetch("lanes_of_task", number, NO_HANDLER)}
     if not roles:
         return []
-    lanes = to_json([lane_number(number, n) for n in roles])
-    waiting = [row["seq"] for row in await tx.fetch("waiting_in_lanes", lanes)]
-    made: LaneNumbers = []
-    for part in in_parts(waiting, _AT_ONCE):
+    numbers = to_json([lane_number(number, n) for n in roles])
+    waiting = [row["seq"] for row in await tx.fetch("waiting_in_lanes", numbers)]
+    for part in in_parts(waiting, _JOBS_A_STATEMENT):
         rows = await tx.fetch("lock_waiting", to_json(part))
         found = [(row, roles[row["lane"] & LANE_MASK]) for row in rows]
         moves = [(row["seq"], role, it) for row, role in found if (it := handling(role, row["meta"])) is not None]
         wanted = {(role, it.task): LaneName(queue, it.task, role, "") for _, role, it in moves}
-        missing = book.with_lanes(made).missing(wanted.values())
-        made += await add_lanes(tx, missing) if missing else []
-        known = book.with_lanes(made)
-        await _move(tx, [(seq, known.number(wanted[role, it.task]), it) for seq, role, it in moves])
-    return made
+        lanes = await lanes.ensure(tx, wanted.values())
+        await _move(tx, [(seq, lanes.number(wanted[role, it.task]), it) for seq, role, it in moves])
+    return []
 
 
 async def _move(tx: Tx, moves: Sequence[tuple[int, int, Handling]]) -> None:
@@ -153,7 +150,7 @@ async def _move(tx: Tx, moves: Sequence[tuple[int, int, Handling]]) -> None:
 
 
 async def queue_id(tx: Tx, queue: str) -> int:
-    """The number of a queue that is known to be there, as an office's is."""
+    """Return the id of a queue that is known to exist, such as an office's."""
     return int((await tx.fetch("queue_named", queue))[0]["id"])
 
 

@@ -1,4 +1,4 @@
-"""Queues that were made with an office or a listener, and stay behind when that is gone, while they have jobs."""
+"""Reserved queues whose owner is gone: they are deleted once they have no jobs left."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from hanbeon.store.operations.tallies import stocks
 from hanbeon.store.tx import Tx, to_json
 
 _LEAST_US = 86_400 * 1_000_000
-"""A day at the least, whatever the retention: whoever was at it when its owner went has ended long since."""
-_AT_ONCE = 50
-_THEIRS = ("drop_tallies", "drop_timings", "drop_office_batches", "drop_lanes")
+"""At least a day, whatever the retention: transactions that used the queue when its owner went have long ended."""
+_QUEUES_A_STEP = 50
+_DEPENDENT_ROWS = ("drop_tallies", "drop_timings", "drop_queue_batches", "drop_lanes")
 
 
 async def leave_queues(tx: Tx, names: Collection[str]) -> None:
-    """Their owners go with this transaction; those that there are go when nothing of theirs is left."""
+    """Mark queues as orphaned: their owners are deleted in this transaction."""
     await tx.fetch("mark_orphaned_queues", to_json(sorted(names)), True)
 
 
 async def take_up_queue(tx: Tx, name: str) -> None:
-    """It has an owner again: the request that made the first one came once more."""
+    """Unmark a queue that has an owner again: the request that created the first one was repeated."""
     await tx.fetch("mark_orphaned_queues", to_json([name]), False)
 
 
 async def count_left_queues(tx: Tx, older_than_us: int, going: Mapping[int, int]) -> int:
-    """How many there will be to drop when so many jobs of each queue, by its number, have gone."""
+    """Count the queues that can be dropped once `going` jobs of each, by queue id, are deleted."""
     left = await tx.fetch("long_orphaned_queues", _age_us(older_than_us))
     if not left:
         return 0
@@ -34,15 +34,15 @@ async def count_left_queues(tx: Tx, older_than_us: int, going: Mapping[int, int]
 
 
 async def drop_left_queues(tx: Tx, older_than_us: int) -> int:
-    """Remove some of those that were left so long ago, with their lanes and numbers; how many.
+    """Delete some queues that were orphaned that long ago, with their lanes and tallies; return how many.
 
-    Only their owners put jobs into them, and those are gone, so nobody uses the lanes that instances remember. A claim
-    never waits for this: it finds a queue by its jobs, and there are none.
+    Only their owners enqueued jobs into them, and those are gone, so the lanes that instances have cached are unused. A
+    claim never waits for this: it finds a queue by its jobs, and there are none.
     """
-    rows = await tx.fetch("orphaned_queues", _age_us(older_than_us), _AT_ONCE)
+    rows = await tx.fetch("orphaned_queues", _age_us(older_than_us), _QUEUES_A_STEP)
     if rows:
         gone = to_json([row["id"] for row in rows])
-        for statement in (*_THEIRS, "drop_queues"):
+        for statement in (*_DEPENDENT_ROWS, "drop_queues"):
             await tx.fetch(statement, gone)
     return len(rows)
 

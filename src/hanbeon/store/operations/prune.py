@@ -1,4 +1,4 @@
-"""What is old goes, in small batches that block nobody."""
+"""Retention: deletes old rows, in small batches that block nothing."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
-from hanbeon.store.operations.tallies import telling_of_offices
+from hanbeon.store.operations.tallies import index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
-_TIMINGS_AT_ONCE_US = 3_600 * 1_000_000
-_LOG_CHUNKS_AT_ONCE = 1_000
+_TIMINGS_A_STEP_US = 3_600 * 1_000_000
+_LOG_CHUNKS_A_STEP = 1_000
 
 
 class Prunable(msgspec.Struct, frozen=True):
-    """How many of each are old enough to go."""
+    """The number of rows of each kind that are old enough to be deleted."""
 
     jobs: int
     events: int
@@ -39,14 +39,14 @@ async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
     return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues)
 
 
-async def prune(tx: Tx, book: LaneCache, older_than_us: int, limit: int) -> int:
-    """Delete up to `limit` finished jobs with all that is theirs, as many event batches and fires; how many rows.
+async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int:
+    """Delete up to `limit` finished jobs with their rows, and as many event batches and fires; return how many rows.
 
     A job that an unfinished one depends on is kept.
     """
     jobs = [row["seq"] for row in await tx.fetch("prunable_jobs", older_than_us, limit)]
     if jobs:
-        # Asked again now that the rows are locked: a dependent enqueued since then has committed and can be seen.
+        # Checked again now that the rows are locked: a dependent enqueued since then has committed and is visible.
         needed = {row["seq"] for row in await tx.fetch("depended_on", to_json(jobs))}
         jobs = [seq for seq in jobs if seq not in needed]
     chunks = 0
@@ -57,15 +57,15 @@ async def prune(tx: Tx, book: LaneCache, older_than_us: int, limit: int) -> int:
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
         await tx.fetch("prune_executions", body)
-        await _tell(tx, book, await tx.fetch("prune_jobs", body))
+        await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
-    if indexed := telling_of_offices(events):
-        await tx.fetch("prune_office_batches", to_json(indexed))
+    if indexed := index_entries(events):
+        await tx.fetch("prune_queue_batches", to_json(indexed))
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
-    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_AT_ONCE_US)
+    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
     queues = await drop_left_queues(tx, older_than_us)
-    went = {
+    deleted = {
         "jobs": len(jobs),
         "logs": chunks,
         "event_batches": len(events),
@@ -74,33 +74,33 @@ async def prune(tx: Tx, book: LaneCache, older_than_us: int, limit: int) -> int:
         "timings": len(timings),
         "queues": queues,
     }
-    if any(went.values()):
-        await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in went.items()})
+    if any(deleted.values()):
+        await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})
         await tx.fetch("note_pruned", older_than_us)
     await gather_totals(tx)
-    return sum(went.values())
+    return sum(deleted.values())
 
 
 async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:
-    """The first of these jobs, up to about so many rows of their logs; and how many rows that is.
+    """Return the first of these jobs, up to a limit of log rows; and the number of these rows.
 
-    Logs are large: all at once they would keep the disk busy, and on SQLite the write lock.
+    Logs are large: deleting all in one step would occupy the disk, and on SQLite the write lock.
     """
     sizes = {row["job"]: row["chunks"] for row in await tx.fetch("log_sizes", to_json(jobs))}
     chunks = 0
     for place, seq in enumerate(jobs, start=1):
         chunks += sizes.get(seq, 0)
-        if chunks >= _LOG_CHUNKS_AT_ONCE:
+        if chunks >= _LOG_CHUNKS_A_STEP:
             return jobs[:place], chunks
     return jobs, chunks
 
 
-async def _tell(tx: Tx, book: LaneCache, rows: Sequence[Any]) -> None:
-    """One event for each queue: how many went of each state, and how long those that had succeeded ran."""
-    await book.learn(tx, [row["lane"] for row in rows])
+async def _emit(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
+    """Emit one event per queue: how many were deleted per state, and the total run time of the succeeded ones."""
+    await lanes.learn(tx, [row["lane"] for row in rows])
     queues: dict[str, list[Any]] = {}
     for row in rows:
-        queues.setdefault(book.name(row["lane"]).queue, []).append(row)
+        queues.setdefault(lanes.name(row["lane"]).queue, []).append(row)
     for queue, gone in sorted(queues.items()):
         ran = sum(
             max(0, row["finished_at"] - row["started_at"]) for row in gone if row["state"] == State.SUCCEEDED.value

@@ -1,4 +1,4 @@
-"""Looking without changing."""
+"""Read-only queries for jobs, attempts and dependencies."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hanbeon.store.tx import Tx, to_json
 
 _BEYOND = 2**63 - 1
 _FEW = 10_000
-"""So many unfinished jobs are sorted sooner than what has ended is passed over; of more, a page is soon full."""
+"""Up to this many unfinished jobs are sorted faster than finished ones are skipped; with more, a page fills quickly."""
 
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """Which jobs to list; what is left out matches all."""
+    """Selects jobs to list; an omitted field matches all."""
 
     queue: str | None = None
     states: tuple[State, ...] | None = None
@@ -27,9 +27,9 @@ class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     work_item: str | None = None
     overdue: bool | None = None
-    """Of what runs only what is past its deadline, or is not; `queue_page` alone knows it."""
+    """For running jobs: only those past their deadline, or only the others; supported by `queue_page` only."""
     newest: bool = False
-    """The newest first, instead of in the order of creation; `list_jobs` alone knows it."""
+    """Newest first instead of in creation order; supported by `list_jobs` only."""
 
 
 class Dependency(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
 
 
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
-    """Jobs in creation order behind seq `after`, or the newest first; then 0 is where they begin, too."""
+    """Return jobs in creation order after seq `after`, or the newest first before it; 0 is the beginning of both."""
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
         lanes = await lanes_of(tx, filter.queue)
         if lanes is None:
@@ -53,20 +53,20 @@ async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[J
         if sum(counted[state] for state in filter.states) <= _FEW:
             return await _few_of(tx, filter, filter.states, lanes, after, limit)
     states = None if filter.states is None else to_json(filter.states)
-    asked = (filter.queue, states, filter.task, filter.role, filter.work_item, limit)
+    values = (filter.queue, states, filter.task, filter.role, filter.work_item, limit)
     if filter.newest:
-        rows = await tx.fetch("list_jobs_newest", after or _BEYOND, *asked)
+        rows = await tx.fetch("list_jobs_newest", after or _BEYOND, *values)
     else:
-        rows = await tx.fetch("list_jobs", after, *asked)
+        rows = await tx.fetch("list_jobs", after, *values)
     return [job_record(row) for row in rows]
 
 
 async def _few_of(
     tx: Tx, filter: JobFilter, states: tuple[State, ...], lanes: tuple[int, int], after: int, limit: int
 ) -> list[JobRecord]:
-    """The same where all of these states are found by their indexes, however many others there are."""
-    asked = CancelFilter(states=states, task=filter.task, role=filter.role, work_item=filter.work_item)
-    seqs = await matching(tx, lanes, asked)
+    """List jobs by the indexes of these states, independent of the number of other jobs."""
+    unfinished = CancelFilter(states=states, task=filter.task, role=filter.role, work_item=filter.work_item)
+    seqs = await matching(tx, lanes, unfinished)
     if filter.newest:
         seqs = [seq for seq in reversed(seqs) if seq < (after or _BEYOND)]
     else:
@@ -76,7 +76,7 @@ async def _few_of(
 
 
 async def lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
-    """The first lane of a queue and the one behind its last, or of all queues; None if there is no such queue."""
+    """Return the half-open range of the lanes of a queue, or of all queues; None if there is no such queue."""
     if queue is None:
         return ALL_LANES
     for row in await tx.fetch("queue_named", queue):
@@ -85,21 +85,21 @@ async def lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
 
 
 async def queue_page(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
-    """The same of one queue, and of what a surface made in it: its cost does not depend on what others have."""
+    """List the jobs that a surface created in one queue; the cost does not depend on other queues."""
     queue = await tx.fetch("queue_named", filter.queue)
     if not queue:
         return []
     states = None if filter.states is None else to_json(filter.states)
-    asked = (after, states, filter.overdue, filter.role, filter.work_item, limit)
+    values = (after, states, filter.overdue, filter.role, filter.work_item, limit)
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
-        rows = await tx.fetch("queue_page_unfinished", *lanes_of_queue(queue[0]["id"]), *asked)
+        rows = await tx.fetch("queue_page_unfinished", *lanes_of_queue(queue[0]["id"]), *values)
     else:
-        rows = await tx.fetch("queue_page", queue[0]["id"], *asked)
+        rows = await tx.fetch("queue_page", queue[0]["id"], *values)
     return [job_record(row) for row in rows]
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
-    """What runs now, the longest first. Queue by queue, so that each finds its part of the index."""
+    """Return the running jobs, longest-running first. Queue by queue, so that each uses its part of the index."""
     held: list[tuple[int, str]] = []
     for queue in await tx.fetch("queues"):
         rows = await tx.fetch("holders", *lanes_of_queue(queue["id"]), limit)
@@ -123,7 +123,7 @@ async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:
 
 
 async def dependencies_of_all(tx: Tx, jobs: Sequence[JobRecord]) -> dict[str, list[Dependency]]:
-    """What each of these jobs depends on, in the order of creation; a job without dependencies is left out."""
+    """Return the dependencies of each of these jobs, in creation order; a job without dependencies is omitted."""
     ids = {job.seq: job.id for job in jobs}
     found: dict[str, list[Dependency]] = {}
     for row in await tx.fetch("dependencies_of_all", to_json(list(ids))) if ids else ():

@@ -1,4 +1,4 @@
-"""Limits and pauses of queues. In force at the next claim of every instance."""
+"""Limits and pauses of queues. Changes apply to the next claim of every instance."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class QueueRecord(msgspec.Struct, frozen=True):
     name: str
     paused: bool
     limits: QueueLimits
-    # What a configuration file said last of these limits, and no more than it said.
+    # The limits that a configuration file declared last, and only those that it named.
     declared: Mapping[str, Any] | None = None
 
     @property
     def differs(self) -> bool:
-        """Whether somebody has changed since what was declared."""
+        """True if an operator has changed a declared limit since."""
         return self.declared is not None and _merged(self.limits, self.declared) != self.limits
 
 
 async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paused: bool | None) -> QueueRecord:
-    """Merge changed limits and the pause into a queue's row, under its lock, and tell."""
+    """Merge changed limits and the pause into a queue's row, under its lock, and emit an event."""
     rows = await tx.fetch("queue_by_name", name)
     if not rows:
         raise NotFound(f"there is no queue {name!r}; a queue exists from its first job or configuration on")
@@ -44,10 +44,10 @@ async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paus
 
 
 async def declare_queues(tx: Tx, declared: Mapping[str, Mapping[str, Any]]) -> list[QueueRecord]:
-    """Put declared limits in force where they are declared otherwise than last; the queues that this changed.
+    """Apply declared limits where they differ from the last declaration; return the queues that changed.
 
-    Whoever declares the same again changes nothing, so what an operator changed since stays. What the last declaration
-    named and this one does not is lifted; what neither names is left alone.
+    Repeating the same declaration changes nothing, so changes by an operator are kept. Limits that only the last
+    declaration named are lifted; limits that neither names are left alone.
     """
     if not declared:
         return []
@@ -57,11 +57,11 @@ async def declare_queues(tx: Tx, declared: Mapping[str, Mapping[str, Any]]) -> l
     changed = []
     for row in await tx.fetch("lock_queues_named", to_json(list(declared))):
         before = _record(row)
-        said = declared[before.name]
-        if before.declared == said:
+        limits = declared[before.name]
+        if before.declared == limits:
             continue
         lifted = {field: getattr(QueueLimits(), field) for field in before.declared or {}}
-        after = msgspec.structs.replace(before, limits=_merged(before.limits, {**lifted, **said}), declared=said)
+        after = msgspec.structs.replace(before, limits=_merged(before.limits, {**lifted, **limits}), declared=limits)
         await _write(tx, after)
         changed.append(after)
     return changed
@@ -86,25 +86,26 @@ async def queues(tx: Tx) -> list[QueueRecord]:
 
 
 async def add_queue(tx: Tx, name: str) -> None:
-    """Make a queue exist."""
+    """Create a queue if it does not exist."""
     check_name("queue", name, required=True)
     await tx.fetch("add_queues", to_json([{"name": name}]))
 
 
 def _merged(limits: QueueLimits, changes: Mapping[str, Any]) -> QueueLimits:
-    """Checked before it is written: limits that cannot be read back would stop every claim."""
+    """Merge and validate limits before they are written: limits that cannot be read back would stop every claim."""
     try:
         merged = msgspec.convert(msgspec.to_builtins(limits) | dict(changes), QueueLimits)
     except msgspec.ValidationError as error:
-        raise InvalidInput(f"these limits do not fit: {error}", field="limits") from error
+        raise InvalidInput(f"must be valid limits: {error}", field="limits") from error
     unknown = changes.keys() - set(QueueLimits.__struct_fields__)
     if unknown:
         raise InvalidInput(
-            f"{', '.join(sorted(unknown))} is no limit; use {', '.join(QueueLimits.__struct_fields__)}", field="limits"
+            f"must be among {', '.join(QueueLimits.__struct_fields__)}, got {', '.join(sorted(unknown))}",
+            field="limits",
         )
     numbers = [merged.max_concurrent, merged.max_per_key, *merged.roles.values(), *merged.keys.values()]
     if min(numbers) < NO_LIMIT:
-        raise InvalidInput(f"{min(numbers)} is negative; use {NO_LIMIT} for no limit", field="limits")
+        raise InvalidInput(f"must not be negative, got {min(numbers)}; use {NO_LIMIT} for no limit", field="limits")
     return merged
 
 

@@ -1,4 +1,4 @@
-"""Events become messages to those who listen: each once, however many instances relay and whenever one dies."""
+"""Relay of events as messages to listeners: each exactly once, with any number of instances and crashes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.offices import office_of_queue
 from hanbeon.store.operations.enqueue import check_batch, enqueue
 from hanbeon.store.operations.events import events_after
-from hanbeon.store.operations.lanes import LaneCache, LaneNumbers, add_lanes
+from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.tx import Tx
 
@@ -18,18 +18,18 @@ _BATCHES = 20
 
 Listeners = Mapping[str, Sequence[ListenerRecord]]
 MakeJobs = Callable[[Tx, Sequence[Event], Listeners], Awaitable[list[NewJob]]]
-"""What is to be sent of these events to the listeners of their offices."""
+"""Builds the messages about these events for the listeners of their offices."""
 
 
 class RelayState(NamedTuple):
-    """Whether anybody listens, and whether there is anything to relay."""
+    """`listening`: there are listeners; `behind`: there are events to relay."""
 
     listening: bool
     behind: bool
 
 
 class Relayed(NamedTuple):
-    """What one step did: how many messages it made, with which new lanes; `more`: there is more to relay."""
+    """The result of a step: the number of messages created; `more`: there is more to relay. `lanes` is always empty."""
 
     jobs: int
     lanes: LaneNumbers
@@ -43,16 +43,16 @@ async def relay_state(tx: Tx) -> RelayState:
     return RelayState(listening, listening and (row["unnumbered"] is not None or row["last_id"] > last))
 
 
-async def relay(tx: Tx, book: LaneCache, make: MakeJobs, at_once: int) -> Relayed:
-    """Make the messages of the next events, up to `at_once` events, and note how far that is: both or neither.
+async def relay(tx: Tx, lanes: LaneCache, make: MakeJobs, at_once: int) -> Relayed:
+    """Create the messages of the next events, up to `at_once` events, and advance the position: both or neither.
 
-    The row that says how far is locked from here to the commit. While another holds it there is nothing to do.
+    The row with the position is locked until the commit. While another transaction holds it there is nothing to do.
     """
     locked = await tx.fetch("lock_relay")
     since = (await tx.fetch("first_since"))[0]["since"]
     if not locked or since is None:
         return Relayed(0, [], False)
-    # Nobody who listens was there before: what happened while nobody listened is not even read.
+    # No listener is older than this: events from before it are not even read.
     found = await events_after(tx, max(locked[0]["relayed_to"], since), _BATCHES)
     events = found[:at_once]
     if not events:
@@ -60,12 +60,9 @@ async def relay(tx: Tx, book: LaneCache, make: MakeJobs, at_once: int) -> Relaye
     offices = {office for event in events if (office := office_of_queue(event.queue)) is not None}
     listeners = await listeners_of(tx, offices)
     jobs = await make(tx, events, listeners) if listeners else []
-    lanes: LaneNumbers = []
     if jobs:
         check_batch(jobs)
-        missing = book.missing(job.lane for job in jobs)
-        lanes = await add_lanes(tx, missing) if missing else []
-        await enqueue(tx, book.with_lanes(lanes), jobs)
+        await enqueue(tx, await lanes.ensure(tx, (job.lane for job in jobs)), jobs)
         tx.wake("outgoing")
     await tx.fetch("advance_relay", events[-1].id)
-    return Relayed(len(jobs), lanes, True)
+    return Relayed(len(jobs), [], True)

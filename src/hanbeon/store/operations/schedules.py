@@ -1,4 +1,4 @@
-"""Schedules: made, changed, declared and deleted. A change and a fire of the same schedule never overlap."""
+"""Schedules: create, change, declare and delete. A change and a fire of the same schedule never overlap."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 
 
 class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A schedule as the database has it. Instants are microseconds since 1970 UTC."""
+    """A stored schedule. Instants are microseconds since 1970 UTC."""
 
     id: str
     name: str | None
@@ -46,7 +46,7 @@ class ScheduleRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FireRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one fire."""
+    """The recorded outcome of one fire."""
 
     fire_at: int
     outcome: FireOutcome
@@ -57,7 +57,7 @@ class FireRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
-    """Make a schedule; its times count from now on."""
+    """Create a schedule; it fires from now on."""
     now = await now_us(tx)
     new = timed(msgspec.structs.replace(new, considered_to=now), now)
     for old in await schedules_named(tx, [new.name] if new.name is not None else []):
@@ -81,7 +81,7 @@ async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
         same = await tx.fetch("schedule_by_id", new.id)
         if not same:
             raise ScheduleNameTaken(new.name or "")
-        return schedule_record(same[0])  # The same request again: its id was made from the request's key.
+        return schedule_record(same[0])  # A repeated request: the id is derived from the request's key.
     tx.wake("fire")
     return await schedule_by_id(tx, new.id)
 
@@ -95,18 +95,18 @@ async def schedule_by_id(tx: Tx, schedule_id: str) -> ScheduleRecord:
 
 
 async def lock_schedule(tx: Tx, schedule_id: str, expected: int | None = None) -> ScheduleRecord:
-    """The schedule, for whoever is about to change it: nobody fires it meanwhile."""
+    """Return the schedule, locked for a change: it does not fire in the meantime."""
     rows = await tx.fetch("lock_schedule", schedule_id) if is_id(schedule_id) else []
     found = [schedule_record(row) for row in rows]
     if not found or found[0].deleted_at is not None:
         raise ScheduleNotFound(schedule_id)
     if expected is not None and found[0].version != expected:
-        raise Changed(f"schedule {schedule_id} has changed since: it is at version {found[0].version}, not {expected}")
+        raise Changed(f"schedule {schedule_id} has changed: it is at version {found[0].version}, not {expected}")
     return found[0]
 
 
 async def schedules_named(tx: Tx, names: Sequence[str]) -> list[ScheduleRecord]:
-    """Those of these names, deleted ones included, locked."""
+    """Return the schedules with these names, including deleted ones, locked."""
     return [schedule_record(row) for row in await tx.fetch("schedules_named", to_json(names))] if names else []
 
 
@@ -119,7 +119,7 @@ async def schedules(
     paused: bool | None = None,
     name: str | None = None,
 ) -> list[ScheduleRecord]:
-    """In the order of their ids, behind one of them. Found by what there is least of, each way by an index."""
+    """Return schedules in the order of their ids, after `after`. The most selective filter determines the index."""
     start = _BEFORE_ALL if after is None else after
     if name is not None:
         rows = await tx.fetch("schedule_of_name", start, limit, paused, task, name)
@@ -133,10 +133,10 @@ async def schedules(
 
 
 async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord) -> ScheduleRecord:
-    """Write a locked schedule down as it is to be.
+    """Write the new values of a locked schedule.
 
-    With other times, or paused, it goes on from now: what was due under the old ones and was not seen to is written
-    down as missed, and nothing is made from a definition that is no longer in force.
+    If its times change or it is paused, it continues from now: fires that were due by the old definition and not
+    processed are recorded as missed, and no execution is created from a definition that is no longer in force.
     """
     now = await now_us(tx)
     times_change = before.definition.timing != after.definition.timing
@@ -206,7 +206,7 @@ def timed(schedule: ScheduleRecord, now: int) -> ScheduleRecord:
 
 
 def _why(before: ScheduleRecord, after: ScheduleRecord, times_change: bool) -> FireReason | None:
-    """Why a change concerns the fires, if it does."""
+    """Return why a change affects the fires, or None."""
     if after.deleted_at is not None and before.deleted_at is None:
         return FireReason.DELETED
     if after.paused and not before.paused:
@@ -218,7 +218,7 @@ def _why(before: ScheduleRecord, after: ScheduleRecord, times_change: bool) -> F
 
 
 async def _pass_over(tx: Tx, schedule: ScheduleRecord, now: int, reason: FireReason) -> None:
-    """Write down as missed what was due until now, and what waited. Of very many, the last ones and their number."""
+    """Record as missed the fires that were due until now, and those that waited. Of very many, the last and a count."""
     if schedule.deleted_at is not None:
         return
     missed = dict.fromkeys(schedule.waiting, 0)

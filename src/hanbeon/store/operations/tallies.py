@@ -1,7 +1,7 @@
-"""The numbers of queues: folded from the deltas that lie with the events, and read together with those not folded yet.
+"""The counts of queues: folded from the deltas stored with the events, and read together with the unfolded ones.
 
-A transaction that moves jobs only appends its delta. So there is no row that all of them want, and what is read here is
-exact at every moment all the same: both parts come from one snapshot.
+A transaction that moves jobs only appends its delta. So there is no row for which all of them compete, and reads are
+exact nevertheless: both parts come from one snapshot.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.offices import office_of_queue
+from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
 from hanbeon.domain.tally import SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
@@ -22,16 +22,16 @@ from hanbeon.store.tx import Tx, in_parts, to_json
 
 _EVERY_QUEUE = (0, 2**62)
 _READY_LANES = 1000
-_ROWS_AT_ONCE = 5000
+_ROWS_A_STATEMENT = 5000
 _deltas = msgspec.json.Decoder(dict[str, Delta])
 _flows = msgspec.json.Decoder(Flow)
 
 
 async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
-    """Add the next `limit` batches of deltas to the tallies, and to the indexes of offices; how many batches.
+    """Add the next `limit` batches of deltas to the tallies and to the event index of queues; return how many.
 
-    Each is folded once: the row of `fold` is locked from here to the commit and says how far it has come. Nothing is
-    done while another holds it, or if the last time is less than `rest_us` ago.
+    Each is folded once: the row of `fold` holds the position and is locked until the commit. Nothing is done while
+    another transaction holds it, or if the last fold was less than `rest_us` ago.
     """
     found = await tx.fetch("lock_fold", rest_us)
     if not found:
@@ -47,30 +47,30 @@ async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
             flows[queue, _slot(batch["at"])].add(delta.flow)
     await _add_stocks(tx, stocks)
     await _add_flows(tx, flows)
-    for part in in_parts(telling_of_offices(batches), _ROWS_AT_ONCE):
-        await tx.fetch("add_office_batches", to_json(part))
+    for part in in_parts(index_entries(batches), _ROWS_A_STATEMENT):
+        await tx.fetch("add_queue_batches", to_json(part))
     await tx.fetch("advance_fold", batches[-1]["first_id"] + batches[-1]["count"] - 1)
     return len(batches)
 
 
-def telling_of_offices(batches: Sequence[Any]) -> list[dict[str, Any]]:
-    """Which batch tells of which office: the rows of the indexes by which their events are found."""
+def index_entries(batches: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the index entries of these batches: one for each indexed queue that a batch has events of."""
     return [
         {"queue": queue, "first_id": batch["first_id"]}
         for batch in batches
         for queue in _read(batch["delta"])
-        if office_of_queue(queue) is not None
+        if is_indexed(queue)
     ]
 
 
 async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:
-    """How many jobs are in each state, of one queue or of all; and of how many batches that are not folded yet."""
+    """Return the number of jobs per state, of one queue or of all; and the number of unfolded batches."""
     total, unfolded = await stock(tx, queue)
     return all_states(total), unfolded
 
 
 async def stock(tx: Tx, queue: str | None) -> tuple[Stock, int]:
-    """The same, with how long the succeeded ones ran."""
+    """Return the stock of one queue or of all; and the number of unfolded batches."""
     total = Stock()
     for row in await tx.fetch("tallies", *await _range(tx, queue)):
         total.add(_stock(row))
@@ -83,7 +83,7 @@ async def stock(tx: Tx, queue: str | None) -> tuple[Stock, int]:
 
 
 async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[str, QueueStatistics], int]:
-    """The numbers of one queue or of all, by name, over the last `window_us`; and of how many unfolded batches."""
+    """Return the statistics of one queue or of all, by name, over the last `window_us`; and the unfolded batches."""
     ids = await _range(tx, queue)
     names = {row["id"]: row["name"] for row in await tx.fetch("queues")} if queue is None else {ids[0]: queue}
     now: int = (await tx.fetch("now"))[0]["now"]
@@ -114,16 +114,16 @@ async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[st
 
 
 async def stocks(tx: Tx) -> dict[str, Stock]:
-    """What the tallies say of every queue, by name: to be compared with `recount`."""
-    told = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))
+    """Return the stock of every queue by name, from the tallies: to be compared with `recount`."""
+    found = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))
     for batch in await tx.fetch("unfolded"):
         for name, delta in _read(batch["delta"]).items():
-            told[name].add(delta.stock)
-    return told
+            found[name].add(delta.stock)
+    return found
 
 
 async def recount(tx: Tx) -> dict[str, Stock]:
-    """The same from the jobs themselves, all of them."""
+    """Return the stock of every queue by name, from a count of all jobs."""
     return await _by_queue(tx, await tx.fetch("audit_counts"))
 
 

@@ -1,4 +1,4 @@
-"""Tasks that somebody has registered, and how their executions run."""
+"""Registered tasks, and the settings by which their executions run."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hanbeon.domain.schedules.definition import TaskSettings, execution_keys
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, to_json
 
-# Many tasks run by the same settings, and they change seldom.
+# Many tasks share the same settings, and they rarely change.
 _settings = lru_cache(maxsize=1_024)(msgspec.json.Decoder(TaskSettings).decode)
 
 
 class KnownTask(msgspec.Struct, frozen=True, gc=False):
-    """What it takes to make an execution of a task."""
+    """The fields of a task that are needed to create an execution."""
 
     id: int
     name: str
@@ -25,7 +25,7 @@ class KnownTask(msgspec.Struct, frozen=True, gc=False):
 
 
 class TaskRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A task with who registered it last, and when."""
+    """A task with its last registration."""
 
     id: int
     name: str
@@ -36,9 +36,9 @@ class TaskRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> list[int]:
-    """Note that these tasks are there. Unfinished executions go by their settings from now on.
+    """Register tasks. Unfinished executions use their new settings from now on.
 
-    But for those that somebody was at just then, which are answered: `follow` each in a transaction of its own.
+    Except those that were locked at that moment, which are returned: `follow` each in a transaction of its own.
     """
     if not tasks:
         return []
@@ -54,24 +54,24 @@ async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> 
 
 
 async def follow(tx: Tx, job: int) -> None:
-    """Have one execution go by the settings of its task, whoever registered that last."""
+    """Apply the current settings of its task to one execution."""
     found = await tx.fetch("task_of_execution", job)
     for task in await lock_tasks(tx, [row["task_id"] for row in found]):
         await tx.fetch("follow_one", job, *_running(task.settings))
 
 
 async def find_tasks(tx: Tx, names: Collection[str]) -> list[KnownTask]:
-    """Those of these that are known."""
+    """Return those of these tasks that are registered."""
     return [_known(row) for row in await tx.fetch("task_ids", to_json(sorted(names)))]
 
 
 async def lock_tasks(tx: Tx, ids: Collection[int]) -> list[KnownTask]:
-    """Until the commit nobody else makes executions of these tasks, nor changes their settings."""
+    """Lock tasks: until the commit no other transaction creates their executions or changes their settings."""
     return [_known(row) for row in await tx.fetch("lock_tasks", to_json(sorted(ids)))] if ids else []
 
 
 async def tasks(tx: Tx, after: str | None = None, name: str | None = None, limit: int = 1) -> list[TaskRecord]:
-    """In the order of their names."""
+    """Return tasks in the order of their names."""
     return [
         msgspec.convert(
             {field: row[field] for field in TaskRecord.__struct_fields__} | {"settings": _settings(row["settings"])},
@@ -82,7 +82,7 @@ async def tasks(tx: Tx, after: str | None = None, name: str | None = None, limit
 
 
 async def unfinished_executions(tx: Tx, ids: Collection[int]) -> dict[int, str]:
-    """By task, one of its executions that are unfinished; a task without any is left out."""
+    """Return one unfinished execution per task; a task without any is omitted."""
     rows = []
     for task_id in ids:
         low, high = execution_keys(task_id)
@@ -92,7 +92,7 @@ async def unfinished_executions(tx: Tx, ids: Collection[int]) -> dict[int, str]:
 
 
 def _running(settings: TaskSettings) -> tuple[int | None, str]:
-    """What a job carries of them."""
+    """Return the settings that are stored with a job."""
     return settings.timeout_us, policy_text(settings.policy)
 
 

@@ -1,4 +1,4 @@
-"""Tokens as they are kept: by their hashes."""
+"""Stored tokens, by their hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hanbeon.store.tx import Tx
 
 
 class TokenRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A token, without anything that could be used as one."""
+    """A token's record, without the secret."""
 
     id: int
     user_name: str
@@ -27,12 +27,12 @@ async def add_token(tx: Tx, digest: str, user: str, scope: Scope) -> TokenRecord
 
 
 async def tokens(tx: Tx) -> dict[str, TokenRecord]:
-    """All there ever were, by hash, in the order of their making."""
+    """Return all tokens, including revoked ones, by hash in the order of creation."""
     return {row["hash"]: _record(row) for row in await tx.fetch("tokens")}
 
 
 async def revoke_token(tx: Tx, number: int) -> TokenRecord:
-    """Make it invalid for ever; again changes nothing."""
+    """Revoke a token permanently; repeating it changes nothing."""
     rows = await tx.fetch("revoke_token", number)
     if not rows:
         raise TokenNotFound(number)

@@ -1,4 +1,4 @@
-"""Numbers of what all instances have done. Adding to one never waits, and happens if and only if the deed commits."""
+"""Counters of all instances. Adding to one never waits, and takes effect with the transaction that is counted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 from hanbeon.store.tx import Tx, to_json
 
 _MANY = 1_000
-_WAITING_LOOKED_AT = 1_000
+_WAITING_SAMPLED = 1_000
 
 
 class ScheduleNumbers(msgspec.Struct, frozen=True, kw_only=True):
-    """How schedules do. Lags are in microseconds, 0 if nothing is late."""
+    """Counts and lags of schedules. Lags are in microseconds, 0 if nothing is late."""
 
     active: int
     paused: int
@@ -33,7 +33,7 @@ async def totals(tx: Tx) -> dict[str, int]:
 
 
 async def gather_totals(tx: Tx) -> None:
-    """One row for each name, if there are many."""
+    """Merge the rows of each counter into one, if there are many."""
     gathered: Counter[str] = Counter()
     for row in await tx.fetch("take_totals", _MANY):
         gathered[row["name"]] += row["value"]
@@ -43,7 +43,7 @@ async def gather_totals(tx: Tx) -> None:
 async def schedule_numbers(tx: Tx) -> ScheduleNumbers:
     counted = (await tx.fetch("schedule_counts"))[0]
     wait = (await tx.fetch("next_fire"))[0]["wait_us"]
-    lag = (await tx.fetch("start_lag", _WAITING_LOOKED_AT))[0]["lag"]
+    lag = (await tx.fetch("start_lag", _WAITING_SAMPLED))[0]["lag"]
     return ScheduleNumbers(
         active=counted["active"], paused=counted["paused"], lag=max(0, -(wait or 0)), start_lag=max(0, lag or 0)
     )

@@ -1,4 +1,4 @@
--- What the tallies should be. The span of a success is told and counted as 0 if the clock was set back meanwhile.
+-- The expected tallies. The duration of a success counts as 0 if the clock was set back in the meantime.
 SELECT (j.lane >> 32) AS queue_id, j.state, count(*) AS jobs,
   CAST(sum(
     CASE WHEN j.state = 'succeeded' AND j.finished_at > j.started_at THEN j.finished_at - j.started_at ELSE 0 END

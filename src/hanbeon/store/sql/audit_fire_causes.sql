@@ -1,4 +1,4 @@
--- Fires and executions belong together one to one. What may have been pruned is not asked for.
+-- Fires and executions must match one to one. Rows that may have been pruned are not expected.
 SELECT 'no_execution' AS kind, CAST(f.schedule_id AS text) AS schedule_id, f.fire_at,
   CAST(f.execution_id AS text) AS execution_id, f.recorded_at AS at
 FROM hanbeon.fire AS f
@@ -23,7 +23,7 @@ WHERE EXISTS (
   WHERE o.schedule_id = e.schedule_id AND o.scheduled_at = e.scheduled_at AND o.job <> e.job
 )
 UNION ALL
--- Decided after the times had changed, for a time before that.
+-- Decided after the schedule's times had changed, for a time before the change.
 SELECT 'outdated' AS kind, CAST(f.schedule_id AS text) AS schedule_id, f.fire_at,
   CAST(f.execution_id AS text) AS execution_id, f.recorded_at AS at
 FROM hanbeon.fire AS f JOIN hanbeon.schedule AS s ON s.id = f.schedule_id

@@ -1,4 +1,4 @@
--- Rows of attempts that nobody has claimed, and those that claim lines of the row before. Nobody reads them all at once.
+-- Rows of attempts that were never claimed, and rows that overlap the lines of the previous row.
 SELECT j.id, l.attempt, j.fence, l.n, l.first_line, l.lines FROM (
   SELECT k.job, k.attempt, k.n, k.first_line, k.lines,
     lag(k.first_line + k.lines) OVER (PARTITION BY k.job, k.attempt ORDER BY k.n) AS next_line

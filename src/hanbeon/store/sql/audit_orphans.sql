@@ -1,4 +1,4 @@
--- Rows that belong to a job that is not there. A job is pruned together with them.
+-- Rows of jobs that do not exist. A job is pruned together with its rows.
 SELECT 'attempt' AS kind, a.job AS job, a.attempt AS other FROM hanbeon.past_attempt AS a
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = a.job)
 UNION ALL

@@ -1,4 +1,4 @@
--- Taken over where it is long past, or where whoever began it must be dead.
+-- Taken over if it has expired, or if the server that began it must be dead.
 INSERT INTO hanbeon.answer AS a (user_name, key, digest, seed, created_at)
 VALUES ($1, $2, $3, $4, hanbeon.now())
 ON CONFLICT (user_name, key) DO UPDATE SET

@@ -1,6 +1,6 @@
--- Where one lane is all there is to choose from, its head is found and claimed at once. Behind a position in it, because
--- the index may be full of entries of jobs claimed before, which nobody can clear away while somebody holds an old
--- snapshot open. Looked up by memory, its queue may have been paused or limited since.
+-- Where there is only one lane to choose from, its head is found and claimed in one statement. It starts after a
+-- position, because the index may be full of entries of jobs claimed before, which cannot be vacuumed while an old
+-- snapshot is open. The position is a remembered one: the queue may have been paused or limited since.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 head AS MATERIALIZED (
   SELECT k.seq FROM hanbeon.job AS k

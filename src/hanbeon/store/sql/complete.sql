@@ -1,4 +1,4 @@
--- Ends running attempts. The rows are locked and checked by `hold` or `expired` in the same transaction.
+-- Ends running attempts. The rows are locked and checked by `lock_running` or `expired` in the same transaction.
 UPDATE hanbeon.job AS j
 SET state = r.state, run_at = coalesce(r.run_at, j.run_at), retry_count = r.retry_count, result = r.result,
   failure_type = r.failure_type, error_message = r.message, finished_at = r.finished_at, locked_until = NULL,

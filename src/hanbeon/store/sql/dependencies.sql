@@ -1,4 +1,4 @@
--- The share lock keeps a dependency from finishing between this look and our edges: its completion would not see them.
+-- The share lock keeps a dependency from finishing before our edges are written: its completion would not see them.
 SELECT j.seq, j.id, j.state, j.lane
 FROM hanbeon.job AS j
 WHERE j.id @in($1 @uuid)

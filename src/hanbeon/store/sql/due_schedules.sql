@@ -1,4 +1,4 @@
--- The next that are due and that nobody else is at. What was changed meanwhile is looked at as it is now, or not at all.
+-- The next schedules that are due and not locked. One that changed in the meantime is read as it is now, or skipped.
 SELECT s.id, s.task_id, s.definition, s.considered_to, s.last_fire_at, s.waiting, hanbeon.now() AS now
 FROM hanbeon.schedule AS s
 WHERE s.due_at <= (SELECT hanbeon.now())

@@ -1,4 +1,4 @@
--- The newest first. Their jobs are looked up one by one: as a join it might read all jobs in their order.
+-- Newest first. Jobs are looked up one by one: a join might read all jobs in their order.
 SELECT e.job AS seq FROM hanbeon.execution AS e
 WHERE e.job < $1
   AND (CAST($3 AS text) IS NULL OR (SELECT j.state FROM hanbeon.job AS j WHERE j.seq = e.job) @in($3 text))

@@ -1,4 +1,4 @@
--- By rows of state and seq: with a plain equality the planner may take the order of all jobs for this one.
+-- By row comparison of (state, seq): with a plain equality the planner may walk all jobs in their order.
 SELECT j.seq FROM hanbeon.job AS j
 WHERE @an_execution AND (j.state, j.seq) >= ($3, 0) AND (j.state, j.seq) < ($3, $1)
   AND (

@@ -1,5 +1,5 @@
--- Hops from lane to lane among what runs: the cost goes with the lanes that have running jobs, not with how many run.
--- PostgreSQL checks the lease again on what the lock shows: a renewal that came first wins.
+-- Hops from lane to lane among the running jobs: the cost grows with the lanes that have running jobs, not with the
+-- jobs. PostgreSQL checks the lease again on the locked row: a renewal that came first wins.
 WITH RECURSIVE hop(lane) AS (
   SELECT CAST(0 AS bigint)
   UNION ALL

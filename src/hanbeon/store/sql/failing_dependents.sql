@@ -1,5 +1,5 @@
--- Those told to fail with the given jobs, and all that waits behind them. Looked up one by one: joined, a planner that
--- thinks few are pending would read all of them.
+-- The dependents whose policy is to fail with the given jobs, transitively. Looked up one by one: with a join, a
+-- planner that thinks few are pending would read all of them.
 WITH RECURSIVE behind(seq) AS (
   SELECT e.dependent FROM hanbeon.edge AS e
   WHERE e.dependency @in($1 bigint)

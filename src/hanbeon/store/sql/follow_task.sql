@@ -1,5 +1,5 @@
--- What is unfinished goes on by the task's new settings: a timeout counts from the next claim, a policy at the next end.
--- A row that is locked just now is passed over: whoever completes several jobs may wait for one that we hold.
+-- Unfinished executions get the task's new settings: a timeout applies from the next claim, a policy at the next end.
+-- A locked row is skipped: a completion of several jobs may wait for one that we hold.
 WITH free AS MATERIALIZED (
   SELECT k.seq FROM hanbeon.job AS k
   WHERE k.unique_key >= $1 AND k.unique_key < $2 AND k.state IN (@unfinished_states)

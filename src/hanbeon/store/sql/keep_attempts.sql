@@ -1,4 +1,4 @@
--- The attempts that these jobs' rows are the record of, written down apart: the jobs go on. Their rows are locked.
+-- Copies the last attempt of these jobs out of their rows, which are locked: the jobs run again.
 INSERT INTO hanbeon.past_attempt (job, attempt, status, instance, started_at, deadline_at, ended_at, failure_type, message)
 SELECT j.seq, j.fence, j.attempt_status, j.instance, j.started_at, j.deadline_at, j.finished_at, j.failure_type,
   j.error_message

@@ -1,2 +1,3 @@
--- As it is until the commit: whoever makes jobs in it shares it with others who do.
+-- Locked against changes until the commit; transactions that create jobs in it share the lock. Also a precondition of
+-- `enqueue_one`.
 SELECT o.version FROM hanbeon.office AS o WHERE o.id = $1 @share

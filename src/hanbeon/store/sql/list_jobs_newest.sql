@@ -1,4 +1,4 @@
--- The same, the newest first, before $1.
+-- Like `list_jobs`, newest first, before $1.
 SELECT v.* FROM hanbeon.jobs AS v
 WHERE v.seq < $1
   AND (CAST($2 AS text) IS NULL OR v.queue = $2)

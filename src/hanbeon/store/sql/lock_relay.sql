@@ -1,2 +1,2 @@
--- Nothing is found while another relays.
+-- Returns nothing while another transaction relays.
 SELECT r.relayed_to FROM hanbeon.relay AS r WHERE r.only_row = 1 @lock_skip

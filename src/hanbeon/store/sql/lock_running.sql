@@ -1,4 +1,4 @@
--- The running jobs with these numbers whose leases have not expired, locked. Whose they are, the fence tells.
+-- The running jobs with these numbers whose leases have not expired, locked. The fence tells whose they are.
 SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.retry_count, j.policy, j.stop_requested_at, j.started_at,
   j.deadline_at, n.now
 FROM hanbeon.job AS j

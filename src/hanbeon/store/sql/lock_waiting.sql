@@ -1,4 +1,4 @@
--- Still waiting now that they are locked: they may have been cancelled since somebody looked.
+-- Still waiting now that they are locked: they may have been cancelled since they were read.
 SELECT j.seq, j.lane, j.meta, j.policy, j.timeout_us FROM hanbeon.job AS j
 WHERE j.seq @in($1 bigint) AND @hidden(j.state) IN ('pending', 'ready')
 ORDER BY j.seq @lock

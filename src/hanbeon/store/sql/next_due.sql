@@ -1,4 +1,4 @@
--- Whoever has to be counted again is due at once.
+-- A job that must be recounted is due immediately.
 SELECT CASE
   WHEN EXISTS (SELECT 1 FROM hanbeon.job AS r WHERE r.recount) THEN 0
   ELSE (SELECT min(j.run_at) FROM hanbeon.job AS j WHERE j.state = 'pending' AND j.unmet = 0) - hanbeon.now()

@@ -1,6 +1,6 @@
--- Hops over the ready lanes of a queue like `ready_lanes`, up to a limit of them. Of each lane, whoever is first in
--- line, and whoever is first among those that come last: a few entries of the index, however many wait. None of a lane
--- has a greater rank than its last, but asked for the same one the planner would walk all jobs in their order.
+-- Hops over the ready lanes of a queue like `ready_lanes`, up to a limit of them. From each lane, the first job, and
+-- the first job of the last rank: a few entries of the index, however many wait. No job of a lane has a greater rank
+-- than its last, but with an equality the planner would walk all jobs in their order.
 WITH RECURSIVE hop(lane, n) AS (
   SELECT (SELECT min(j.lane) FROM hanbeon.job AS j WHERE j.state = 'ready' AND j.lane >= $1 AND j.lane < $2), 1
   UNION ALL

@@ -1,6 +1,6 @@
--- Queues that were left so long ago and have no job any more, as far as folded numbers and indexes tell. Looked up one by
--- one: as joins these would read all jobs whenever the planner thinks that there are few. (`+ 0`: SQLite would turn the
--- expression into the column's type for the comparison, and so past its index.) Nobody waits for the locks.
+-- Queues that were orphaned that long ago and have no jobs left, according to the folded tallies and the indexes.
+-- Looked up one by one: joins would read all jobs whenever the planner thinks that there are few. (`+ 0`: SQLite would
+-- convert the expression to the column's type for the comparison, and not use its index.) Locked rows are skipped.
 SELECT q.id FROM hanbeon.queue AS q
 WHERE @long_left
   AND (SELECT 1 FROM hanbeon.tally AS t WHERE t.queue_id = q.id AND t.jobs <> 0 LIMIT 1) IS NULL

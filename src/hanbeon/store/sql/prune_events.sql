@@ -1,4 +1,4 @@
--- What is not folded yet stays until it is: the tallies would never know of it.
+-- Unfolded batches are kept: otherwise the tallies would never include them.
 DELETE FROM hanbeon.event_batch WHERE seq IN (
   SELECT b.seq FROM hanbeon.event_batch AS b
   WHERE @prunable_batch AND b.first_id <= (SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1)

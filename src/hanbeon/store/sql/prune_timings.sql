@@ -1,4 +1,4 @@
--- The oldest of those that are old enough: an hour's worth at a time.
+-- The oldest of those past their retention, an hour's worth at a time.
 DELETE FROM hanbeon.timing
 WHERE slot < (SELECT hanbeon.now()) - $1
   AND slot < (SELECT min(t.slot) FROM hanbeon.timing AS t WHERE t.slot < (SELECT hanbeon.now()) - $1) + $2

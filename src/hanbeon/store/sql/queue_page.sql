@@ -1,4 +1,4 @@
--- A page of one queue's jobs, found by the index of those that surfaces made: no other queue's are looked at.
+-- A page of one queue's jobs, found by the index of the jobs that surfaces created: no other queue's are read.
 WITH page AS MATERIALIZED (
   SELECT j.seq FROM hanbeon.job AS j
   JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)

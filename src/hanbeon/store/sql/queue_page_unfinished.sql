@@ -1,5 +1,5 @@
--- The same of jobs that have not ended: one branch per state, so that each finds its partial index, and what has ended in
--- the queue costs nothing.
+-- Like `queue_page`, for unfinished jobs: one branch per state, so that each uses its partial index, and finished jobs
+-- of the queue cost nothing.
 WITH page AS MATERIALIZED (
   SELECT u.seq FROM (
     SELECT j.seq, j.lane, j.work_item, j.meta FROM hanbeon.job AS j

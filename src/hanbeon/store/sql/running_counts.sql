@@ -1,4 +1,4 @@
--- CROSS JOIN: SQLite then takes the ranges first and finds their jobs by index.
+-- CROSS JOIN makes SQLite take the ranges first and find their jobs by index.
 SELECT j.lane, l.role, l.concurrency_key, count(*) AS running
 FROM @rows($1 AS r; low bigint, high bigint)
 CROSS JOIN hanbeon.job AS j

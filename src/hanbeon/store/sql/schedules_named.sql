@@ -1,5 +1,5 @@
--- Not by the task's index: of a table that was analysed while it was empty, planners before PostgreSQL 18 take that whole
--- index, for its order, as readily as the few entries of the names.
+-- Not by the task's index: for a table that was analysed while it was empty, planners before PostgreSQL 18 consider
+-- that whole index, for its order, as cheap as the few entries of the names.
 SELECT @schedule_columns
 FROM hanbeon.schedule AS s JOIN hanbeon.task AS t ON t.id = s.task_id + 0
 WHERE s.name @in($1 text)

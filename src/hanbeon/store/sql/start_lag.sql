@@ -1,6 +1,6 @@
--- How long the execution has been due that has been longest and does not run. The oldest come first, so that a limit of
--- them is enough; since it was made, for what was due before that is the lag of its schedule.
--- By rows of state and seq, as in executions_in_state.
+-- The time for which the longest-due execution that does not run has been due. The oldest come first, so that a limit
+-- of them is enough; measured from its creation, because the time before that is the lag of its schedule. By row
+-- comparison of (state, seq), as in executions_in_state.
 SELECT max(w.lag) AS lag FROM (
   SELECT hanbeon.now() - CASE WHEN r.run_at > r.created_at THEN r.run_at ELSE r.created_at END AS lag
   FROM (

@@ -1,4 +1,4 @@
--- One branch per state, so that each finds its partial index.
+-- One branch per state, so that each uses its partial index.
 SELECT u.seq FROM (
   SELECT j.seq, j.lane, j.work_item FROM hanbeon.job AS j
   WHERE j.state = 'pending' AND 'pending' @in($1 text) AND j.lane >= $2 AND j.lane < $3

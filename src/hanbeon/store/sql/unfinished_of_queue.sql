@@ -1,5 +1,5 @@
--- Some that have not ended, and among them whether somebody has told the work to stop. One branch per state, so that each
--- finds its partial index.
+-- Unfinished jobs of a queue, optionally without those that have been requested to stop. One branch per state, so that
+-- each uses its partial index.
 SELECT u.stopping FROM (
   SELECT (j.stop_requested_at IS NOT NULL) AS stopping FROM hanbeon.job AS j
   WHERE j.state = 'running' AND j.lane >= $1 AND j.lane < $2

@@ -1,4 +1,4 @@
--- Read, added to and written back under the lock of the fold row.
+-- A read-modify-write under the lock of the fold row.
 INSERT INTO hanbeon.timing (queue_id, slot, flow)
 SELECT q.id, r.slot, r.flow
 FROM @rows($1 AS r; queue text, slot bigint, flow text)

@@ -1,5 +1,5 @@
--- Own text: each row is found by its place. Joined by id, a planner that thinks the table small reads all of it; with a list
--- of the ids besides, it holds every schedule against every one of the rows. The places stay what they are: whoever asks has
+-- Own text: each row is found by its ctid. Joined by id, a planner that thinks the table small reads all of it; with an
+-- additional list of ids, it compares every schedule with every one of the rows. The ctids are stable: the caller has
 -- locked the schedules.
 UPDATE hanbeon.schedule AS s
 SET considered_to = r.considered_to, next_fire_at = r.next_fire_at, due_at = r.due_at, last_fire_at = r.last_fire_at,

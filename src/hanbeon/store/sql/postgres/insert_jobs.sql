@@ -1,5 +1,5 @@
--- Own text: keys go in in one order, whatever the array's: two batches that share some would wait for each other's, and
--- deadlock. The array's order is kept by the numbers, which are given out before.
+-- Own text: keys are inserted in a fixed order, not in array order: two batches that share some would wait for each
+-- other, and deadlock. The array's order is kept by the numbers, which are assigned before.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 r AS MATERIALIZED (
   SELECT nextval('hanbeon.job_seq_seq') AS seq, a.*

@@ -1,4 +1,5 @@
--- Own text: a lateral join keeps the planner on the ready index, and what another instance is taking is passed over.
+-- Own text: a lateral join keeps the planner on the ready index, and jobs that another instance is claiming are
+-- skipped.
 SELECT j.seq, j.lane, j.rank
 FROM json_array_elements_text($1::json) AS head(lane)
 CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
--- Own text: rows are locked in one order, and the clock is read after the locks are had, so that an expired lease is
--- never taken for a live one because somebody made us wait.
+-- Own text: rows are locked in a fixed order, and the clock is read after the locks are acquired, so that a lease that
+-- expired while waiting is never taken for a live one.
 WITH locked AS MATERIALIZED (
   SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.locked_until, j.retry_count, j.policy, j.stop_requested_at,
     j.started_at, j.deadline_at

@@ -1,4 +1,4 @@
--- Own text: a row that is locked just now is passed over, not waited for; the next beat renews it.
+-- Own text: a locked row is skipped, not waited for; the next heartbeat renews it.
 WITH free AS MATERIALIZED (
   SELECT j.seq FROM hanbeon.job AS j
   WHERE j.seq = ANY(ARRAY(SELECT (value->>'seq')::bigint FROM json_array_elements($1::json)))

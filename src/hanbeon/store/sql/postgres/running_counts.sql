@@ -1,4 +1,4 @@
--- Own text: the planner joins by a range only after reading all that runs; asked range by range, it uses the index.
+-- Own text: the planner would join by range only after reading all running jobs; range by range it uses the index.
 SELECT j.lane, l.role, l.concurrency_key, j.running
 FROM @rows($1 AS r; low bigint, high bigint)
 CROSS JOIN LATERAL (

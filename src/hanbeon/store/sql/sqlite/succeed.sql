@@ -1,5 +1,5 @@
--- Own text: one writer at a time, so nothing is locked; and each pair of the object is visited once, for SQLite finds
--- a key in it only by going through all of them.
+-- Own text: there is one writer at a time, so nothing is locked; and each pair of the object is visited once, because
+-- SQLite finds a key in it only by a scan.
 UPDATE hanbeon.job AS j
 SET state = 'succeeded', result = r.value ->> 1, finished_at = n.now, failure_type = NULL, error_message = NULL,
   locked_until = NULL, attempt_status = 'completed'

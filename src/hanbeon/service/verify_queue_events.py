@@ -1,4 +1,4 @@
-"""Do the indexes of offices' events lead to all that is told of each, and to nothing else? A part of `verify`."""
+"""Verify the event index of queues: it must list all batches with events of a queue, and no others."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.audit.history import AuditedBatch
-from hanbeon.store.operations import audit_offices as audit
+from hanbeon.store.operations import audit_queue_events as audit
 from hanbeon.store.tx import Tx
 
-_MISSED = "batches of its events are not in its index: who reads its events is not told of them"
-_MISLEADING = "entries of its index name no batch of its own that was folded"
-# Of an index that is lost as a whole, the first show it as well as all.
+_MISSED = "batches of its events are not in its index: readers of the queue miss them"
+_MISLEADING = "entries of its index name no folded batch with its events"
+# If a whole index is lost, the first rows show it as well as all.
 _ROWS_SHOWN = 10
 
 
-class OfficeIndexes:
-    """What is wrong with them: `look_at` all batches, then `finish`."""
+class QueueEventIndexes:
+    """Collects the inconsistencies: `look_at` all batches, then `finish`."""
 
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}

@@ -1,4 +1,4 @@
-INSERT INTO hanbeon.office_batch (queue_id, first_id)
+INSERT INTO hanbeon.queue_batch (queue_id, first_id)
 SELECT q.id, r.first_id
 FROM @rows($1 AS r; queue text, first_id bigint)
 JOIN hanbeon.queue AS q ON q.name = r.queue

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.queue_batch WHERE queue_id @in($1 bigint)

@@ -1,9 +1,0 @@
--- The same as `events_after` for batches that tell of one office, as far as they are folded. The next batch of its own
--- that starts at or before the wanted number may reach beyond it.
-SELECT b.first_id, b.body FROM hanbeon.office_batch AS o
-JOIN hanbeon.event_batch AS b ON b.first_id = o.first_id
-WHERE o.queue_id = (SELECT q.id FROM hanbeon.queue AS q WHERE q.name = $1)
-  AND o.first_id >= coalesce((SELECT max(p.first_id) FROM hanbeon.office_batch AS p
-    WHERE p.queue_id = (SELECT q.id FROM hanbeon.queue AS q WHERE q.name = $1) AND p.first_id <= $2 + 1), 0)
-  AND b.first_id + b.count > $2 + 1
-ORDER BY o.first_id LIMIT $3
