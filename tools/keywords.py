@@ -36,11 +36,13 @@ def keywords(path: Path) -> str:
     """The text of one module. Clients import it, so that it must not bring the engine along."""
     package = ".".join(path.parent.relative_to(_SOURCE).parts)
     schemas = importlib.import_module(f"{package}.schemas")
-    imports: set[str] = {"from typing import TYPE_CHECKING, TypedDict"}
+    imports: set[str] = {"from typing import TypedDict"}
     body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
     lines = sorted(imports)
     static = [line for line in lines if ".references import" in line]
     plain = [line for line in lines if line not in static]
+    if static:
+        plain.append("from typing import TYPE_CHECKING")
     guard = "\n".join(["if TYPE_CHECKING:", *(f"    {line}" for line in static)]) if static else ""
     return formatted("\n".join([_HEAD, *plain, guard, body]), path)
 

@@ -10,8 +10,8 @@ from hanbeon import App, SyncApp
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import InvalidInput, PayloadTooLarge, UnknownTask
-from hanbeon.service.verify import verify
 from hanbeon.store import bulk
+from hanbeon.surfaces.verify import verify
 from hanbeon.tasks.build import new_jobs
 from hanbeon.testing import TestKit
 

@@ -13,7 +13,7 @@ from hanbeon.errors import (
     TransactionTooLong,
     UniqueKeyTaken,
 )
-from hanbeon.service.verify import verify
+from hanbeon.surfaces.verify import verify
 from hanbeon.testing import TestKit
 
 

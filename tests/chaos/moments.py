@@ -14,10 +14,11 @@ from hanbeon import App, Job
 from hanbeon.domain.job import AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.service.verify import render, verify
+from hanbeon.service.verify import render
 from hanbeon.store.dialect import translate
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.verify import verify
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 

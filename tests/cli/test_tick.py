@@ -13,8 +13,8 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import State
-from hanbeon.service.verify import verify
 from hanbeon.surfaces.schedules.service import Schedules
+from hanbeon.surfaces.verify import verify
 from tests.cli.hanbeon import hanbeon
 from tests.cli.workers import Running
 

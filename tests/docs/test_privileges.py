@@ -3,7 +3,7 @@
 import asyncpg
 
 from hanbeon.app import App
-from hanbeon.service.verify import verify
+from hanbeon.surfaces.verify import verify
 from tests.docs.markdown import ROOT, blocks
 
 

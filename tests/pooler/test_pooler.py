@@ -10,9 +10,9 @@ import pytest
 
 from hanbeon import App, Job, State, SyncApp
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED
-from hanbeon.service.verify import verify
 from hanbeon.store.backends import migrate
 from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.surfaces.verify import verify
 from tests.pooler.tasks import make_app
 from tests.processes.workers import worker_processes
 

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from hanbeon import App, JobRequest, State
-from hanbeon.service.verify import render, verify
+from hanbeon.service.verify import render
+from hanbeon.surfaces.verify import verify
 from tests.processes.journal import Journal
 from tests.processes.observer import query
 from tests.processes.sizes import TIMEOUT

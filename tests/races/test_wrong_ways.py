@@ -14,7 +14,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.domain.audit.findings import Code
-from hanbeon.service.verify import verify
+from hanbeon.surfaces.verify import verify
 from tests.chaos.scale import LONG
 from tests.processes.sampler import Sampler
 from tests.processes.sizes import TIMEOUT

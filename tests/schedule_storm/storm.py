@@ -10,8 +10,9 @@ from typing import Any
 
 from hanbeon import App
 from hanbeon.domain.lifecycle import TERMINAL
-from hanbeon.service.verify import render, verify
+from hanbeon.service.verify import render
 from hanbeon.store.operations.queries import now_us
+from hanbeon.surfaces.verify import verify
 from tests.chaos.moments import rows_of, until
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal

@@ -3,7 +3,8 @@
 import pytest
 
 from hanbeon.domain.audit.findings import Code
-from hanbeon.service.verify import VerifyReport, render, verify
+from hanbeon.service.verify import VerifyReport, render
+from hanbeon.surfaces.verify import verify
 from hanbeon.testing import TestKit
 from tests.service.schedule_corruptions import SCHEDULE_DOCTORS, Year, live
 

@@ -38,13 +38,13 @@ async def audit(url: str) -> VerifyReport:
     """Return the report on a database that exists."""
     from hanbeon.cli.open_app import refuse_missing_file
     from hanbeon.clock import SystemClock
-    from hanbeon.service import verify as service
     from hanbeon.store.backends import open_store
+    from hanbeon.surfaces.verify import verify
 
     refuse_missing_file(url)
     store = open_store(url, SystemClock())
     try:
         await store.open()
-        return await service.verify(store)
+        return await verify(store)
     finally:
         await store.close()

@@ -1,12 +1,12 @@
-"""Is what this database tells sound? `verify` reads all of it and reports whatever contradicts a promise."""
+"""Audit of a whole database: reads all of it and reports every row that contradicts a guarantee."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,7 +17,6 @@ from hanbeon.domain.audit.sweep import Intervals, SlotChange, Timeline, sweep
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
 from hanbeon.service.verify_queue_events import QueueEventIndexes
-from hanbeon.service.verify_schedules import verify_schedules
 from hanbeon.store.operations import audit, tallies
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
@@ -28,8 +27,19 @@ _INSTANTS = frozenset(
 )
 
 
+class Audited(NamedTuple):
+    """The audit of one surface: how many rows of each kind it checked, and its findings."""
+
+    counts: Mapping[str, int]
+    findings: list[Finding]
+
+
+SurfaceAudit = Callable[[Tx, int], Awaitable[Audited]]
+"""Audits the tables of a surface in a transaction that began at that instant."""
+
+
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What an audit looked at and what it found, the errors first and in the order of the codes."""
+    """The numbers of rows that an audit checked, and its findings: errors first, in the order of the codes."""
 
     at: int
     jobs: int
@@ -51,8 +61,10 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
         return not self.errors
 
 
-async def verify(store: Store) -> VerifyReport:
-    """Audit the whole database as it is at one instant. It changes nothing but to number events that lack their number.
+async def audit_database(store: Store, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
+    """Audit the engine's tables and those of the surfaces, as they are at one instant.
+
+    Writes nothing, except that it numbers events that have no public number yet.
 
     Exact on a quiet database. On a live one it reads one consistent snapshot, in which every job stands together with
     the events of its moves; what moves meanwhile is left for the next time. Memory grows with the jobs that have
@@ -60,10 +72,10 @@ async def verify(store: Store) -> VerifyReport:
     """
     while await store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
         pass
-    return await store.read(_audit)
+    return await store.read(lambda tx: _audit(tx, surfaces))
 
 
-async def _audit(tx: Tx) -> VerifyReport:
+async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
     bounds = await audit.bounds(tx)
     history = History(bounds)
     indexes = QueueEventIndexes()
@@ -79,7 +91,7 @@ async def _audit(tx: Tx) -> VerifyReport:
         for case in page:
             jobs.look_at(case)
         after = page[-1].job.seq
-    schedules = await verify_schedules(tx, bounds.now)
+    parts = [await each(tx, bounds.now) for each in surfaces]
     findings = [
         *history.findings,
         *jobs.findings,
@@ -90,14 +102,14 @@ async def _audit(tx: Tx) -> VerifyReport:
         *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
         *await indexes.finish(tx),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
-        *schedules.findings,
+        *(finding for part in parts for finding in part.findings),
     ]
     return VerifyReport(
         at=bounds.now,
         jobs=jobs.jobs,
         attempts=jobs.attempts,
         events=history.events,
-        schedules=schedules.schedules,
+        schedules=sum(part.counts.get("schedules", 0) for part in parts),
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,

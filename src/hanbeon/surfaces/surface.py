@@ -27,7 +27,7 @@ class Surface(NamedTuple):
     executor: Reference | None = None
     """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None
-    """`(tx) → Verified`: its part of `hanbeon verify`."""
+    """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     docs: str = ""
     """Its page in `docs/`."""
 

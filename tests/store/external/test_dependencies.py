@@ -11,10 +11,10 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict
-from hanbeon.service.verify import verify
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.promote import promote
 from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.surfaces.verify import verify
 from tests.store.external.callers import of_asyncpg
 from tests.store.world import World, new_job
 

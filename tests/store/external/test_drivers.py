@@ -8,7 +8,7 @@ import pytest
 
 from hanbeon import App, Job, State, Task
 from hanbeon.errors import HanbeonError, IdAlreadyUsed, JobNotFound, UniqueKeyTaken, UnknownDependency
-from hanbeon.service.verify import verify
+from hanbeon.surfaces.verify import verify
 from tests.store.external.callers import Caller
 
 Send = Task[[str], str]

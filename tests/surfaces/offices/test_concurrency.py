@@ -13,11 +13,11 @@ from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Returned
 from hanbeon.errors import Changed, Conflict, NotFound
-from hanbeon.service.verify import verify
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.queries import JobFilter
 from hanbeon.surfaces.offices.service import Offices
+from hanbeon.surfaces.verify import verify
 from tests.surfaces.offices.office_kit import add_tasks
 
 LEASE_US = 600 * MICROS

@@ -7,10 +7,11 @@ from typing import Any
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.schedules.fire_times import jitter_of
-from hanbeon.service.verify import render, verify
+from hanbeon.service.verify import render
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations.fires import Firing, fire_due
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.verify import verify
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 JITTER_US = 600_000_000

@@ -16,7 +16,8 @@ from hanbeon.cli.demo.board import Board
 from hanbeon.cli.demo.lines import closing_line, event_line
 from hanbeon.cli.demo.pipeline import Pipeline
 from hanbeon.cli.demo.view import View
-from hanbeon.service.verify import render, verify
+from hanbeon.service.verify import render
+from hanbeon.surfaces.verify import verify
 
 _LIVE_PACE, _ONCE_PACE = 1.0, 0.2
 _FRAME_SECONDS = 0.1

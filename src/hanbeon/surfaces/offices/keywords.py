@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Required, TypedDict
+from typing import Any, Required, TypedDict
 
 from hanbeon.domain.retry import Backoff
 from hanbeon.surfaces.offices.schemas import ConfigChange, JobSpec, WebhookBody, WebhookChange

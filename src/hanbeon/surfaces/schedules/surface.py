@@ -10,6 +10,6 @@ SURFACE = Surface(
     title="Cron schedules and single instants, manual runs, and the executions of tasks.",
     service="hanbeon.surfaces.schedules.service:Schedules",
     operations=OPERATIONS,
-    verify="hanbeon.service.verify_schedules:verify_schedules",
+    verify="hanbeon.surfaces.schedules.verify:verify_schedules",
     docs="schedules.md",
 )

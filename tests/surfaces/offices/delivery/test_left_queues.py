@@ -10,8 +10,8 @@ from hanbeon import Context
 from hanbeon.domain.delivery import queue_of_tests
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import InvalidInput
-from hanbeon.service.verify import verify
 from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.surfaces.verify import verify
 from tests.outbound.web import Web, reply
 from tests.service.raw_sql import run_sql
 from tests.surfaces.offices.delivery.hooks import SECRET, listen

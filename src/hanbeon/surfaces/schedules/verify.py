@@ -1,13 +1,14 @@
-"""Are the histories of schedules sound? A part of `verify`."""
+"""Audit of schedules: their histories and executions, as a part of `hanbeon verify`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from hanbeon.domain.audit.findings import Code, Finding
 from hanbeon.domain.audit.fires import audit_schedule
+from hanbeon.service.verify import Audited
 from hanbeon.store.operations import audit_schedules as audit
 from hanbeon.store.tx import Tx
 
@@ -20,13 +21,8 @@ _CAUSES = {
 }
 
 
-class ScheduleFindings(NamedTuple):
-    schedules: int
-    findings: list[Finding]
-
-
-async def verify_schedules(tx: Tx, now: int) -> ScheduleFindings:
-    """Every schedule with its latest times, and every execution."""
+async def verify_schedules(tx: Tx, now: int) -> Audited:
+    """Check every schedule with its latest times, and every execution."""
     pruned = await audit.pruned_before(tx)
     schedules, findings, after = 0, list[Finding](), _BEFORE_ALL
     while page := await audit.schedule_cases(tx, after, pruned):
@@ -36,7 +32,7 @@ async def verify_schedules(tx: Tx, now: int) -> ScheduleFindings:
         after = page[-1].schedule.id
     findings += _causes(await audit.fire_causes(tx, pruned))
     findings += _overlaps(await audit.overlapping_executions(tx))
-    return ScheduleFindings(schedules, findings)
+    return Audited({"schedules": schedules}, findings)
 
 
 def _causes(rows: list[dict[str, Any]]) -> Iterator[Finding]:
