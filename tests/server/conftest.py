@@ -8,7 +8,7 @@ import pytest
 from hanbeon import App
 from tests.databases.run import SERVERS
 from tests.server.client import Client, serving
-from tests.server.lasting import lasting_server
+from tests.server.shared_server import server_in_thread
 
 
 @pytest.fixture
@@ -28,5 +28,5 @@ def sqlite_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     @app.task
     async def report(day: str = "") -> None: ...
 
-    with lasting_server(app) as client:
+    with server_in_thread(app) as client:
         yield client

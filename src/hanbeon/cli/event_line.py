@@ -7,7 +7,7 @@ import datetime as dt
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.formatting import brief, iso
+from hanbeon.cli.formats import brief, iso
 from hanbeon.cli.output import STATE_STYLES, plain
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event

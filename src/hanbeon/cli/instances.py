@@ -23,7 +23,7 @@ def instances(
 ) -> None:
     """Show the instances that work, or lately worked, on the database: host, process, load, tasks."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.formatting import clock_time
+    from hanbeon.cli.formats import clock_time
     from hanbeon.cli.json_output import instance_shape
     from hanbeon.cli.output import print_json, print_table
 

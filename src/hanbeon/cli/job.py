@@ -112,7 +112,7 @@ async def _read(
 
 
 def _show(job: JobRecord, attempts: list[AttemptRecord], dependencies: list[Dependency], zone: dt.tzinfo) -> None:
-    from hanbeon.cli.formatting import brief, clock_time, iso
+    from hanbeon.cli.formats import brief, clock_time, iso
     from hanbeon.cli.output import print_facts, print_table, state_cell
 
     shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hanbeon.app import App
-from hanbeon.cli.formatting import brief, iso, percent
+from hanbeon.cli.formats import brief, iso, percent
 from hanbeon.cli.json_output import job_shape, log_shape
 from hanbeon.cli.log_output import Printer, entry_text, print_log, print_verbatim, printer_on
 from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line

@@ -62,7 +62,7 @@ async def _page(database: str | None, query: dict[str, Any]) -> tuple[list[JobRe
 
 
 def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:
-    from hanbeon.cli.formatting import clock_time, progress_text
+    from hanbeon.cli.formats import clock_time, progress_text
     from hanbeon.cli.output import state_cell
     from hanbeon.domain.lifecycle import State
 

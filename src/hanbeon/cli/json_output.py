@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hanbeon.cli.formatting import iso
+from hanbeon.cli.formats import iso
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import INSTANTS, Explanation

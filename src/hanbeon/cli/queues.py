@@ -50,7 +50,7 @@ async def _read(database: str | None, window: float) -> list[tuple[QueueRecord, 
 
 
 def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
-    from hanbeon.cli.formatting import brief
+    from hanbeon.cli.formats import brief
     from hanbeon.domain.lifecycle import State
 
     return [
@@ -64,7 +64,7 @@ def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:
 
 
 def _percentiles(spans: Spans | None) -> tuple[str, str]:
-    from hanbeon.cli.formatting import brief
+    from hanbeon.cli.formats import brief
 
     return (brief(spans.p50), brief(spans.p95)) if spans else ("", "")
 

@@ -8,7 +8,7 @@ from hanbeon.cli.options import AppName, Json
 def tasks(app: AppName = None, json: Json = False) -> None:
     """List the tasks of an App or of hanbeon.toml with their executor, queue and options."""
     from hanbeon.cli.app_loader import load_app
-    from hanbeon.cli.formatting import brief
+    from hanbeon.cli.formats import brief
     from hanbeon.cli.json_output import task_shape
     from hanbeon.cli.output import print_json, print_table
 

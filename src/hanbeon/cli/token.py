@@ -49,7 +49,7 @@ def create(
 def list_(database: Database = None, json: Json = False) -> None:
     """List all tokens, revoked ones included, without their secrets."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.formatting import clock_time
+    from hanbeon.cli.formats import clock_time
     from hanbeon.cli.json_output import token_shape
     from hanbeon.cli.output import print_json, print_table
 

@@ -16,7 +16,7 @@ from hanbeon.domain.schedules.declaration import Declaration
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.drain import hand_back, let_finish
-from hanbeon.engine.gc_tuning import tune_collector
+from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
 from hanbeon.engine.loop import AGAIN, Loop

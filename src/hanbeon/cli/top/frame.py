@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from hanbeon.cli.formatting import brief, clock_time, percent
+from hanbeon.cli.formats import brief, clock_time, percent
 from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
 from hanbeon.cli.queues import limits_text
 from hanbeon.cli.top.snapshot import Snapshot

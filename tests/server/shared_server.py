@@ -15,7 +15,7 @@ _PATIENCE = 60.0
 
 
 @contextmanager
-def lasting_server(app: App) -> Iterator[Client]:
+def server_in_thread(app: App) -> Iterator[Client]:
     """A client of a server without a worker, which any test may ask from its own event loop."""
     started: Future[tuple[Client, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
@@ -30,7 +30,7 @@ def lasting_server(app: App) -> Iterator[Client]:
                 started.set_exception(error)
             raise
 
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="lasting server")
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), name="shared server")
     thread.start()
     client, loop, stopping = started.result(_PATIENCE)
     try:

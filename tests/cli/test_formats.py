@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hanbeon.cli.formatting import brief, iso
+from hanbeon.cli.formats import brief, iso
 from hanbeon.clock import seconds_of
 from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.errors import InvalidInput
