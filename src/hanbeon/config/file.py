@@ -1,4 +1,4 @@
-"""`hanbeon.toml` as a whole. A new section needs a reader in `SECTIONS` and a field of `ConfigFile`."""
+"""`hanbeon.toml` as a whole. A section has a reader here and a field of `ConfigFile`, or belongs to a surface."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from hanbeon.config.document import Document
 from hanbeon.config.imports import split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
-from hanbeon.config.schedules import check_arguments, read_schedules
+from hanbeon.config.schedules import check_arguments
 from hanbeon.config.settings import read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
 from hanbeon.settings import Settings
+from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
+from hanbeon.surfaces.surface import load as load_reference
 from hanbeon.tasks.options import check_names, did_you_mean, switch, texts
 
 NAME = "hanbeon.toml"
@@ -50,12 +52,17 @@ def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
     return reader.every(("outbound",), reader.table(value, "outbound"), settings) or {}
 
 
-SECTIONS: Mapping[str, Callable[[Any, Reader], Any]] = {
+ReadSection = Callable[[Any, Reader], Any]
+SURFACE_SECTIONS: Mapping[str, ReadSection] = {
+    each.name: load_reference(each.config) for each in SURFACES if each.config is not None
+}
+"""Sections under the names of their surfaces."""
+SECTIONS: Mapping[str, ReadSection] = {
     "app": _read_app,
     "settings": read_settings,
     "tasks": read_tasks,
     "queues": read_queues,
-    "schedules": read_schedules,
+    **SURFACE_SECTIONS,
     "outbound": _read_outbound,
     "chains": _read_chains,
 }
@@ -70,9 +77,15 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     tasks: tuple[AnyTask, ...] = ()
     queues: Declared = {}
-    schedules: tuple[DeclaredSchedule, ...] = ()
+    surfaces: Mapping[str, Any] = {}
+    """Content of the sections of surfaces."""
     outbound: Mapping[str, Any] = {}
     chains: tuple[str, ...] = ()
+
+    @property
+    def schedules(self) -> tuple[DeclaredSchedule, ...]:
+        found: tuple[DeclaredSchedule, ...] = self.surfaces.get("schedules", ())
+        return found
 
     @property
     def origin(self) -> str:
@@ -130,7 +143,8 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
     check_arguments(document.content.get("schedules"), found.get("tasks", ()), reader)
     found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reader)
     problems = sorted(reader.problems, key=lambda problem: problem.line or 0)
-    return ConfigFile(path=path, folder=document.folder, **found), problems
+    surfaces = {name: found.pop(name) for name in SURFACE_SECTIONS if name in found}
+    return ConfigFile(path=path, folder=document.folder, surfaces=surfaces, **found), problems
 
 
 def find(path: str | Path | None = None) -> Path | None:

@@ -28,6 +28,8 @@ class Surface(NamedTuple):
     """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
+    config: Reference | None = None
+    """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
     docs: str = ""
     """Its page in `docs/`."""
 

@@ -11,5 +11,6 @@ SURFACE = Surface(
     service="hanbeon.surfaces.schedules.service:Schedules",
     operations=OPERATIONS,
     verify="hanbeon.surfaces.schedules.verify:verify_schedules",
+    config="hanbeon.config.schedules:read_schedules",
     docs="schedules.md",
 )
