@@ -40,7 +40,7 @@ class Enqueue:
 
     def tables(self, results: Results) -> list[Table]:
         head = ("queue", "one by one", "ours ÷ it", "bulk, 1000 a call", "ours ÷ it")
-        notes = ["Bulk: the queue's own call for many jobs; a dash where it has none."]
+        notes = ["Bulk: the queue's own call for many jobs; a dash where none was used."]
         return [Table(self.title, head, compare(results, self.name, (_ONE, _BULK)), notes)]
 
     def aims(self, results: Results) -> list[Aim]:

@@ -32,7 +32,7 @@ Show = Callable[[JobRecord], None]
 
 
 class Screen(NamedTuple):
-    """How to show a job, and how to print its log."""
+    """The functions that show a job and print its log."""
 
     show: Show
     print_log: Printer | None
