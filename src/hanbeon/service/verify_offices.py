@@ -1,4 +1,4 @@
-"""Do the indexes of offices' events lead to all that is told of each, and to nothing else? A part of `verify`."""
+"""Checks that the event indexes of offices contain all their events and nothing else. A part of `verify`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hanbeon.domain.audit.history import AuditedBatch
 from hanbeon.store.operations import audit_offices as audit
 from hanbeon.store.tx import Tx
 
-_MISSED = "batches of its events are not in its index: who reads its events is not told of them"
+_MISSED = "batches of its events are not in its index: readers of its events miss them"
 _MISLEADING = "entries of its index name no batch of its own that was folded"
-# Of an index that is lost as a whole, the first show it as well as all.
+# If a whole index is lost, the first rows show it as well as all.
 _ROWS_SHOWN = 10
 
 
 class OfficeIndexes:
-    """What is wrong with them: `look_at` all batches, then `finish`."""
+    """Collects the findings: `look_at` all batches, then `finish`."""
 
     def __init__(self) -> None:
         self._wrong: dict[tuple[str, str], tuple[int, list[dict[str, Any]]]] = {}

@@ -1,4 +1,4 @@
-"""Are the histories of schedules sound? A part of `verify`."""
+"""Checks the histories of schedules. A part of `verify`."""
 
 from __future__ import annotations
 
