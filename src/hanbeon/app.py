@@ -455,9 +455,9 @@ class App:
             from hanbeon.executors.process.executor import ProcessExecutor
             from hanbeon.executors.supervisor_client import SupervisorClient
 
-            guardian = SupervisorClient()
-            blocking = ProcessExecutor(settings, self.clock, guardian)
-            executors += [blocking, CommandExecutor(settings, self.clock, guardian)]
+            supervisor = SupervisorClient()
+            blocking = ProcessExecutor(settings, self.clock, supervisor)
+            executors += [blocking, CommandExecutor(settings, self.clock, supervisor)]
         elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
             raise ProcessesUnsupported(
                 f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "

@@ -102,7 +102,7 @@ async def test_a_private_address_fails_the_job_and_nothing_else(kit: TestKit) ->
         record = await refused.record()
         assert (record.state, record.failure_type) == (State.FAILED, "permission_error")
         assert record.error_message == (
-            "127.0.0.1 is refused: a loopback address; if the task may go there, "
+            "127.0.0.1 is refused: a loopback address; if the task may reach it, "
             "say allow_private = true in its http table"
         )
         assert await allowed.result(20) == 1

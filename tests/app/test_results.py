@@ -149,7 +149,7 @@ async def test_unserializable_result_fails_permanently_with_reason(kit: TestKit,
     assert await kit.run_all() == 1, "the work is done: doing it again would not help"
     record = await job.record()
     assert (record.state, record.failure_type) == (State.FAILED, "invalid")
-    assert (record.error_message or "").startswith("result: what task 'work' returned cannot be encoded as JSON")
+    assert (record.error_message or "").startswith("result: the result of task 'work' cannot be encoded as JSON")
 
 
 async def test_a_result_over_the_limit_fails_for_good(kit_url: str) -> None:

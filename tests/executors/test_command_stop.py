@@ -114,15 +114,15 @@ async def test_a_crash_takes_its_children_along(commands: CommandBench, journal:
     assert not any(alive(pid) for pid in processes)
 
 
-async def test_a_killed_keeper_leaves_nothing(commands: CommandBench, journal: Journal) -> None:
+async def test_a_killed_session_supervisor_leaves_nothing(commands: CommandBench, journal: Journal) -> None:
     started = commands.start(body(bodies.stubborn, journal=str(journal), kind="daemon", clean=True))
     processes = await numbers(journal)
-    commands.keepers[0].kill()
-    assert await started.within() == Raised("the command was killed together with its guardian", "session_error")
+    commands.session_supervisors[0].kill()
+    assert await started.within() == Raised("the command was killed together with its supervisor", "session_error")
     assert not any(alive(pid) for pid in processes)
 
 
-async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(
+async def test_work_whose_lease_nobody_renews_is_stopped_by_its_supervisor(
     commands: CommandBench, journal: Journal
 ) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
@@ -136,7 +136,7 @@ async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(
         assert time.clock_gettime(time.CLOCK_BOOTTIME) < ends_at, "it runs on after its lease"
     outcome = await started.within()
     assert isinstance(outcome, Raised)
-    assert "this worker stood still for so long that its lease was in danger" in outcome.message
+    assert "this worker was unresponsive for so long that its lease was in danger" in outcome.message
 
 
 async def test_closing_kills_what_runs(journal: Journal) -> None:
@@ -157,5 +157,5 @@ async def test_two_hundred_at_once(commands: CommandBench) -> None:
     outcomes = await asyncio.gather(*(each.within(60) for each in started))
     assert outcomes == [Returned()] * 200
     assert commands.work() == []
-    await until("the keepers are gone", lambda: not commands.keepers)
+    await until("the session_supervisors are gone", lambda: not commands.session_supervisors)
     await until("no descriptor is left", lambda: (psutil.Process().num_fds(), commands.supervisor.num_fds()) == before)

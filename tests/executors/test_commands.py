@@ -171,7 +171,7 @@ async def test_invalid_protocol_message_fails_the_job(commands: CommandBench, li
     outcome = await commands.run(shell(f"printf '{line}\\n' >&3"))
     assert isinstance(outcome, Raised)
     assert outcome.failure_type == "invalid"
-    assert "is not understood" in outcome.message
+    assert "invalid protocol message" in outcome.message
     assert await commands.run(shell(f"printf '{line}\\n' >&3; exit 75")) == Raised("exit code 75", "temporary")
 
 
@@ -211,7 +211,7 @@ async def test_a_program_that_is_not_there(commands: CommandBench) -> None:
 async def test_a_folder_that_is_not_there(commands: CommandBench, tmp_path: Path) -> None:
     folder = tmp_path / "missing"
     outcome = await commands.run(shell("true", cwd=str(folder)))
-    assert outcome == Raised(f"there is no folder {folder}; make it, or change cwd of the task", "session_error")
+    assert outcome == Raised(f"there is no folder {folder}; create it, or change cwd of the task", "session_error")
 
 
 async def test_a_file_that_cannot_be_run(commands: CommandBench, tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ async def test_many_jobs_leave_nothing_behind(bench: Bench, share: float) -> Non
     before = await _footprint(bench)
     await rounds(part(_JOBS - 100, share))
     after = await _footprint(bench)
-    assert after[:3] == before[:3], "descriptors here and in the guardian, processes"
-    assert after[3] - before[3] < 20_000_000, "memory of the guardian and of this process"
+    assert after[:3] == before[:3], "descriptors here and in the supervisor, processes"
+    assert after[3] - before[3] < 20_000_000, "memory of the supervisor and of this process"
     zombies = [each for each in psutil.Process().children(recursive=True) if each.status() == psutil.STATUS_ZOMBIE]
     assert zombies == []
 
@@ -46,7 +46,7 @@ async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench, 
         for number in range(count):
             failing = number % 10 == 0
             outcome = await commands.run(work, code=int(failing), result=number)
-            assert isinstance(outcome, Raised), "what it says is not understood: two keys"
+            assert isinstance(outcome, Raised), "an invalid message: two keys"
             if number % 20 == 0:
                 assert await commands.run(left) == Returned()
             if number % 20 == 10:
@@ -58,14 +58,14 @@ async def test_a_thousand_commands_leave_nothing_behind(commands: CommandBench, 
     before = await _footprint(commands, left=0)
     await rounds(part(900, share))
     after = await _footprint(commands, left=0)
-    assert after[:3] == before[:3], "descriptors here and in the guardian, processes"
-    assert after[3] - before[3] < 20_000_000, "memory of the guardian and of this process"
+    assert after[:3] == before[:3], "descriptors here and in the supervisor, processes"
+    assert after[3] - before[3] < 20_000_000, "memory of the supervisor and of this process"
     zombies = [each for each in psutil.Process().children(recursive=True) if each.status() == psutil.STATUS_ZOMBIE]
     assert zombies == []
 
 
 async def _footprint(bench: Bench | CommandBench, left: int = 1) -> tuple[int, int, int, int]:
-    await until("others have ended", lambda: len(bench.work()) == left and len(bench.keepers) == left)
+    await until("others have ended", lambda: len(bench.work()) == left and len(bench.session_supervisors) == left)
     await asyncio.sleep(0)
     own = psutil.Process()
     memory = own.memory_info().rss + bench.supervisor.memory_info().rss

@@ -148,7 +148,7 @@ async def test_the_length_that_a_head_tells_is_not_waited_for(caller: Caller) ->
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (302, ("invalid", "it answers 302, a redirect, without a place to go to (Location)")),
+        (302, ("invalid", "it responded 302, a redirect, without a Location")),
         (304, ("invalid", "{} answered 304 Not Modified")),
         (400, ("invalid", "{} answered 400 Bad Request: why not")),
         (403, ("permission_error", "{} answered 403 Forbidden: why not")),
@@ -288,7 +288,7 @@ async def test_nobody_there(caller: Caller) -> None:
 async def test_a_name_that_is_none(caller: Caller, host: str) -> None:
     outcome = failure(await caller.call(f"http://{host}/"))
     assert outcome.failure_type == "temporary"
-    assert outcome.message.startswith(f"no address of {host} can be found")
+    assert outcome.message.startswith(f"{host} cannot be resolved")
 
 
 async def test_a_server_that_speaks_no_tls(caller: Caller) -> None:
@@ -307,11 +307,11 @@ async def test_a_tls_handshake_that_never_comes_has_its_time(caller: Caller) -> 
         url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         outcome = failure(await caller.call(url, connect_timeout=0.05))
     assert outcome.failure_type == "temporary"
-    assert "did not take the connection in time" in outcome.message
+    assert "did not accept the connection in time" in outcome.message
 
 
 async def test_a_status_stands_even_if_its_body_never_comes(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.executors.http.answer._GLANCE_SECONDS", 0.05)
+    monkeypatch.setattr("hanbeon.executors.http.answer._PEEK_SECONDS", 0.05)
     said = begun(b"HTTP/1.1 503 Busy\r\nContent-Length: 10\r\nRetry-After: 7\r\n\r\n")
     outcome = failure(await outcome_of(caller, said))
     assert (outcome.failure_type, outcome.retry_after_us) == ("temporary", 7_000_000)

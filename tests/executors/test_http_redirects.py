@@ -60,14 +60,14 @@ async def test_a_body_is_not_lost_on_the_way(caller: Caller, status: int) -> Non
     async with Web(to("/next", status)) as web:
         outcome = failure(await caller.call(web.url, method="POST"))
     assert outcome.failure_type == "invalid"
-    assert "a POST would become a GET" in outcome.message
+    assert "the POST would become a GET" in outcome.message
     assert len(web.seen) == 1
 
 
 async def test_circles_have_an_end(caller: Caller) -> None:
     async with Web(to("/again")) as web:
         outcome = failure(await caller.call(web.url, method="GET"))
-        assert outcome.message == f"GET {web.url}/ was sent on more than 5 times; is that a circle?"
+        assert outcome.message == f"GET {web.url}/ was redirected more than 5 times; is that a loop?"
         assert (outcome.failure_type, len(web.seen)) == ("invalid", 6)
         web.seen.clear()
         assert (await caller.call(web.url, method="GET", redirects=1), len(web.seen))[1] == 2
@@ -84,7 +84,7 @@ async def test_places_that_cannot_be_followed(caller: Caller, location: str) -> 
     async with Web(to(location)) as web:
         outcome = failure(await caller.call(web.url, method="GET"))
     assert outcome.failure_type == "invalid"
-    assert "a place that cannot be followed" in outcome.message
+    assert "an invalid Location" in outcome.message
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ async def test_a_private_address_is_refused_however_it_is_written(caller: Caller
     async with Web() as web:
         outcome = failure(await caller.call(url.format(web.port), allow_private=False))
         assert (outcome.failure_type, outcome.permanent) == ("permission_error", True)
-        assert "loopback address; if the task may go there, say allow_private = true" in outcome.message
+        assert "loopback address; if the task may reach it, say allow_private = true" in outcome.message
         assert web.peers == []
 
 

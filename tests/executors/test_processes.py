@@ -60,9 +60,9 @@ async def test_the_traceback_is_logged(bench: Bench, caplog: pytest.LogCaptureFi
 
 async def test_a_process_is_alone_in_its_session_and_leads_its_group(bench: Bench) -> None:
     pid = result(await bench.run(bodies.whoami))
-    keeper = bench.keepers[0].pid
+    session_supervisor = bench.session_supervisors[0].pid
     assert os.getsid(pid) == os.getpgid(pid) == pid
-    assert len({os.getsid(each) for each in (pid, keeper, bench.supervisor.pid, os.getpid())}) == 4
+    assert len({os.getsid(each) for each in (pid, session_supervisor, bench.supervisor.pid, os.getpid())}) == 4
 
 
 async def test_the_context(bench: Bench) -> None:
@@ -150,9 +150,9 @@ async def test_the_first_descriptors_are_the_bodys_own(bench: Bench, what: str) 
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
-        (struct.pack(">I", 3) + b"xyz", "said something that is not understood"),
+        (struct.pack(">I", 3) + b"xyz", "sent an invalid message"),
         (struct.pack(">I", 2**32 - 1), "a message of 4,294,967,295 bytes; the limit is"),
-        (struct.pack(">I", 1) + msgspec.msgpack.encode({"type": "Ended"}), "said something that is not understood"),
+        (struct.pack(">I", 1) + msgspec.msgpack.encode({"type": "Ended"}), "sent an invalid message"),
     ],
 )
 async def test_a_process_that_says_what_it_should_not_is_killed(bench: Bench, data: bytes, complaint: str) -> None:

@@ -66,14 +66,14 @@ async def test_stop_before_the_body_began_needs_no_grace(journal: Journal, monke
     await bench.executor.close()
 
 
-async def test_a_guardian_that_is_stuck_is_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_supervisor_that_is_stuck_is_replaced(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.executors.supervisor_client._START_SECONDS", 3.0)
     await bench.run(bodies.add, a=1)
     bench.supervisor.suspend()
     first, second = bench.start(bodies.add, a=1), bench.start(bodies.add, a=2)
     outcomes = [await first.within(), await second.within()]
-    assert outcomes[0] == Returned("1"), "the one that was warm needs no guardian"
-    assert outcomes[1] == Raised("the worker process was killed together with its guardian", "session_error")
+    assert outcomes[0] == Returned("1"), "the one that was warm needs no supervisor"
+    assert outcomes[1] == Raised("the worker process was killed together with its supervisor", "session_error")
     monkeypatch.setattr("hanbeon.executors.supervisor_client._START_SECONDS", 30.0)
     assert await bench.run(bodies.add, a=3) == Returned("3")
 
@@ -94,18 +94,18 @@ async def test_a_crash_takes_its_children_along(bench: Bench, journal: Journal) 
     assert not any(alive(pid) for pid in processes)
 
 
-async def test_a_killed_keeper_leaves_nothing(bench: Bench, journal: Journal) -> None:
-    """Then its orphans are the guardian's, and it is the guardian that says when they are dead."""
+async def test_a_killed_session_supervisor_leaves_nothing(bench: Bench, journal: Journal) -> None:
+    """Then its orphans are the supervisor's, and it is the supervisor that says when they are dead."""
     started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
     processes = await numbers(journal)
-    bench.keepers[0].kill()
+    bench.session_supervisors[0].kill()
     outcome = await started.within()
-    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert outcome == Raised("the worker process was killed together with its supervisor", "session_error")
     assert not any(alive(pid) for pid in processes)
     assert await bench.run(bodies.add, a=1) == Returned("1")
 
 
-async def test_a_killed_guardian_leaves_nothing(bench: Bench, journal: Journal) -> None:
+async def test_a_killed_supervisor_leaves_nothing(bench: Bench, journal: Journal) -> None:
     started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon", clean=True)
     processes = await numbers(journal)
     first = bench.supervisor
@@ -121,18 +121,18 @@ async def test_engine_sweeps_when_both_supervisors_are_killed(bench: Bench, jour
     """By session and by the marker in the environment: nobody is left who could know its descendants."""
     started = bench.start(bodies.stubborn, journal=str(journal), kind="daemon")
     processes = await numbers(journal)
-    supervisor, keepers = bench.supervisor, bench.keepers
+    supervisor, session_supervisors = bench.supervisor, bench.session_supervisors
     supervisor.suspend()
-    for process in (*keepers, supervisor):
+    for process in (*session_supervisors, supervisor):
         process.kill()
     outcome = await started.within()
-    assert outcome == Raised("the worker process was killed together with its guardian", "session_error")
+    assert outcome == Raised("the worker process was killed together with its supervisor", "session_error")
     assert not any(alive(pid) for pid in processes)
 
 
-async def test_signals_for_everybody_do_not_reach_the_guardian(bench: Bench) -> None:
+async def test_signals_for_everybody_do_not_reach_the_supervisor(bench: Bench) -> None:
     await bench.run(bodies.add, a=1)
-    for process in (bench.supervisor, *bench.keepers):
+    for process in (bench.supervisor, *bench.session_supervisors):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             process.send_signal(number)
     assert await bench.run(bodies.add, a=2) == Returned("2")
@@ -146,7 +146,7 @@ async def test_an_idle_process_that_is_killed_is_replaced(bench: Bench) -> None:
     assert await bench.run(bodies.add, a=2) == Returned("2")
 
 
-async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(bench: Bench, journal: Journal) -> None:
+async def test_work_whose_lease_nobody_renews_is_stopped_by_its_supervisor(bench: Bench, journal: Journal) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
     await bench.run(bodies.add, a=1)  # So that the lease is not over before the body has begun.
     started = bench.start(bodies.stubborn, journal=str(journal), backend={"lease": 12.0})
@@ -159,7 +159,7 @@ async def test_work_whose_lease_nobody_renews_is_stopped_by_its_keeper(bench: Be
     outcome = await started.within()
     assert isinstance(outcome, Raised)
     assert outcome.failure_type == "session_error"
-    assert "this worker stood still for so long that its lease was in danger" in outcome.message
+    assert "this worker was unresponsive for so long that its lease was in danger" in outcome.message
 
 
 async def test_closing_kills_what_runs(journal: Journal) -> None:

@@ -1,4 +1,4 @@
-"""The guardian's own program: what it is made of, and any program as the leader of a session."""
+"""The supervisor's own program: its imports, and any program as the leader of a session."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_it_loads_the_standard_library_alone() -> None:
     )
     loaded = subprocess.check_output([sys.executable, "-I", "-S", "-c", program], text=True).split()
     assert set(loaded) <= {"hanbeon", "hanbeon.executors", "hanbeon.executors.supervisor"} | {
-        f"hanbeon.executors.supervisor.{name}" for name in ("keeper", "kernel", "leader", "main", "processes", "wire")
+        f"hanbeon.executors.supervisor.{name}"
+        for name in ("kernel", "leader", "main", "processes", "session_supervisor", "wire")
     }
 
 
@@ -100,13 +101,13 @@ async def test_ends_with_its_parent_despite_a_copied_socket() -> None:
     """Whatever the engine's process forks holds a copy of it."""
     program = (
         "import asyncio, os, sys, time\n"
-        "from hanbeon.executors.supervisor_client import Guardian\n"
+        "from hanbeon.executors.supervisor_client import SupervisorClient\n"
         "async def main():\n"
-        "    guardian = Guardian()\n"
-        "    session = guardian.start(['sleep', '3600'], env=os.environ, gone=print)\n"
+        "    supervisor = SupervisorClient()\n"
+        "    session = supervisor.start(['sleep', '3600'], env=os.environ, gone=print)\n"
         "    while session.leader is None: await asyncio.sleep(0.01)\n"
         "    if os.fork() == 0: time.sleep(60)\n"
-        "    print(session.leader, guardian.pid, flush=True)\n"
+        "    print(session.leader, supervisor.pid, flush=True)\n"
         "    time.sleep(60)\n"
         "asyncio.run(main())\n"
     )
@@ -128,7 +129,7 @@ async def test_ends_with_its_parent_despite_a_copied_socket() -> None:
 def test_processes_are_read_from_the_kernel() -> None:
     child = subprocess.Popen(["sleep", "3600"], env={"HANBEON_SESSION": "of-this-test"})
     try:
-        found = processes.look(child.pid)
+        found = processes.read_process(child.pid)
         assert found is not None
         assert (found.parent, found.is_zombie) == (os.getpid(), False)
         assert found in processes.descendants(os.getpid())
@@ -139,7 +140,7 @@ def test_processes_are_read_from_the_kernel() -> None:
         assert child.poll() is None, "another process of the same number is left alone"
         processes.send(found, signal.SIGKILL)
         assert child.wait(10) == -signal.SIGKILL
-        assert processes.look(child.pid) is None
+        assert processes.read_process(child.pid) is None
     finally:
         child.kill()
         child.wait()

@@ -53,8 +53,8 @@ class AnyBench(Generic[E]):
     kind: type[E]
 
     def __init__(self, **settings: Any) -> None:
-        self._guardian = SupervisorClient()
-        self.executor: E = self.kind(load_settings(**{"stop_grace": GRACE} | settings), SystemClock(), self._guardian)
+        self._supervisor = SupervisorClient()
+        self.executor: E = self.kind(load_settings(**{"stop_grace": GRACE} | settings), SystemClock(), self._supervisor)
         self.attempt: Attempt | None = None
 
     def start(
@@ -81,17 +81,17 @@ class AnyBench(Generic[E]):
 
     @property
     def supervisor(self) -> psutil.Process:
-        assert self._guardian.pid is not None
-        return psutil.Process(self._guardian.pid)
+        assert self._supervisor.pid is not None
+        return psutil.Process(self._supervisor.pid)
 
     @property
-    def keepers(self) -> list[psutil.Process]:
+    def session_supervisors(self) -> list[psutil.Process]:
         return self.supervisor.children()
 
     def work(self) -> list[psutil.Process]:
-        """Everything below the keepers, dead ones that nobody waited for included."""
-        keepers = self.keepers
-        return [each for each in self.supervisor.children(recursive=True) if each not in keepers]
+        """Everything below the session_supervisors, dead ones that nobody waited for included."""
+        session_supervisors = self.session_supervisors
+        return [each for each in self.supervisor.children(recursive=True) if each not in session_supervisors]
 
 
 class Bench(AnyBench[ProcessExecutor]):

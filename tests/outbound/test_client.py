@@ -84,7 +84,9 @@ async def test_silent_name_server_is_limited_by_connect_timeout() -> None:
         return []
 
     client = OutboundClient(never, keep=5, network=Routes({}))
-    with pytest.raises(TaskError, match=r"did not take the connection in time: its name was not found within 0.01 s"):
+    with pytest.raises(
+        TaskError, match=r"did not accept the connection in time: its name was not resolved within 0.01 s"
+    ):
         await get(client, "http://silent.test/", connect_seconds=0.01)
 
 

@@ -64,5 +64,5 @@ async def test_time_does_not_go_back() -> None:
 
 async def test_a_sqlite_store_with_another_clock_is_refused(sqlite_url: str) -> None:
     store = open_store(sqlite_url, SystemClock())
-    with pytest.raises(ValueError, match="when it is made"):
+    with pytest.raises(ValueError, match="when it is opened"):
         await VirtualClock().attach(store)

@@ -50,7 +50,7 @@ async def test_each_kit_starts_empty_and_at_the_time_it_was_given() -> None:
 
 
 async def test_an_open_app_is_not_taken_over(app: App) -> None:
-    with pytest.raises(InvalidInput, match="app: the App is open already; give it to the kit closed"):
+    with pytest.raises(InvalidInput, match="app: must not be open; pass it to the kit closed"):
         await TestKit(app).__aenter__()
     assert app.is_open
 

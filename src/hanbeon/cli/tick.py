@@ -58,13 +58,13 @@ def tick(
 async def _tick(app: App, budget: float, concurrency: int | None) -> Ticked:
     import asyncio
 
-    from hanbeon.engine.signals import heeding
+    from hanbeon.engine.signals import handling_signals
     from hanbeon.engine.tick import grace_within, tick
 
     stop = asyncio.Event()
     app.use(None, shutdown_grace=grace_within(budget, app.settings))
     async with app:
-        with heeding(stop.set, lambda: None):
+        with handling_signals(stop.set, lambda: None):
             return await tick(app.worker(concurrency=concurrency), app.store, app.settings, budget, stop)
 
 

@@ -1,4 +1,4 @@
-"""One claimed job on this instance: its lease by the monotonic clock, its work, and its body's desk."""
+"""One claimed job on this instance: its lease by the monotonic clock, its work, and the backend of its context."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = get_logger("hanbeon.engine")
 
 
 class Attempt:
-    """What the instance knows of one attempt. `lease_until` counts from before the renewal was sent: it errs early."""
+    """One attempt on this instance. `lease_until` counts from before the renewal was sent: it errs early."""
 
     __slots__ = (
         "_lending",
@@ -115,7 +115,7 @@ class Attempt:
 
     @property
     def is_plain(self) -> bool:
-        """Whether its end is nothing but its result: nothing to commit with it, and nothing to be told before it."""
+        """True if only its result is left to write: nothing to commit with it, and nothing to write before it."""
         return (
             self.lent is None
             and not self.children
@@ -129,7 +129,7 @@ class Attempt:
 
     @property
     def stoppable(self) -> bool:
-        """Whether its body runs on undisturbed: one whose result is on its way has ended in time."""
+        """True while its body runs undisturbed: one whose result is being written has ended in time."""
         return self.cause is None and not self.settling
 
     def stop(self, cause: StopCause) -> None:
@@ -142,7 +142,7 @@ class Attempt:
             if self.work is not None:
                 self.work.stop(cause)
 
-    # The desk: what the body asks for.
+    # The backend of the body's context
 
     async def write_progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
@@ -151,7 +151,7 @@ class Attempt:
             raise LeaseLost(self.job.id, self.job.fence)
 
     def log(self, stream: LogStream, data: bytes) -> None:
-        # What is printed by something that outlives the body would come after its end.
+        # A thread or process that outlives the body would log after its end.
         if self._logs is not None and not self.settling and (log := self.printed or self._logs.of(self)) is not None:
             log.take(stream, data)
 

@@ -1,4 +1,4 @@
-"""Results go to the database in batches: while one flush is under way, the next gathers."""
+"""Writes results in batches: while one flush is under way, the next batch gathers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hanbeon.store.store import Store
 
 _BATCH = 500
 Answer = Completed | Exception | None
-"""What the database made of a report: None if it was refused, an error if it could not be asked."""
+"""The database's answer to a report: None if it was refused, an error if it was not reached."""
 
 
 class _Waiting(NamedTuple):
     report: CompletionReport
     until: float
-    told: Callable[[Answer], None]
+    callback: Callable[[Answer], None]
 
 
 class CompletionBuffer:
-    """Whoever hands a report in is told when the database has acknowledged it, and only then is its slot free."""
+    """Calls back when the database has acknowledged a report; only then the slot of its job is free."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
@@ -36,16 +36,16 @@ class CompletionBuffer:
     def waiting(self) -> bool:
         return bool(self._waiting)
 
-    def hand_in(self, report: CompletionReport, until: float, told: Callable[[Answer], None]) -> None:
-        """Have it settled; `told` is called once with the answer. `until` (monotonic) its lease is held."""
-        self._waiting.append(_Waiting(report, until, told))
+    def hand_in(self, report: CompletionReport, until: float, callback: Callable[[Answer], None]) -> None:
+        """Have it settled; `callback` is called once with the answer. Its lease is held until `until` (monotonic)."""
+        self._waiting.append(_Waiting(report, until, callback))
         self._arrived.set()
 
     async def settle(self, report: CompletionReport, until: float) -> Completed | None:
-        """What the database made of it; None if it was refused. Raises DatabaseUnavailable if it cannot be asked."""
+        """Write a report and return the result; None if it was refused. Raises DatabaseUnavailable."""
         answered: asyncio.Future[Completed | None] = asyncio.get_running_loop().create_future()
 
-        def told(answer: Answer) -> None:
+        def resolve(answer: Answer) -> None:
             if answered.done():
                 return
             if isinstance(answer, Exception):
@@ -53,11 +53,11 @@ class CompletionBuffer:
             else:
                 answered.set_result(answer)
 
-        self.hand_in(report, until, told)
+        self.hand_in(report, until, resolve)
         return await answered
 
     async def run_once(self) -> float:
-        """Flush what is there, after waiting for something to be there."""
+        """Wait for reports, then flush them."""
         while not self._waiting:
             self._arrived.clear()
             await self._arrived.wait()
@@ -82,14 +82,14 @@ class CompletionBuffer:
             raise
 
     async def _flush(self, batch: list[_Waiting]) -> None:
-        # Within the leases: a connection that died without a word would keep the slots for ever.
+        # Within the leases: a connection that died silently would keep the slots forever.
         async with asyncio.timeout(max(0.0, min(item.until for item in batch) - self._clock.monotonic())):
             settled = await self._store.complete([item.report for item in batch])
         answers = {(item.seq, item.fence): item for item in settled}
-        for report, _, told in batch:
-            told(answers.get((report.seq, report.fence)))
+        for report, _, callback in batch:
+            callback(answers.get((report.seq, report.fence)))
 
 
 def _fail(batch: list[_Waiting], error: Exception) -> None:
     for item in batch:
-        item.told(error)
+        item.callback(error)

@@ -1,4 +1,4 @@
-"""Executions in the log: when each starts and ends, of what, why, and how it went. Other jobs pay one comparison."""
+"""Log entries of executions: start, end, cause and outcome. Other jobs cost one comparison."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _log = get_logger("hanbeon.engine")
 _debug_enabled = log_enabled("hanbeon.engine", logging.DEBUG)
 
 
-def tell_start(job: Claimed, zone: ZoneInfo) -> None:
-    """An attempt of an execution begins. To be asked only where somebody hears it."""
+def log_start(job: Claimed, zone: ZoneInfo) -> None:
+    """Log the start of an execution's attempt. Call it only if the entry would be written."""
     facts = _facts(job, zone)
     if facts is not None:
         _log.info("execution_started", **facts, retries=job.retry_count)
 
 
-def tell_end(job: Claimed | Recovered, settled: Completed, zone: ZoneInfo) -> None:
-    """An attempt of an execution has ended, and often the execution with it."""
+def log_end(job: Claimed | Recovered, settled: Completed, zone: ZoneInfo) -> None:
+    """Log the end of an execution's attempt, and often of the execution."""
     facts = _facts(job, zone)
     if facts is None:
         return
@@ -41,8 +41,8 @@ def tell_end(job: Claimed | Recovered, settled: Completed, zone: ZoneInfo) -> No
     )
 
 
-def tell_fires(fired: Firing, zone: ZoneInfo) -> None:
-    """One entry for all that a step decided; what made no execution also one by one, for whoever looks closely."""
+def log_fires(fired: Firing, zone: ZoneInfo) -> None:
+    """Log one entry for all decisions of a step; fires without an execution also one by one, at DEBUG."""
     if not fired.lines:
         return
     _log.info("schedules_fired", late=round(fired.latest_us / MICROS, 3), **fired.outcomes)

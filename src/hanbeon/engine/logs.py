@@ -1,4 +1,4 @@
-"""What attempts print goes to the database, of all of them together: while they run, and before each one's end."""
+"""Writes the output of all attempts to the database, in batches: while they run, and before each one's end."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ class AttemptLog:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is nothing of it that could still be written."""
+        """True if nothing of it is left to write."""
         with self._lock:
             return self._is_over or self._buffer.is_clean
 
     @property
     def has_more(self) -> bool:
-        """Whether there is something besides what was offered last."""
+        """True if there is more than what was offered last."""
         with self._lock:
             return self._buffer.has_more
 
     def take(self, stream: LogStream, data: bytes) -> None:
-        """Keep what was printed. Waits for nothing but another thread that does the same, and never raises."""
+        """Take output. Waits for nothing but another thread that does the same, and never raises."""
         with self._lock:
             if self._is_closed:
                 return
@@ -75,7 +75,7 @@ class AttemptLog:
         self._logs.call(self)
 
     def finish(self) -> None:
-        """The body has ended: lines that did not are lines now, and what a thread of it still says is not heard."""
+        """End the log with the body: incomplete lines are complete now, and later output of its threads is dropped."""
         with self._lock:
             self._is_closed = True
             self._buffer.finish(self._now_us())
@@ -96,19 +96,19 @@ class AttemptLog:
             self.due_at = now + (_FLOODED_SECONDS if self._buffer.is_flooded else _BETWEEN_SECONDS)
 
     def refuse(self) -> None:
-        """Another has the job. Behind the body's end that is nothing to tell: all may be written by then."""
+        """Another instance has the job. After the body's end that needs no warning: all may be written by then."""
         if not self._is_closed:
             _log.warning("log_refused", job=self.attempt.job.id, attempt=self.attempt.job.fence)
         self.end()
 
     def end(self) -> None:
-        """From here on it is nobody's: what is left of it is dropped, and so is what comes."""
+        """Drop what is left, and all that comes."""
         with self._lock:
             self._is_closed = self._is_over = True
             self._buffer = LogBuffer(0)
 
     def _now_us(self) -> int:
-        """By the database's clock, which the claim has told: a moment behind it, and never ahead of it."""
+        """The time by the database's clock, derived from the claim: slightly behind it, and never ahead."""
         return self.attempt.job.started_at + micros(self._clock.monotonic() - self.attempt.given_at)
 
 
@@ -126,7 +126,7 @@ class Logs:
         self._ending: dict[AttemptLog, float] = {}
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        """This is the loop that writes."""
+        """Set the event loop that writes."""
         self._loop = loop
 
     def of(self, attempt: Printing) -> AttemptLog | None:
@@ -137,7 +137,7 @@ class Logs:
             return attempt.printed
 
     def call(self, log: AttemptLog) -> None:
-        """There is something to write. From any thread."""
+        """Schedule a write. From any thread."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):  # It is closed: a thread has outlived its worker.
                 self._loop.call_soon_threadsafe(self._called, log)
@@ -165,7 +165,7 @@ class Logs:
             await self._write([log for log in logs if not self._store.is_blocking(log.attempt.lent)])
 
     async def write_rest(self, log: AttemptLog, lent: UserTransaction | None) -> None:
-        """Write all that is left, before the attempt's end is told: after that it would be refused.
+        """Write all that is left, before the attempt's end is written: after that it would be refused.
 
         Raises DatabaseUnavailable or TimeoutError where it is worth another try. That is so for a third of a lease:
         then the rest of the log is given up, since the end matters more.
@@ -176,7 +176,7 @@ class Logs:
         give_up_at = self._ending.setdefault(log, _now() + self._patience)
         try:
             async with asyncio.timeout_at(give_up_at), self._writing:
-                # Whoever comes first writes for all that wait here.
+                # The first one writes for all that wait here.
                 while not log.is_clean:
                     await self._write(list(self._ending))
         except (DatabaseUnavailable, TimeoutError) as error:
@@ -226,7 +226,7 @@ class Logs:
             self._waiting |= dict.fromkeys(log for log, _ in batch)
             raise
         except Exception as error:
-            # One that the database cannot take must not keep the others from it: each goes alone.
+            # One that the database rejects must not block the others: each is written alone.
             if len(batch) == 1:
                 return _give_up(batch[0][0], error)
             for item in batch:
@@ -247,5 +247,5 @@ def _give_up(log: AttemptLog, error: Exception) -> None:
 
 
 def _now() -> float:
-    """Of the event loop: how often is written is no matter of the engine's clock."""
+    """The event loop's time: the write rate does not depend on the engine's clock."""
     return asyncio.get_running_loop().time()

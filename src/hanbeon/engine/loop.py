@@ -1,4 +1,4 @@
-"""The skeleton of every loop: a step, a bounded wait that a wake-up ends, back-off while the database is away."""
+"""The skeleton of every loop: a step, a bounded wait that a wake-up ends, back-off while the database is down."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AGAIN = 0.0
 
 
 class Loop:
-    """Runs `step` again and again. It answers how many seconds may pass before the next; a wake-up shortens that."""
+    """Repeats `step`, which returns the seconds until the next one; a wake-up shortens that."""
 
     def __init__(self, name: str, step: Callable[[], Awaitable[float]]) -> None:
         self.name = name
@@ -27,7 +27,7 @@ class Loop:
         self._wake.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Run until cancelled."""
         failures = 0
         while True:
             self._wake.clear()
@@ -38,11 +38,11 @@ class Loop:
                 failures += 1
                 pause = min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 8)) * random.uniform(0.5, 1.0)
                 _log.warning("database_unavailable", loop=self.name, error=str(error), retry_in=round(pause, 2))
-                # Wake-ups come in swarms while a database comes back; the back-off outlasts them.
+                # Wake-ups come in bursts while a database comes back; the back-off ignores them.
                 await asyncio.sleep(pause)
                 continue
             except Exception:
-                # A defect in one step must not end an instance that holds leases: told loudly, tried again slowly.
+                # A defect in one step must not end an instance that holds leases: log it as an error, and retry slowly.
                 failures += 1
                 pause = _LONGEST_PAUSE
                 _log.exception("loop_failed", loop=self.name)

@@ -1,4 +1,4 @@
-"""What every instance does for all: recover, promote, number events, fold, prune. No leader; twice is harmless."""
+"""Maintenance: recover, promote, number events, fold, prune. Every instance does it; repeats are harmless."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 from hanbeon.clock import MICROS, micros
-from hanbeon.engine.execution_log import tell_end
+from hanbeon.engine.execution_log import log_end
 from hanbeon.engine.loop import AGAIN
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
@@ -27,18 +27,18 @@ _BETWEEN_PRUNINGS = 0.05
 
 class Maintenance:
     def __init__(self, store: Store, settings: Settings, saw: Callable[[Moment], None] = lambda moment: None) -> None:
-        """`saw` is told when the next schedule is due, whenever that of jobs is asked for."""
+        """`saw` is called with the next due time of schedules whenever that of jobs is read."""
         self._store, self.settings, self._saw = store, settings, saw
         self.recovered = self.promoted = self.pruned = 0
-        """How many, since it began."""
+        """Counts since the start."""
 
     async def recover(self) -> float:
-        """Take over what others, or an earlier life of this one, left behind."""
+        """Recover the jobs of instances that are gone, or of an earlier run of this one."""
         recovered = await self._store.recover(_BATCH, random.random())
         self.recovered += len(recovered)
         for item in recovered:
             _log.warning("recovered", job=item.id, task=item.task, attempt=item.fence, became=item.state.value)
-            tell_end(item, item, self.settings.zone)
+            log_end(item, item, self.settings.zone)
         if len(recovered) == _BATCH:
             return AGAIN
         return min(self.settings.poll, self.settings.lease / 6) * random.uniform(0.8, 1.2)
@@ -51,7 +51,7 @@ class Maintenance:
             return self.settings.poll
         if wait_us > 0:
             return min(self.settings.poll, max(0.001, wait_us / MICROS))
-        # None promoted: another instance is at it just now.
+        # None promoted: another instance is promoting them now.
         promoted = await self._store.promote(_BATCH)
         self.promoted += promoted
         return AGAIN if promoted else _BETWEEN_TRIES

@@ -1,4 +1,4 @@
-"""Reads a worker's source again when somebody asks for it: all of it is in force afterwards, or nothing new is."""
+"""Reloads a worker's source on request: afterwards all of it is in force, or nothing new."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hanbeon.store.store import Store
 _log = get_logger("hanbeon.engine")
 _UNTIL_REQUESTED = 86_400.0
 RELOADABLE = frozenset({"concurrency", "watch", "shutdown_grace", "retention", "prune_every"})
-"""The settings that a running worker can change. The others are built into what it holds."""
+"""The settings that a running worker can change. The others need a restart."""
 
 
 class Reloader:
-    """`put_in_force` is given what has changed, once the database has the queues."""
+    """`put_in_force` is called with the change, once the database has the queues."""
 
     def __init__(
         self, source: TaskSource | None, store: Store, put_in_force: Callable[[SourceChange], Awaitable[None]]
@@ -29,7 +29,7 @@ class Reloader:
         self._requested = True
 
     async def declare(self) -> None:
-        """Put the queues' limits in force, where they are declared otherwise than last."""
+        """Put the queues' limits in force where their declaration has changed."""
         if self._source is not None:
             for queue in await self._store.declare_queues(self._source.queues):
                 _log.info("queue_declared", queue=queue.name, declared=queue.declared)
@@ -47,7 +47,7 @@ class Reloader:
         try:
             change = await asyncio.to_thread(self._source.read)
         except HanbeonError as error:
-            _log.error("reload_refused", error=str(error), in_force="all as before")
+            _log.error("reload_refused", error=str(error), in_force="unchanged")
             return
         try:
             declared = await self._store.declare_queues(change.queues)

@@ -14,7 +14,7 @@ from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedO
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.completion import Answer, CompletionBuffer
-from hanbeon.engine.execution_log import tell_end, tell_start
+from hanbeon.engine.execution_log import log_end, log_start
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.executor import Call, StopCause, raised
 from hanbeon.logs import get_logger, log_enabled
@@ -28,10 +28,10 @@ _RETRY_SECONDS = 0.2
 
 
 class Runner:
-    """execute → classify → persist, and nothing is forgotten on the way.
+    """execute → classify → persist, without losing an attempt on the way.
 
-    Most attempts are plain successes: they go from callback to callback, without a task of their own. What takes more
-    than that, a transaction or a database that is away, is seen to its end by a task.
+    Most attempts are plain successes: they go from callback to callback, without a task of their own. Whatever
+    needs more, a transaction or a database that is down, is finished by a task.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Runner:
         self._ended = ended
         self.tasks: set[asyncio.Task[None]] = set()
         self.ends: Counter[Reason] = Counter()
-        """How many attempts have ended here, and why."""
+        """Attempts that have ended here, by reason."""
 
     def start(self, attempt: Attempt, task: Task[..., Any]) -> None:
         """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone."""
@@ -61,40 +61,40 @@ class Runner:
         call = Call(task, arguments, attempt, self._max_result_bytes)
         attempt.given_at = now = self._clock.monotonic()
         if attempt.job.idempotency_key is not None and _log_enabled():
-            tell_start(attempt.job, attempt.zone)
+            log_start(attempt.job, attempt.zone)
         work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
         return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
         # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
         attempt.work = None
-        told = _classify(attempt, outcome)
-        if told is None and attempt.lent is None:
+        result = _classify(attempt, outcome)
+        if result is None and attempt.lent is None:
             return self._ended(attempt)
         attempt.settling = True
-        if isinstance(told, Returned) and attempt.is_plain:
-            report = _report(attempt, told)
-            answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, told, answer)  # noqa: E731
+        if isinstance(result, Returned) and attempt.is_plain:
+            report = _report(attempt, result)
+            answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, result, answer)  # noqa: E731
             return self._completion.hand_in(report, attempt.lease_until, answered)
-        return self._see_to(attempt, told)
+        return self._finish_in_task(attempt, result)
 
     def _answered(self, attempt: Attempt, outcome: Returned, answer: Answer) -> None:
-        """The end of a plain success; one that was not accepted as such is seen to by a task."""
+        """The end of a plain success; one that was not accepted as such is finished by a task."""
         if isinstance(answer, Exception):
-            return self._see_to(attempt, outcome, answer)
-        self._tell(attempt, answer)
+            return self._finish_in_task(attempt, outcome, answer)
+        self._log_end(attempt, answer)
         return self._ended(attempt)
 
-    def _see_to(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
+    def _finish_in_task(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
         finishing = self._finish(attempt, outcome, error)
         task = asyncio.get_running_loop().create_task(finishing, name=f"end-{attempt.job.id}")
         self.tasks.add(task)
-        task.add_done_callback(lambda done: self._seen_to(attempt, done))
+        task.add_done_callback(lambda done: self._task_done(attempt, done))
 
-    def _seen_to(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
+    def _task_done(self, attempt: Attempt, task: asyncio.Task[None]) -> None:
         self.tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            # Its lease runs out and recovery takes the job: nothing is lost, but somebody should look.
+            # Its lease runs out and recovery takes the job: nothing is lost, but it is a defect.
             _log.error("attempt_crashed", job=attempt.job.id, attempt=attempt.job.fence, exc_info=error)
         self._ended(attempt)
 
@@ -114,7 +114,7 @@ class Runner:
             outcome = await _after(error, attempt, outcome)
         while (left := attempt.lease_until - self._clock.monotonic()) > 0 and not attempt.lost:
             try:
-                # Within the lease: a connection that died without a word would keep the slot for ever.
+                # Within the lease: a connection that died silently would keep the slot forever.
                 async with asyncio.timeout(left):
                     if attempt.printed is not None and not await _write_log(attempt, outcome):
                         continue
@@ -122,7 +122,7 @@ class Runner:
             except Exception as failure:
                 outcome = await _after(failure, attempt, outcome)
                 continue
-            return self._tell(attempt, settled)
+            return self._log_end(attempt, settled)
         _log.warning("lease_lost", job=attempt.job.id, attempt=attempt.job.fence)
         return None
 
@@ -145,7 +145,7 @@ class Runner:
             return await self._completion.settle(report, attempt.lease_until)
         return settled
 
-    def _tell(self, attempt: Attempt, settled: Completed | None) -> None:
+    def _log_end(self, attempt: Attempt, settled: Completed | None) -> None:
         job = attempt.job
         if settled is None:
             _log.warning("result_refused", job=job.id, attempt=job.fence)
@@ -154,11 +154,11 @@ class Runner:
         if _log_enabled():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
             if job.idempotency_key is not None:
-                tell_end(job, settled, attempt.zone)
+                log_end(job, settled, attempt.zone)
 
 
 async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
-    """Have the database know all that was printed, before it hears of the end; False if it was away, after a wait."""
+    """Write all output before the end; False if it was down, after a wait."""
     assert attempt.printed is not None
     lent = attempt.lent
     if lent is not None and not isinstance(outcome, Returned):
@@ -178,7 +178,7 @@ def _report(attempt: Attempt, outcome: Outcome) -> CompletionReport:
 
 
 async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:
-    """What to tell the database after it did not take the outcome; waits where it was away."""
+    """Return the outcome to write after the database did not take the first; waits if it was down."""
     if isinstance(error, DatabaseUnavailable | TimeoutError):
         if isinstance(outcome, Returned) and attempt.lent is not None:
             # Its connection is gone and the writes with it: what the body did must be done again.
@@ -192,7 +192,7 @@ async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcom
 
 
 def _classify(attempt: Attempt, outcome: Outcome | None) -> Outcome | None:
-    """What the database is told. Stopped work ends by its cause; a shutdown leaves a finished body its result.
+    """Return the outcome to write. Stopped work ends by its cause; a shutdown leaves a finished body its result.
 
     An error that comes after a shutdown's stop comes from being interrupted, and is no failure of the work.
     """

@@ -1,4 +1,4 @@
-"""The attempts this instance holds, and the guard that stops them in time without asking anybody."""
+"""The attempts this instance runs, and the guard that stops them in time without the database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOTE_SECONDS = 5.0
 
 
 class RunningAttempts:
-    """What runs here now."""
+    """The attempts that run on this instance now."""
 
     def __init__(self, store: Store, clock: Clock, *, idle_seconds: float) -> None:
         self._store, self._clock = store, clock
@@ -38,7 +38,7 @@ class RunningAttempts:
     def add(self, attempt: Attempt) -> None:
         older = self._latest.get(attempt.job.seq)
         if older is not None:
-            # This instance was stuck for longer than the lease, and has taken the job again from itself.
+            # This instance was stuck for longer than the lease, and has claimed the job again from itself.
             older.stop(StopCause.LEASE_LOST)
         self._attempts[attempt.lease] = self._latest[attempt.job.seq] = attempt
 
@@ -49,14 +49,14 @@ class RunningAttempts:
         self._left.set()
 
     async def any_left(self, timeout: float) -> None:
-        """Until one has ended since this was last asked, or the time is over."""
+        """Wait until an attempt has ended since the last call, or for `timeout`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 await self._left.wait()
         self._left.clear()
 
     def held(self) -> dict[int, Attempt]:
-        """Those whose leases are still believed in, by job: of two attempts of one job only the later."""
+        """Return those whose leases are believed to hold, by job: of two attempts of one job only the later."""
         return {seq: attempt for seq, attempt in self._latest.items() if not attempt.lost}
 
     def stop_all(self, cause: StopCause) -> None:
@@ -82,9 +82,9 @@ class RunningAttempts:
         return max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
 
     def learn(self, held: dict[int, Attempt], facts: LeaseFacts) -> None:
-        """Act on what the database says of attempts that were held when it was asked."""
+        """Act on the database's facts about attempts that were held at the time of the query."""
         for seq, attempt in held.items():
-            # One whose result is on its way may be through already: the database will say which.
+            # A result that is being written may be accepted already: the database decides.
             if self._latest.get(seq) is not attempt or attempt.settling:
                 continue
             if seq in facts.stop:
@@ -93,7 +93,7 @@ class RunningAttempts:
                 attempt.stop(StopCause.LEASE_LOST)
 
     async def _note_overdue(self, attempt: Attempt) -> None:
-        """Told before the attempt's end, which waits for this; within its limit, since the end matters more."""
+        """Written before the attempt's end, which waits for this; time-limited, since the end matters more."""
         try:
             async with asyncio.timeout(_NOTE_SECONDS):
                 await self._store.note_overdue(attempt.lease)

@@ -1,4 +1,4 @@
-"""Puts declared schedules in force when a worker starts, and when it has read its file again."""
+"""Puts declared schedules in force when a worker starts, and after a reload."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from hanbeon.store.operations.declarations import (
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
-_STAYS = "it goes on as it is; `hanbeon schedule delete` ends it"
+_STAYS = "it continues as it is; `hanbeon schedule delete` ends it"
 _NOBODY = f"no live worker declares it now; {_STAYS}"
 _NO_LONGER = f"the file declared it before; {_STAYS}"
 
 
 class ScheduleDeclarer:
-    """Declares once what a worker declares, and again only what it says otherwise later.
+    """Declares each schedule once, and again only when its declaration changes.
 
-    So an old worker that merely goes on does not take back what a newer one has declared since.
+    So an old worker that merely continues does not revert what a newer one has declared since.
     """
 
     def __init__(self, store: Store, declarations: Callable[[], Sequence[Declaration]], by: str) -> None:
@@ -66,16 +66,16 @@ class ScheduleDeclarer:
         except InvalidInput as error:
             _log.error("schedule_not_declared", schedule=declaration.name, error=str(error))
             return
-        _tell(done)
+        _log_declaration(done)
 
 
-def _tell(done: DeclarationResult) -> None:
+def _log_declaration(done: DeclarationResult) -> None:
     schedule = done.schedule
     if done.outcome is DeclarationOutcome.SAME:
         return
     if done.outcome is DeclarationOutcome.ADOPTED:
-        say = _log.warning if done.fields else _log.info
-        say("schedule_adopted", schedule=schedule.name, as_it_was=done.fields)
+        log = _log.warning if done.fields else _log.info
+        log("schedule_adopted", schedule=schedule.name, as_it_was=done.fields)
         return
     _log.info("schedule_declared", schedule=schedule.name, outcome=done.outcome.value, fields=done.fields)
     if schedule.next_fire_at is None and not schedule.paused:

@@ -1,4 +1,4 @@
-"""The trigger: sees to schedules that are due. It only makes executions; workers run them like any other job."""
+"""Polls for due schedules. It only creates executions; workers run them like any other job."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import uuid_utils
 
 from hanbeon.clock import MICROS, Clock, SystemClock, micros
 from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.engine.execution_log import tell_fires
+from hanbeon.engine.execution_log import log_fires
 from hanbeon.engine.loop import AGAIN
 from hanbeon.settings import Settings
 from hanbeon.store.operations import fires
@@ -25,36 +25,36 @@ _IDLE_POLLS = 6
 
 
 class SchedulePoller:
-    """On every instance, with no leader: what one has locked the others pass over."""
+    """On every instance, with no leader: the others skip what one has locked."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock | None = None) -> None:
         self._store, self.settings = store, settings
         self._clock = clock or SystemClock()
-        self._looks_at = 0.0
+        self._polls_at = 0.0
         self.waiting = False
-        """Fires wait for their tasks: worth a look when anything has ended."""
+        """True while fires wait for an execution of their task to end."""
         self._turn_after: str | None = None
         self.fired: Counter[FireOutcome] = Counter()
-        """What this instance has decided, by outcome."""
+        """Decisions of this instance, by outcome."""
 
     async def run_once(self) -> float:
-        """See to what is due, then sleep until the next one is."""
-        pause = await self._look()
-        self._looks_at = self._clock.monotonic() + pause
+        """Fire what is due; return the time until the next one is."""
+        pause = await self._poll()
+        self._polls_at = self._clock.monotonic() + pause
         return pause
 
     def oversleeps(self, moment: Moment) -> bool:
-        """Whether a look is due before the one that is planned: whoever polls for other things tells what they saw.
+        """Return True if the poller must wake before its next planned poll: other loops report the due times they read.
 
-        So that the poller need not poll by itself, and an idle instance asks the database less than once a second.
+        So the poller need not poll often, and an idle instance queries the database less than once a second.
         """
         if moment.waiting and not self.waiting:
             return True
         if moment.wait_us is None:
             return False
-        return self._clock.monotonic() + moment.wait_us / MICROS < self._looks_at - _BETWEEN_TRIES
+        return self._clock.monotonic() + moment.wait_us / MICROS < self._polls_at - _BETWEEN_TRIES
 
-    async def _look(self) -> float:
+    async def _poll(self) -> float:
         moment = await self._store.read(fires.next_moment)
         self.waiting = moment.waiting
         pause = self.settings.poll * _IDLE_POLLS
@@ -65,13 +65,13 @@ class SchedulePoller:
             return pause
         if moment.wait_us > 0:
             return min(pause, max(0.001, moment.wait_us / MICROS))
-        # None found: another instance is at it just now.
+        # None found: another instance is firing them now.
         return AGAIN if await self._step(self._due) else _BETWEEN_TRIES
 
     async def _step(self, step: Callable[[Tx], Awaitable[Firing]]) -> int:
         fired = await self._store.write(step)
         self.fired += fired.fires
-        tell_fires(fired, self.settings.zone)
+        log_fires(fired, self.settings.zone)
         return fired.schedules
 
     async def _due(self, tx: Tx) -> Firing:

@@ -1,4 +1,4 @@
-"""The signals of a process that works until it is told to stop."""
+"""Signal handlers of a process that works until it is stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hanbeon.engine.terminal import Terminal
 
 
 @contextlib.contextmanager
-def heeding(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
+def handling_signals(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[None]:
     """SIGTERM and SIGINT call `stop`, each time; SIGHUP calls `reload`, or `stop` where the terminal is gone."""
     loop = asyncio.get_running_loop()
     terminal = Terminal()
@@ -22,7 +22,7 @@ def heeding(stop: Callable[[], None], reload: Callable[[], None]) -> Iterator[No
     }
     for number, handler in signals.items():
         loop.add_signal_handler(number, handler)
-    # Whoever runs it may have held it back until there is somebody to hear it.
+    # The parent may have blocked it until there is a handler.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGHUP])
     try:
         yield

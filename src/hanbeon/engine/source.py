@@ -1,4 +1,4 @@
-"""Where a worker's tasks, queues and settings come from, if that can be read again while it works."""
+"""The source of a worker's tasks, queues and settings, if it can be reloaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Declared = Mapping[str, Mapping[str, Any]]
 
 
 class SourceChange(NamedTuple):
-    """What a source says now. Nothing of it is in force before `put_in_force` is called, which cannot fail."""
+    """The contents of a reloaded source. They are in force once `put_in_force` is called, which cannot fail."""
 
     queues: Declared
     settings: Mapping[str, Any]
@@ -17,12 +17,12 @@ class SourceChange(NamedTuple):
     tasks: Mapping[str, list[str]]
     """The names of those that were added, changed and removed."""
     also: tuple[str, ...]
-    """What else has changed, and cannot change in a process that runs."""
+    """Other changes, which need a restart."""
     put_in_force: Callable[[], None]
 
 
 class TaskSource(Protocol):
-    """What `Worker` asks of it."""
+    """The interface that `Worker` uses."""
 
     @property
     def name(self) -> str: ...
@@ -33,5 +33,5 @@ class TaskSource(Protocol):
         ...
 
     def read(self) -> SourceChange:
-        """Read again, in any thread; raises a HanbeonError if it does not fit."""
+        """Read again, in any thread; raises a HanbeonError if it is invalid."""
         ...

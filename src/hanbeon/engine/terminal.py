@@ -1,4 +1,4 @@
-"""Whether the terminal that a process was started on is still there."""
+"""Detects that the terminal of a process is gone."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 
 GRACE_SHARE = 0.2
-"""Of the time, for what runs to finish: nothing begins then."""
+"""The share of the budget for running jobs to finish: nothing begins then."""
 _LOOK_SECONDS = 0.1
 _PRUNE_BATCH = 500
 
@@ -29,12 +29,12 @@ class Ticked(NamedTuple):
 
 
 def grace_within(budget: float, settings: Settings) -> float:
-    """How long jobs may finish at the end, so that all is over when the time is."""
+    """Return how long jobs may finish at the end, within the budget."""
     return min(settings.shutdown_grace, budget * GRACE_SHARE)
 
 
 async def tick(worker: Worker, store: Store, settings: Settings, budget: float, stop: asyncio.Event) -> Ticked:
-    """Run a worker that has not been started, for `budget` seconds at the most, or until somebody says `stop`.
+    """Run a worker that has not been started, for `budget` seconds at the most, or until `stop` is set.
 
     It is an instance like any other, so many at once do no harm. The worker's own shutdown grace ends the time; what
     still runs is handed back then, without burning a retry.
@@ -43,7 +43,7 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
     began = loop.time()
     async with worker:
         idle = await _until_idle(worker, began + budget - grace_within(budget, settings), stop)
-    pruned = await _keep_up(store, settings, began + budget)
+    pruned = await _maintain(store, settings, began + budget)
     done = worker.done
     return Ticked(idle, loop.time() - began, done._replace(pruned=done.pruned + pruned), worker.schedule_poller.fired)
 
@@ -51,21 +51,21 @@ async def tick(worker: Worker, store: Store, settings: Settings, budget: float, 
 async def _until_idle(worker: Worker, ends_at: float, stop: asyncio.Event) -> bool:
     loop = asyncio.get_running_loop()
     while (left := ends_at - loop.time()) > 0 and not stop.is_set():
-        if not len(worker.attempts) and await _nothing_comes(worker) and await worker.end_if_idle():
+        if not len(worker.attempts) and await _no_work_arrives(worker) and await worker.end_if_idle():
             return True
         await worker.attempts.any_left(min(left, _LOOK_SECONDS))
     return False
 
 
-async def _nothing_comes(worker: Worker) -> bool:
+async def _no_work_arrives(worker: Worker) -> bool:
     for each in worker.work_loops:
         if await each.run_once() <= AGAIN:
             return False
     return not len(worker.attempts)
 
 
-async def _keep_up(store: Store, settings: Settings, ends_at: float) -> int:
-    """What the worker's slower loops may not have come to: number events, count them, delete what is old; how much."""
+async def _maintain(store: Store, settings: Settings, ends_at: float) -> int:
+    """Do what the worker's slower loops may not have reached: number, fold and prune; return how many were pruned."""
     loop = asyncio.get_running_loop()
     pruned = 0
     while loop.time() < ends_at and (await store.number_events() or await store.fold()):

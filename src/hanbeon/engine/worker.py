@@ -28,7 +28,7 @@ from hanbeon.engine.runner import Runner
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
-from hanbeon.engine.signals import heeding
+from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
@@ -183,7 +183,7 @@ class Worker:
         SIGHUP reloads the file that the App came from, unless it means that the terminal is gone: then it stops.
         """
         tune_collector()
-        with heeding(self.stop_soon, self.reload_soon):
+        with handling_signals(self.stop_soon, self.reload_soon):
             async with self:
                 await self._stop_requested.wait()
 

@@ -1,1 +1,1 @@
-"""What happened, told to whoever listens: hints that wake, and the numbered feed that carries the truth."""
+"""Events for subscribers: hints that wake, and the numbered feed that carries the truth."""

@@ -1,4 +1,4 @@
-"""One reader of the feed for a whole process: it reads once, puts into words once, and hands out to many."""
+"""One reader of the feed for a whole process: it reads and serializes once, and hands out to many."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from hanbeon.logs import get_logger
 from hanbeon.store.store import Store
 
 Words = Callable[[Event], Delivered | None]
-"""What is told of an event: None if nothing is. A HanbeonError means that nothing more will ever be."""
+"""Serializes an event; None skips it. A HanbeonError means that nothing more will ever be delivered."""
 
 _log = get_logger("hanbeon.events")
 _POLL_SECONDS = 1.0
 _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
 _AT_ONCE = 100
-"""How many events are handed out before those who follow get their turn."""
+"""How many events are handed out before the followers get their turn."""
 _CATCHING_UP_AT_ONCE = 2
-"""However many come back at the same time, the engine finds connections to the database free."""
+"""Concurrent catch-up reads, so that the engine finds free database connections however many reconnect."""
 
 
 class Topic(NamedTuple):
-    """The live followers of one queue, and the words that they all get."""
+    """The live followers of one queue, and the serializer that they share."""
 
     words: Words
     followers: set[Follower]
 
 
 class Broadcast:
-    """Hands events of queues to followers. It reads while somebody follows, and waits for none of them."""
+    """Hands events of queues to followers. It reads while there are followers, and waits for none of them."""
 
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
@@ -49,7 +49,7 @@ class Broadcast:
 
     @contextlib.contextmanager
     def following(self, queue: str, words: Words, after: int) -> Iterator[Follower]:
-        """Follow a queue behind the event `after`, however far back that is."""
+        """Follow a queue after the event `after`, however far back that is."""
         follower = Follower(self, queue, words, after)
         self._following += 1
         if self._reader is None:
@@ -68,7 +68,7 @@ class Broadcast:
         await self._started.wait()
 
     def join(self, follower: Follower) -> None:
-        """From here on it gets what is handed out. It has read up to `position`, so nothing is between."""
+        """Make a follower live. It has read up to `position`, so nothing is missing in between."""
         topic = self._topics.setdefault(follower.queue, Topic(follower.words, set()))
         topic.followers.add(follower)
 
@@ -80,7 +80,7 @@ class Broadcast:
                 del self._topics[follower.queue]
 
     async def page(self, pages: Pages, after: int, queue: str) -> list[Event]:
-        """What the database has of a queue behind `after`, for one who is not live; others' may be among it."""
+        """Read events of a queue after `after` for a follower that is not live; others' may be included."""
         async with self._turns:
             return await pages.read(self._store, after, queue)
 
@@ -91,10 +91,10 @@ class Broadcast:
             try:
                 await self._follow()
             except DatabaseUnavailable as error:
-                # Nobody is sent away: they hear the rest when it is back.
+                # Followers stay connected and get the rest when it is back.
                 _log.warning("events_unreadable", error=str(error), retry_in=pause)
             except Exception as error:
-                _log.exception("events_broke")
+                _log.exception("event_reader_failed")
                 self._end_all(error)
             await asyncio.sleep(pause)
             worked = loop.time() - began > _LONGEST_PAUSE_SECONDS * 2
@@ -120,18 +120,18 @@ class Broadcast:
                         await arrived.wait()
 
     def _hand_out(self, events: Sequence[Event]) -> None:
-        """At one stroke with the position, so that whoever joins has neither a gap nor anything twice."""
+        """Hand out in one step with the position, so that one who joins has neither a gap nor a duplicate."""
         for event in events:
             topic = self._topics.get(event.queue)
             if topic is None:
                 continue
             try:
-                told = topic.words(event)
+                delivered = topic.words(event)
             except HanbeonError as error:
                 self._end(event.queue, topic, error)
                 continue
-            if told is not None:
-                for follower in [each for each in topic.followers if not each.take(told)]:
+            if delivered is not None:
+                for follower in [each for each in topic.followers if not each.take(delivered)]:
                     self.leave(follower)
         self.position = events[-1].id
 

@@ -1,4 +1,4 @@
-"""Reading events in the order they committed, from any id on, without missing one."""
+"""The event feed: events in commit order, from any id on, without missing one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _POLL_SECONDS = 1.0
 
 
 class Feed:
-    """Events by public id. Reading numbers what has committed meanwhile, so nobody waits for a relay."""
+    """Events by public id. Reading numbers what has committed meanwhile, so no reader waits for a relay."""
 
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
 
     async def read(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
-        """The next events behind `after`; empty if there are none yet. With `queue`, others' may be left out."""
+        """Return the next events after `after`; empty if there are none yet. With `queue`, others' may be left out."""
         await self._store.number_events()
         return await self._store.events_after(after, batches, queue)
 
     async def follow(self, after: int, queue: str | None = None) -> AsyncIterator[Event]:
-        """Every event behind `after`, for ever; with `queue`, others' may be left out."""
+        """Yield every event after `after`, without end; with `queue`, others' may be left out."""
         arrived = asyncio.Event()
         with self._hub.calling(arrived.set, "event"):
             while True:

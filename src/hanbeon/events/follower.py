@@ -1,4 +1,4 @@
-"""One who follows: live while it keeps up, from the database while it does not, and never with a hole."""
+"""A subscriber: live while it keeps up, from the database while it does not, and never with a gap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAITING_MOST = 1_000
 
 
 class Delivered(NamedTuple):
-    """What is told of an event; `data` is JSON, and the same bytes for all who get it."""
+    """A serialized event; `data` is JSON, and the same bytes for all subscribers."""
 
     id: int
     type: str
@@ -26,13 +26,13 @@ class Delivered(NamedTuple):
 
 
 class EventGap(NamedTuple):
-    """It was too slow for the live stream. What follows `after` comes from the database: later, but all of it."""
+    """The subscriber was too slow for the live stream. Events after `after` come from the database: later, but all."""
 
     after: int
 
 
 class Follower:
-    """Gives every event behind `after` once, in the order of ids. It keeps a bounded number of them, and no more."""
+    """Yields every event after `after` once, in the order of ids. It buffers a bounded number of them."""
 
     def __init__(self, broadcast: Broadcast, queue: str, words: Words, after: int) -> None:
         self.queue, self.words = queue, words
@@ -58,24 +58,24 @@ class Follower:
                 return EventGap(self._given)
             else:
                 await self._catch_up()
-        told = self._waiting.popleft()
-        self._given = told.id
-        return told
+        message = self._waiting.popleft()
+        self._given = message.id
+        return message
 
-    def take(self, told: Delivered) -> bool:
-        """One more, live; False if it is too slow, and has to catch up by itself. Never waits."""
-        if told.id <= self._read:
-            return True  # It was quicker than the one who reads for all.
+    def take(self, message: Delivered) -> bool:
+        """Take a live message; False if it is too slow and has to catch up by itself. Never waits."""
+        if message.id <= self._read:
+            return True  # It was ahead of the shared reader.
         if len(self._waiting) >= WAITING_MOST:
             self._live, self._slow = False, True
         else:
-            self._waiting.append(told)
-            self._read = told.id
+            self._waiting.append(message)
+            self._read = message.id
         self._arrived.set()
         return self._live
 
     def end(self, error: Exception) -> None:
-        """Nothing more comes; what waits is still given."""
+        """End the stream; buffered messages are still delivered."""
         self._live, self._error = False, error
         self._arrived.set()
 
@@ -87,19 +87,19 @@ class Follower:
             self._broadcast.join(self)
             return
         found = await self._broadcast.page(self._pages, self._read, self.queue)
-        # Nothing is there behind it: whatever there was up to the position, which was handed out before this reading,
+        # Nothing follows it: whatever there was up to the position, which was handed out before this read,
         # is others', or pruned.
         read = found[-1].id if found else position
-        self._waiting.extend(self._told(found))
+        self._waiting.extend(self._serialized(found))
         self._read = read
 
-    def _told(self, events: list[Event]) -> list[Delivered]:
-        told = []
+    def _serialized(self, events: list[Event]) -> list[Delivered]:
+        messages = []
         try:
             for event in events:
                 words = self.words(event) if event.queue == self.queue else None
                 if words is not None:
-                    told.append(words)
+                    messages.append(words)
         except HanbeonError as error:
             self.end(error)
-        return told
+        return messages

@@ -1,4 +1,4 @@
-"""One listener per App, many who want to be woken."""
+"""Wake-ups: one listener per App, many callbacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Hub:
 
     @contextlib.contextmanager
     def calling(self, callback: Callback, *hints: str) -> Iterator[None]:
-        """While it lasts, `callback` is called for each of these hints, and never from another thread."""
+        """While active, `callback` is called for each of these hints, and never from another thread."""
         if self._listener is None or self._listener.done():
             self._listener = asyncio.get_running_loop().create_task(self._waker.listen(self._heard))
         for hint in hints:

@@ -8,17 +8,17 @@ from hanbeon.store.store import Store
 _FIRST_BATCHES = 4
 _MOST_BATCHES = 200
 _AIM = 1_000
-"""Events of a page: decoding more of them at once would be felt by everything else in the process."""
+"""Events of a page: decoding more at once would delay everything else in the process."""
 
 
 class Pages:
-    """Reads on from page to page; how many batches the next one takes follows from how full the last one was."""
+    """Reads page after page; the number of batches of the next one follows from how full the last one was."""
 
     def __init__(self) -> None:
         self._batches = _FIRST_BATCHES
 
     async def read(self, store: Store, after: int, queue: str | None = None) -> list[Event]:
-        """The next events behind `after` that have their numbers; empty if there are none.
+        """Return the next numbered events after `after`; empty if there are none.
 
         With `queue`, others' may be left out.
         """

@@ -15,9 +15,9 @@ _CHUNK = 65_536
 
 
 class FrameChannel:
-    """Calls `heard` with each message, and `closed` once with what is wrong; with nothing if the other side closed it.
+    """Calls `heard` with each message, and `closed` once with the error; with "" if the other side closed it.
 
-    Takes what it is told to send; never blocks.
+    Sending queues without limit and never blocks.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FrameChannel:
         return None
 
     def drain(self) -> None:
-        """Hear what has arrived, when nothing more will come: two sockets are not read in the order of writing."""
+        """Read what has arrived, when nothing more will come: two sockets are not read in the order of writing."""
         while self.is_open and self._read():
             pass
 
@@ -56,14 +56,14 @@ class FrameChannel:
             self.is_open = False
             self._loop.remove_reader(self._connection.fileno())
             self._loop.remove_writer(self._connection.fileno())
-            # Also for a copy of it that somebody forked from this process may hold: the other side must see the end.
+            # Also for copies in forks of this process: the other side must see the end.
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             self._connection.close()
             self._drop_outgoing()
 
     def _read(self) -> bool:
-        """Whether there may be more."""
+        """Read once; return True if there may be more."""
         try:
             data = self._connection.recv(_CHUNK)
             for frame in self._frames.feed(data):
@@ -73,7 +73,7 @@ class FrameChannel:
         except (BlockingIOError, InterruptedError):
             return False
         except ConnectionError:
-            data = b""  # Gone without having read all that we said.
+            data = b""  # Gone without having read all that we sent.
         except (OSError, TooLong) as error:
             self._break(str(error))
             return False
@@ -94,7 +94,7 @@ class FrameChannel:
                 self._is_waiting = True
                 return
             except OSError:
-                # The other side is gone. What it said before is still to be read, and the end of it tells.
+                # The other side is gone. What it sent before is still to be read, and then the end of the stream.
                 self._drop_outgoing()
                 break
             _close_all(descriptors)

@@ -1,4 +1,4 @@
-"""What the engine asks of an executor: start a body, stop it for real, and say how it ended once it has stopped."""
+"""The interface of executors: start a body, really stop it, and report its outcome once it has stopped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
 
 Done = Callable[[Outcome | None], None]
-"""Told how a body ended (None: stopped from outside), once, on the event loop, when nothing of it runs any more."""
+"""Called once with the outcome (None: stopped from outside), on the event loop, when nothing of the body runs."""
 
 
 class Work(Protocol):
@@ -55,9 +55,9 @@ class Executor(Protocol):
 
     name: str
     lends_transactions: bool
-    """Whether `ctx.transaction()` works here: only where the body shares the engine's process."""
+    """True if `ctx.transaction()` works: only where the body shares the engine's process."""
     start_seconds: float
-    """How long a body may take to begin, besides its timeout; if not 0, the executor calls `desk.body_began` then."""
+    """How long a body may take to begin, besides its timeout; if not 0, `backend.body_began` is called then."""
     stop_seconds: float
     """How long stopping may take, so that a lease in danger is given up in time."""
 
@@ -74,20 +74,20 @@ class _Never:
 
 
 def never(done: Done, outcome: Outcome) -> Work:
-    """Work that cannot begin: the engine hears of it as of any other end, a moment later."""
+    """Report work that cannot begin like any other end, a moment later."""
     asyncio.get_running_loop().call_soon(done, outcome)
     return _Never()
 
 
 def returned(call: Call, value: Any) -> Outcome:
-    """What a returned value means."""
+    """Return the outcome of a returned value."""
     return result_of(call.task.name, value, call.max_result_bytes)
 
 
 def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
-    """What a returned value means; one that cannot be kept fails the job for good, since the work is done."""
+    """Return the outcome of a value; one that cannot be stored fails the job for good, since the work is done."""
     try:
-        text = to_json_text(value, f"what task {task!r} returned", "result")
+        text = to_json_text(value, f"the result of task {task!r}", "result")
     except InvalidInput as error:
         return Raised(str(error), FailureType.INVALID, permanent=True)
     if len(text.encode()) > max_bytes:
@@ -97,7 +97,7 @@ def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
 
 
 def failed(call: Call, error: BaseException) -> Outcome:
-    """What an exception out of a body means; its traceback goes to the log, its message to the attempt."""
+    """Return the outcome of an exception; its traceback goes to the log, its message to the attempt."""
     outcome = raised(error)
     if isinstance(outcome, Raised):
         job = call.backend.job
@@ -106,14 +106,14 @@ def failed(call: Call, error: BaseException) -> Outcome:
 
 
 def raised(error: BaseException) -> Outcome:
-    """What an exception out of a body means."""
+    """Return the outcome of an exception."""
     if isinstance(error, PutOffRequest):
         return PutOff(round(error.seconds * 1_000_000), error.message)
-    said = _said(error)
-    message = f"{type(error).__name__}: {said}"[:MESSAGE_LIMIT]
+    text = _text(error)
+    message = f"{type(error).__name__}: {text}"[:MESSAGE_LIMIT]
     if isinstance(error, TaskError):
         failure_type = str(error.failure_type)[:NAME_LIMIT] or FailureType.ERROR
-        return Raised(said[:MESSAGE_LIMIT] or message, failure_type, error.permanent)
+        return Raised(text[:MESSAGE_LIMIT] or message, failure_type, error.permanent)
     if isinstance(error, InvalidInput):
         return Raised(message, FailureType.INVALID)
     if isinstance(error, PermissionError):
@@ -123,7 +123,7 @@ def raised(error: BaseException) -> Outcome:
     return Raised(message)
 
 
-def _said(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
     """The error's text; one that cannot even be shown must not keep the attempt from ending."""
     try:
         return str(error)

@@ -1,4 +1,4 @@
-"""The engine's side of one session of processes: stopped when it is asked, and known to be dead."""
+"""The engine's side of one session of processes: stopped on request, and known to be dead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SWEEP_SECONDS = 0.05
 
 
 class End(NamedTuple):
-    """How a session ended: its leader's status as of waitpid, and who ended it if that was not itself."""
+    """The end of a session: its leader's status from waitpid, and what ended it if not the leader itself."""
 
     status: int | None = None
     by: str | None = None
@@ -29,9 +29,9 @@ class End(NamedTuple):
         if self.error is not None:
             return f"cannot be started: {self.error}"
         if self.by == "until":
-            return "was stopped because this worker stood still for so long that its lease was in danger"
+            return "was stopped because this worker was unresponsive for so long that its lease was in danger"
         if self.status is None:
-            return "was killed together with its guardian"
+            return "was killed together with its supervisor"
         code = os.waitstatus_to_exitcode(self.status)
         return f"was killed by {_signal_name(-code)}" if code < 0 else f"has ended with exit code {code}"
 
@@ -57,91 +57,91 @@ class Session:
         self.leader: int | None = None
         self._started, self._gone, self._ended = started, gone, ended
         self._end: End | None = None
-        self._is_over = self._keeper_lost = self._guardian_lost = False
+        self._is_over = self._session_supervisor_lost = self._supervisor_lost = False
         self._sweep: asyncio.Task[None] | None = None
         self.watchdog: asyncio.TimerHandle | None = None
-        self._asked: dict[int, Callable[[bool], None]] = {}
+        self._alone_callbacks: dict[int, Callable[[bool], None]] = {}
         ours, self._theirs = socket.socketpair()
         self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
 
     def give_away(self) -> int:
-        """The keeper's end of the connection."""
+        """Detach the session supervisor's end of the connection."""
         return self._theirs.detach()
 
     @property
     def is_doomed(self) -> bool:
-        """Whether it is about to die, because its keeper or guardian has."""
-        return self._keeper_lost or self._guardian_lost
+        """True if it is about to die, because one of its supervisors has."""
+        return self._session_supervisor_lost or self._supervisor_lost
 
     def stop(self, grace: float) -> None:
         """SIGTERM to all of it, and after the grace SIGKILL."""
-        self._order(do="stop", grace=grace)
+        self._request(do="stop", grace=grace)
 
     def kill(self) -> None:
-        self._order(do="kill")
+        self._request(do="kill")
 
-    def lives(self, seconds: float, grace: float) -> None:
-        """Unless this is said again, it is stopped after `seconds` although nobody asks: the engine may be frozen."""
-        self._order(do="until", at=now() + seconds, grace=grace)
+    def extend(self, seconds: float, grace: float) -> None:
+        """Let it run for `seconds`; then its supervisor stops it, even if the engine is frozen."""
+        self._request(do="until", at=now() + seconds, grace=grace)
 
-    def rests(self) -> None:
-        """Nothing runs in it that a lease would have to cover."""
-        self._order(do="until", at=None, grace=0.0)
+    def suspend_deadline(self) -> None:
+        """Remove the deadline: nothing runs in it that a lease would have to cover."""
+        self._request(do="until", at=None, grace=0.0)
 
-    def ask_alone(self, answer: Callable[[bool], None]) -> None:
-        """Whether nothing but the leader is left of it. There is no answer if it dies instead."""
-        number = len(self._asked)
-        self._asked[number] = answer
-        self._order(do="alone", number=number)
+    def check_alone(self, answer: Callable[[bool], None]) -> None:
+        """Ask whether only the leader is left. `answer` is never called if the session dies instead."""
+        number = len(self._alone_callbacks)
+        self._alone_callbacks[number] = answer
+        self._request(do="alone", number=number)
 
-    def _order(self, **message: Any) -> None:
+    def _request(self, **message: Any) -> None:
         self._channel.send(packed(**message))
 
     def _heard(self, frame: bytes) -> None:
-        said = unpacked(frame)
-        if "started" in said:
-            self.leader = said["started"]
-            self._call_off()
+        message = unpacked(frame)
+        if "started" in message:
+            self.leader = message["started"]
+            self._cancel_watchdog()
             self._started()
-        elif "alone" in said:
-            answer = self._asked.pop(said["number"])
-            answer(said["alone"])
-        elif "gone" in said:
-            self._end = End(said["status"], said["by"], said["error"])
+        elif "alone" in message:
+            answer = self._alone_callbacks.pop(message["number"])
+            answer(message["alone"])
+        elif "gone" in message:
+            self._end = End(message["status"], message["by"], message["error"])
             self.confirm()
 
     def confirm(self) -> None:
-        """Nothing of it is left, says its keeper, or the guardian in a dead keeper's place."""
+        """Nothing of it is left, as reported by its session supervisor, or by the supervisor if that is dead."""
         if not self._is_over:
             self._is_over = True
-            self._call_off()
+            self._cancel_watchdog()
             self._channel.close()
             self._ended(self)
             self._gone(self._end or End())
 
     def abandon(self) -> None:
-        """Nobody here waits for it any more."""
+        """Stop waiting for its end."""
         self._is_over = True
-        self._call_off()
+        self._cancel_watchdog()
         self._channel.close()
 
-    def _call_off(self) -> None:
-        """It has started or is gone. Left alone, the timer would hold on to all of it for its whole time."""
+    def _cancel_watchdog(self) -> None:
+        """It has started or is gone. The pending timer would keep the whole session in memory."""
         if self.watchdog is not None:
             self.watchdog.cancel()
             self.watchdog = None
 
     def _lost(self) -> None:
-        self._keeper_lost = True
-        self._see_to_it()
+        self._session_supervisor_lost = True
+        self._sweep_if_unsupervised()
 
-    def guardian_lost(self) -> None:
-        self._guardian_lost = True
-        self._see_to_it()
+    def supervisor_lost(self) -> None:
+        self._supervisor_lost = True
+        self._sweep_if_unsupervised()
 
-    def _see_to_it(self) -> None:
-        """With its keeper dead the guardian says when it is gone; with both dead, nobody but us is left to look."""
-        if self._keeper_lost and self._guardian_lost and not self._is_over and self._sweep is None:
+    def _sweep_if_unsupervised(self) -> None:
+        """If its supervisor alone is dead, the main one reports the end; if both are, the engine must look itself."""
+        if self._session_supervisor_lost and self._supervisor_lost and not self._is_over and self._sweep is None:
             self._sweep = asyncio.get_running_loop().create_task(self._sweep_up())
 
     async def _sweep_up(self) -> None:

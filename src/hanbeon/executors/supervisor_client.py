@@ -1,4 +1,4 @@
-"""The engine's side of the guardian: starts sessions of processes, and the guardian itself."""
+"""The engine's side of the supervisor: starts sessions of processes, and the supervisor itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.executors")
 ROOT = str(Path(__file__).parents[2])
-"""Where this package lies, for programs that are started without the user's path."""
+"""The folder of this package, for programs that are started without the user's path."""
 _END_SECONDS = 10.0
 _START_SECONDS = 30.0
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.supervisor.main import main; main()"
@@ -30,7 +30,7 @@ def _nothing() -> None:
 
 
 class SupervisorClient:
-    """Starts sessions. Its process starts with the first one, and again if somebody has killed it."""
+    """Starts sessions. Its process starts with the first one, and again if it was killed."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -56,7 +56,7 @@ class SupervisorClient:
 
         `started` is called when it runs.
 
-        `descriptors`: which number each has there, and which one it is here; they are closed here. `limits`: by name
+        `descriptors`: from the number in the new process to the descriptor here, which is closed. `limits`: by name
         as in `resource.RLIMIT_…`.
         """
         channel = self._channel if self._channel is not None else self._start_process()
@@ -77,13 +77,13 @@ class SupervisorClient:
         return session
 
     def _check_started(self, session: Session, process: subprocess.Popen[bytes] | None) -> None:
-        """A guardian that does nothing, frozen perhaps, would hold every job up; without it others are started."""
+        """Kill a supervisor that does nothing, frozen perhaps: it would block every job. The next start replaces it."""
         if process is not None and process is self._process and session.leader is None and session.id in self._sessions:
-            _log.error("guardian_stuck", pid=self.pid)
+            _log.error("supervisor_stuck", pid=self.pid)
             process.kill()
 
     async def close(self) -> None:
-        """Kill what is left. Returns when all of it is dead, and the guardian too."""
+        """Kill what is left. Returns when all of it is dead, and the supervisor too."""
         for session in list(self._sessions.values()):
             session.kill()
         try:
@@ -95,7 +95,7 @@ class SupervisorClient:
                 while self._process is not None and self._process.poll() is None:  # noqa: ASYNC110 - the same
                     await asyncio.sleep(0.005)
         except TimeoutError:
-            # Not even SIGKILL ends what waits inside the kernel. The guardian goes on without us.
+            # Not even SIGKILL ends what waits inside the kernel. The supervisor continues without us.
             _log.error("processes_left", sessions=len(self._sessions), supervisor=self.pid)
             for session in list(self._sessions.values()):
                 session.abandon()
@@ -123,12 +123,12 @@ class SupervisorClient:
             session.confirm()
 
     def _lost(self) -> None:
-        _log.error("guardian_lost", pid=self.pid)
+        _log.error("supervisor_lost", pid=self.pid)
         self._channel = None
         if self._process is not None:
             self._process.wait()
         for session in list(self._sessions.values()):
-            session.guardian_lost()
+            session.supervisor_lost()
 
     def _ended(self, session: Session) -> None:
         self._sessions.pop(session.id, None)

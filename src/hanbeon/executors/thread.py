@@ -14,7 +14,7 @@ from hanbeon.tasks.task import THREAD
 
 
 class ThreadExecutor:
-    """Cannot kill: a stop shows in `ctx.stopping`, and a body that does not look keeps its slot until it returns."""
+    """Cannot kill: a stop sets `ctx.stopping`, and a body that ignores it keeps its slot until it returns."""
 
     name = THREAD
     lends_transactions = True
@@ -41,7 +41,7 @@ class ThreadWork:
         future.add_done_callback(self._ended)
 
     def stop(self, cause: StopCause) -> None:
-        """Nothing more than `ctx.stopping`, which the desk answers by itself."""
+        """Nothing more than `ctx.stopping`, which the attempt answers by itself."""
 
     def _ended(self, future: asyncio.Future[tuple[Any, BaseException | None]]) -> None:
         if future.cancelled():
@@ -51,7 +51,7 @@ class ThreadWork:
 
 
 def _contained(body: Callable[[], Any]) -> tuple[Any, BaseException | None]:
-    """Hands every exception over as a value: one that is no Exception must not end the pool's thread."""
+    """Return every exception as a value: a BaseException must not end the pool's thread."""
     try:
         return body(), None
     except BaseException as error:

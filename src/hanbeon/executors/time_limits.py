@@ -1,4 +1,4 @@
-"""How often work that can be killed is told that it may live, and how long it takes to stop."""
+"""Time limits of killable work: how often its deadline is extended, and how long it takes to stop."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class TimeLimits(NamedTuple):
     grace: float
     """Between SIGTERM and SIGKILL."""
     tick: float
-    """Between two words to the keepers that the lease holds."""
+    """Between two extensions of the deadline while the lease holds."""
     stop: float
-    """How long a stop may take, all in all."""
+    """The longest that a stop may take in all."""
 
 
 def time_limits(settings: Settings) -> TimeLimits:

@@ -1,4 +1,4 @@
-"""Keeps a library that does its own connecting from private addresses: every name that it looks up is checked."""
+"""Keeps a library that makes its own connections from private addresses: every name lookup is checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hanbeon.outbound.addresses import why_not_public
 
 _one_at_a_time = threading.Lock()
 _PROXIES = "NO_PROXY"
-"""The variable that says for whom no proxy is used."""
+"""The variable that lists hosts for which no proxy is used."""
 
 
 class AddressRefused(OSError):
@@ -22,7 +22,7 @@ class AddressRefused(OSError):
 
 @contextlib.contextmanager
 def only_public(*, allow_private: bool) -> Iterator[None]:
-    """While it lasts, nothing in this process finds a private address, and no proxy of the environment is used.
+    """While active, no lookup in this process returns a private address, and no proxy of the environment is used.
 
     In the main thread that holds for all threads, which is meant for a process that does nothing else. In another
     thread it holds for that one: beside it a worker goes on, whose own database may well be at a private address. What

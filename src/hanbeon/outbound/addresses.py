@@ -1,11 +1,11 @@
-"""Which addresses are those of the public internet; everything else may be somebody's inside."""
+"""Classifies addresses as public or not; everything else may be an internal network."""
 
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 HOW_TO_ALLOW = "to allow it, say [outbound] allow_private = true"
-# The special-purpose registries of IANA, and what clouds answer their own machines on. Written out, because what the
+# The special-purpose registries of IANA, and the metadata services of clouds. Written out, because what the
 # standard library calls private or global has changed from one patch release to the next.
 _KINDS_4 = [
     (IPv4Network(network), kind)
@@ -53,7 +53,7 @@ _EMBEDDED = [
 
 
 def why_not_public(address: str) -> str | None:
-    """What kind of address it is if it is not one of the public internet: loopback, private, link-local …"""
+    """Return the kind of an address that is not public (loopback, private, link-local …), else None."""
     ip = ip_address(address.partition("%")[0])
     return _why_not_4(ip) if isinstance(ip, IPv4Address) else _why_not_6(ip)
 

@@ -19,7 +19,7 @@ _KEPT_SECONDS = 10.0
 
 
 class HttpRequest(NamedTuple):
-    """What is sent, to the byte."""
+    """A request, to the byte."""
 
     method: str
     origin: Origin
@@ -29,7 +29,7 @@ class HttpRequest(NamedTuple):
 
 
 class HttpResponse:
-    """What came back. Its body is on the wire until somebody reads it."""
+    """A response. Its body stays on the wire until it is read."""
 
     def __init__(self, request: HttpRequest, response: httpcore2.Response) -> None:
         self._origin, self._response = request.origin, response
@@ -40,7 +40,7 @@ class HttpResponse:
         return self._headers.get(name, "")
 
     async def read(self, limit: int) -> tuple[bytes, bool]:
-        """The body, and whether that is all of it. Takes no more than `limit` bytes and what came with the last one."""
+        """Return the body and whether it is complete. Reads at most `limit` bytes and the rest of the last chunk."""
         found = bytearray()
         with _border(self._origin):
             async with contextlib.aclosing(self._response.aiter_stream()) as chunks:
@@ -63,7 +63,7 @@ class OutboundClient:
         network: httpcore2.AsyncNetworkBackend | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """Makes at most `keep` connections last. No proxy of the environment is used: it would do the connecting."""
+        """Keep at most `keep` connections alive. No proxy of the environment is used: it would make the connection."""
         network = network or httpcore2.AnyIOBackend()
         tls = tls or httpcore2.default_ssl_context()
         self._pools = {
@@ -81,7 +81,7 @@ class OutboundClient:
     async def send(
         self, request: HttpRequest, *, connect_seconds: float, allow_private: bool
     ) -> AsyncIterator[HttpResponse]:
-        """The answer, as soon as its head is there. A body that is not read to its end costs the connection."""
+        """Yield the response once its head is there. A body that is not read to its end costs the connection."""
         with _border(request.origin):
             response = await self._pools[allow_private].handle_async_request(_core(request, connect_seconds))
         try:
@@ -110,11 +110,11 @@ def _core(request: HttpRequest, connect_seconds: float) -> httpcore2.Request:
 
 @contextlib.contextmanager
 def _border(origin: Origin) -> Iterator[None]:
-    """What the library raises, as what it means for the attempt."""
+    """Translate the library's exceptions into errors of the attempt."""
     try:
         yield
     except httpcore2.ConnectTimeout as error:
-        raise _temporary(f"{origin} did not take the connection in time: {error}") from error
+        raise _temporary(f"{origin} did not accept the connection in time: {error}") from error
     except httpcore2.ConnectError as error:
         raise _temporary(f"no connection to {origin}: {error}") from error
     except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.RemoteProtocolError) as error:

@@ -1,4 +1,4 @@
-"""The border to apprise, which knows the services by which people are told. It is slow to load, and blocks."""
+"""The border to apprise, which sends notifications through many services. It is slow to load, and blocks."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _LOGGER = "apprise"
 
 
 def check_readable(urls: Iterable[Any], schemes: str) -> None:
-    """Refuse targets of an allowed kind that lack something; those of others are not even looked at."""
+    """Reject incomplete targets of an allowed kind; those of other kinds are not even parsed."""
     for number, url in enumerate(urls):
         field = f"notifications[{number}]"
         if not isinstance(url, str) or MASK in url or "://" not in url or not url.isprintable():
             continue
         check_scheme(url, schemes, field)
         if _target(url) is None:
-            raise InvalidInput("it lacks something that this kind of target needs, or is misspelt", field=field)
+            raise InvalidInput("must be a complete target of its kind; something is missing or misspelt", field=field)
 
 
 def send_message(url: str, title: str, body: str, schemes: str, allow_private: bool) -> None:
-    """Send it now; raises what says why not. Its errors do not hold the address."""
+    """Send it now; raises an error with the reason. Errors do not contain the address."""
     check_scheme(url, schemes)
     heard = _Heard()
     with heard, only_public(allow_private=allow_private):
         target = _target(url)
         if target is None:
-            raise PermanentError("the target cannot be read; it may be of another version of apprise")
+            raise PermanentError("the target cannot be parsed; it may need another version of apprise")
         try:
             sent = target.notify(title=title, body=body)
         except AddressRefused as error:
@@ -42,9 +42,9 @@ def send_message(url: str, title: str, body: str, schemes: str, allow_private: b
             raise TaskError(without_secrets(f"{type(error).__name__}: {error}", url)) from None
     if not sent:
         raise (
-            _refused(heard.said, url)
-            if "is refused: a " in heard.said
-            else TaskError(without_secrets(heard.said, url) or "it was not accepted")
+            _refused(heard.text, url)
+            if "is refused: a " in heard.text
+            else TaskError(without_secrets(heard.text, url) or "it was not accepted")
         )
 
 
@@ -57,22 +57,22 @@ def _refused(why: object, url: str) -> TaskError:
 
 def _target(url: str) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Of what it imports, which is nobody's business here.
+        warnings.simplefilter("ignore")  # From the libraries that it imports.
         import apprise
 
         logger = logging.getLogger(_LOGGER)
-        logger.propagate = False  # What it logs of an address that it cannot read is the address.
+        logger.propagate = False  # It logs the whole address when it cannot parse one.
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())
         return apprise.Apprise.instantiate(url)
 
 
 class _Heard(logging.Handler):
-    """What the library said went wrong: it raises nothing, and answers no more than False."""
+    """Collects the log messages of the library, which raises nothing and returns only False."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
-        self.said = ""
+        self.text = ""
 
     def __enter__(self) -> _Heard:
         logger = logging.getLogger(_LOGGER)
@@ -89,4 +89,4 @@ class _Heard(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
         if record.levelno >= logging.WARNING or "is refused: a " in text:
-            self.said = f"{self.said} {text}".strip()[:1_000]
+            self.text = f"{self.text} {text}".strip()[:1_000]

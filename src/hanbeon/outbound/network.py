@@ -1,4 +1,4 @@
-"""Connections to checked addresses: a name is looked up once, and what was checked is what is connected to."""
+"""Connections to checked addresses: a name is resolved once, and only what was checked is connected to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hanbeon.outbound.resolver import Resolve
 
 
 class CheckedNetwork(AsyncNetworkBackend):
-    """Between a client, which verifies certificates against names, and the network, which is told addresses only.
+    """Between a client, which verifies certificates against names, and the network, which gets only addresses.
 
     If any address of a name is not public, the name is refused: which of them is reached must not be left to chance.
     """
@@ -42,7 +42,7 @@ class CheckedNetwork(AsyncNetworkBackend):
             async with asyncio.timeout_at(ends_at):
                 addresses = await self._resolve(host, port)
         except TimeoutError as error:
-            raise ConnectTimeout(f"its name was not found within {timeout:g} s") from error
+            raise ConnectTimeout(f"its name was not resolved within {timeout:g} s") from error
         self._check(host, addresses)
         failure: Exception = ConnectError("its name has no address")
         for place, address in enumerate(addresses):
@@ -60,7 +60,7 @@ class CheckedNetwork(AsyncNetworkBackend):
             if kind is not None:
                 where = host if host == address else f"{host} ({address})"
                 raise PermanentError(
-                    f"{where} is refused: a {kind} address; if the task may go there, "
+                    f"{where} is refused: a {kind} address; if the task may reach it, "
                     "say allow_private = true in its http table",
                     failure_type=FailureType.PERMISSION_ERROR,
                 )

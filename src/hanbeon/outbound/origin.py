@@ -1,4 +1,4 @@
-"""Whom a request goes to: scheme, host and port of an address."""
+"""The origin of a URL: scheme, host and port."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _PORTS = {HTTP: 80, HTTPS: 443}
 _ADDRESS = re.compile(r"(https?)://([^/?#]*)([^#]*)(#.*)?", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::([0-9]{1,5}))?", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9._-]{1,253}")
-# A backslash is a slash to some and a letter to others: what is the host to one reader is the path to the next.
+# Some parsers read a backslash as a slash, so they would disagree about where the host ends.
 _ODD = re.compile(r"[\s\x00-\x1f\x7f\\]")
 
 
 class Origin(NamedTuple):
-    """Whom to talk to: never chosen by a job."""
+    """Scheme, host and port; never chosen by a job."""
 
     scheme: str
     host: str
@@ -26,7 +26,7 @@ class Origin(NamedTuple):
 
     @property
     def authority(self) -> str:
-        """As the Host header has it."""
+        """Host and port, as in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -35,26 +35,26 @@ class Origin(NamedTuple):
 
 
 def split_url(url: str, field: str) -> tuple[Origin, str]:
-    """Origin and the rest of an address; what is no http address, or holds a password, is refused."""
+    """Split a URL into its origin and the rest; other schemes and passwords are rejected."""
     match = _ADDRESS.fullmatch(url)
     if match is None or not match.group(2):
-        raise InvalidInput("it is no http address; use one like https://example.org/hook", field=field)
+        raise InvalidInput("must be an http or https URL like https://example.org/hook", field=field)
     scheme, authority, rest, _ = match.groups()
     if "@" in authority:
         raise InvalidInput(
-            "an address is shown and logged, so it holds no user or password; use a header, like "
+            "must not contain a user or password, since it is shown and logged; use a header, like "
             'Authorization = "Bearer ${TOKEN}"',
             field=field,
         )
     if _ODD.search(url):
-        raise InvalidInput("blanks, control characters and backslashes are not allowed; quote them", field=field)
+        raise InvalidInput("must not contain spaces, control characters or backslashes; quote them", field=field)
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
-        raise InvalidInput(f"{authority[:80]!r} is no host", field=field)
+        raise InvalidInput(f"must have a valid host, got {authority[:80]!r}", field=field)
     scheme = scheme.lower()
     port = _PORTS[scheme] if parts.group(2) is None else int(parts.group(2))
     if not 0 < port < 65_536:
-        raise InvalidInput(f"{port} is no port; use 1 to 65535", field=field)
+        raise InvalidInput(f"must have a port from 1 to 65535, got {port}", field=field)
     return Origin(scheme, _host(parts.group(1), field), port), rest
 
 
@@ -63,7 +63,7 @@ def _host(text: str, field: str) -> str:
         try:
             return str(IPv6Address(text[1:-1]))
         except ValueError as error:
-            raise InvalidInput(f"{text[:80]!r} is no host: {error}", field=field) from error
+            raise InvalidInput(f"must have a valid host, got {text[:80]!r}: {error}", field=field) from error
     host = text.lower()
     if not host.isascii():
         import idna
@@ -71,7 +71,7 @@ def _host(text: str, field: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError as error:
-            raise InvalidInput(f"{text[:80]!r} is no host: {error}", field=field) from error
+            raise InvalidInput(f"must have a valid host, got {text[:80]!r}: {error}", field=field) from error
     if _HOST.fullmatch(host) is None:
-        raise InvalidInput(f"{text[:80]!r} is no host", field=field)
+        raise InvalidInput(f"must have a valid host, got {text[:80]!r}", field=field)
     return host

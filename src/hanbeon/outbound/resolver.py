@@ -1,4 +1,4 @@
-"""Names to addresses, in threads of their own: a name server that is silent holds nobody else up."""
+"""Name resolution, in threads of its own: a silent name server blocks nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class SystemResolver:
-    """As every program of this machine does it: /etc/hosts, then name servers."""
+    """The system's resolver: /etc/hosts, then name servers."""
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
         self._threads = threads
@@ -25,9 +25,7 @@ class SystemResolver:
         try:
             found = await loop.run_in_executor(self._threads, _addresses, host, port)
         except (OSError, UnicodeError) as error:
-            raise TaskError(
-                f"no address of {host} can be found: {error}", failure_type=FailureType.TEMPORARY
-            ) from error
+            raise TaskError(f"{host} cannot be resolved: {error}", failure_type=FailureType.TEMPORARY) from error
         return found
 
 

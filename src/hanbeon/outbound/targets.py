@@ -1,4 +1,4 @@
-"""Addresses of people: which kinds may be used, and how one is shown without its passwords and tokens."""
+"""Notification targets: allowed kinds, and how one is shown without its passwords and tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hanbeon.errors import InvalidInput
 
 MASK = "****"
-# Whose host is a server, and not the first of several tokens.
+# Kinds whose host is a server, and not the first of several tokens.
 _WITH_HOST = frozenset(
     name + secure
     for name in ("mailto", "json", "xml", "form", "gotify", "matrix", "mmost", "rocket", "apprise")
@@ -23,17 +23,17 @@ def scheme_of(url: str) -> str:
 
 
 def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
-    """Refuse kinds that are not on the list: some run programs or write files on the machine that sends."""
+    """Reject kinds that are not on the list: some run programs or write files on the sending machine."""
     if scheme_of(url) not in allowed.split():
         raise InvalidInput(
-            f"{scheme_of(url)[:40]!r} is no kind of target that is allowed here; "
-            f"use one of {', '.join(sorted(allowed.split()))}, or have the setting message_schemes allow it",
+            f"must be of an allowed kind, got {scheme_of(url)[:40]!r}; "
+            f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
             field=field,
         )
 
 
 def masked(url: str) -> str:
-    """To be shown: the kind, and where there is a server its name and the user's. Rather too little than too much."""
+    """Mask a target: its kind, and for a server its name and the user's. Rather too little than too much."""
     scheme, user, host, path, rest = _pieces(url)
     # Another @ further on: what looks like the host may be the half of a password.
     if scheme not in _WITH_HOST or not _HOST.fullmatch(host) or "@" in (path + rest).partition("=")[0]:
@@ -46,7 +46,7 @@ def masked(url: str) -> str:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """What somebody says of a target, without what must not be shown of its address."""
+    """Mask the secrets of a target in a message about it."""
     scheme, user, host, path, rest = _pieces(url)
     hidden = [user, *user.split(":")[1:], *re.split(r"[/?&=#,]+", path + rest)]
     if scheme not in _WITH_HOST:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import uvicorn
 
 from hanbeon.app import App
-from hanbeon.engine.signals import heeding
+from hanbeon.engine.signals import handling_signals
 from hanbeon.errors import AuthMissing
 from hanbeon.logs import get_logger
 from hanbeon.server.application import application
@@ -36,7 +36,7 @@ async def serve(app: App, *, work: bool = True) -> None:
                     field="host",
                 )
             server = Server(context, sockets)
-            with heeding(server.stop_soon, server.reload_soon):
+            with handling_signals(server.stop_soon, server.reload_soon):
                 await server.run()
 
 

@@ -1,1 +1,1 @@
-"""Use cases: what people and surfaces ask, over the store."""
+"""Use cases of people and surfaces, over the store."""

@@ -1,4 +1,4 @@
-"""Why is my job not running?"""
+"""Explains why a job is not running."""
 
 from __future__ import annotations
 

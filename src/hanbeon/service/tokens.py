@@ -1,4 +1,4 @@
-"""Tokens: making, listing and revoking them, and knowing whose one is."""
+"""API tokens: create, list, revoke and verify."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _NUMBER_MAX = 2**63 - 1
 
 
 class NewToken(NamedTuple):
-    """A token that was just made. Its text is nowhere else, and cannot be had again."""
+    """A new token. Its text is stored nowhere and cannot be shown again."""
 
     text: str
     record: TokenRecord
 
 
 async def create_token(store: Store, user: str, scope: str) -> NewToken:
-    """Make a token. From the first one on, servers of this database want one from everybody."""
+    """Create a token. From the first one on, servers of this database require one from every client."""
     check_name("user", user, required=True)
     if scope not in set(Scope):
-        raise InvalidInput(f"{scope!r} is not a scope; use {', '.join(Scope)}", field="scope")
+        raise InvalidInput(f"must be one of {', '.join(Scope)}, got {scope!r}", field="scope")
     text = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     return NewToken(text, await store.write(lambda tx: tokens.add_token(tx, hash_of(text), user, Scope(scope))))
 
@@ -40,13 +40,13 @@ async def list_tokens(store: Store) -> list[TokenRecord]:
 
 
 async def all_tokens(store: Store) -> dict[str, TokenRecord]:
-    """By hash."""
+    """Return the tokens by hash."""
     return await store.read(tokens.tokens)
 
 
 async def revoke_token(store: Store, number: int) -> TokenRecord:
     if not 0 <= number <= _NUMBER_MAX:
-        raise InvalidInput(f"{number} is no number of a token", field="id")
+        raise InvalidInput(f"must be the number of a token, got {number}", field="id")
     return await store.write(lambda tx: tokens.revoke_token(tx, number))
 
 
@@ -55,12 +55,12 @@ async def note_use(store: Store, number: int) -> None:
 
 
 def hash_of(text: str) -> str:
-    """Of 256 random bits a plain hash is enough: there is nothing to guess that a slow one would protect."""
+    """Hash a token. A fast hash is enough for 256 random bits, which cannot be guessed."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def find_token(known: dict[str, TokenRecord], text: str) -> TokenRecord | None:
-    """The valid token that this is, compared in constant time."""
+    """Return the valid token with this text, compared in constant time."""
     digest = hash_of(text)
     found = None
     for each, record in known.items():

@@ -57,7 +57,7 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sound(self) -> bool:
-        """No promise is broken. Warnings do not count."""
+        """True if no guarantee is broken. Warnings do not count."""
         return not self.errors
 
 
@@ -121,15 +121,15 @@ _ORDER = {code: place for place, code in enumerate(Code)}
 
 
 def _timelines(history: History, current: dict[str, SlotChange]) -> dict[str, Timeline]:
-    """What each queue that ever forbade anything allowed, when. Of a change that was pruned, its row still tells."""
+    """Return the limits over time of each queue that ever had any. Pruned changes are known from the queue's row."""
     whole = history.bounds.whole
     changes = history.changes if whole else {name: [change] for name, change in current.items()} | history.changes
-    timelines = {name: Timeline(told, whole=whole) for name, told in changes.items()}
+    timelines = {name: Timeline(each, whole=whole) for name, each in changes.items()}
     return {name: timeline for name, timeline in timelines.items() if timeline.matters}
 
 
 class _Jobs:
-    """The jobs as they go by: what is wrong with each, and when those of limited queues ran."""
+    """Checks jobs one by one, and records when those of limited queues ran."""
 
     def __init__(self, bounds: Bounds, timelines: dict[str, Timeline]) -> None:
         self._bounds = bounds
@@ -172,9 +172,9 @@ def _broken_logs(rows: list[dict[str, Any]]) -> Iterator[Finding]:
         yield Finding(code=Code.BROKEN_LOG, message=message, job_id=job_id, rows=found)
 
 
-def _tallies(told: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Finding]:
-    for queue in sorted(told.keys() | found.keys()):
-        tally, count = told.get(queue, Stock()), found.get(queue, Stock())
+def _tallies(stored: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Finding]:
+    for queue in sorted(stored.keys() | found.keys()):
+        tally, count = stored.get(queue, Stock()), found.get(queue, Stock())
         if all_states(tally) != all_states(count) or tally.ran != count.ran:
             rows = tuple(
                 {"from": source, **msgspec.to_builtins(all_states(each)), "ran_us": each.ran}
@@ -186,7 +186,7 @@ def _tallies(told: dict[str, Stock], found: dict[str, Stock]) -> Iterator[Findin
 
 
 def render(report: VerifyReport, *, zone: tzinfo = UTC, most: int | None = 20) -> str:
-    """The report for a person: a verdict, then every finding with its rows, at most `most` of each code (None: all)."""
+    """Format the report: a verdict, then every finding with its rows, at most `most` of each code (None: all)."""
     lines = [_verdict(report)]
     for code, group in groupby(report.findings, key=lambda finding: finding.code):
         findings = list(group)

@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class Decorator:
-    """What `@app.task(…)` returns; only its types matter."""
+    """The return type of `@app.task(…)`; only its types matter."""
 
     @overload
     def __call__(self, function: Callable[Concatenate[Context, P], Awaitable[R]], /) -> Task[P, R]: ...

@@ -1,4 +1,4 @@
-"""Time for tests: it stands still until it is moved, and the database's clock stands and moves with it."""
+"""A virtual clock for tests: it stands still until it is advanced, and the database's clock with it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class VirtualClock:
         return self._monotonic
 
     async def attach(self, store: Store) -> None:
-        """From here on the store's database takes its time from this clock."""
+        """Make the store's database take its time from this clock."""
         database = store.database
         if not isinstance(database, PostgresDatabase):
             if database.clock is not self:
-                raise ValueError("a SQLite store takes its clock when it is made: open_store(url, clock)")
+                raise ValueError("a SQLite store takes its clock when it is opened: open_store(url, clock)")
             return
         async with database.connection() as connection, connection.transaction():
             await connection.execute(_TABLE)

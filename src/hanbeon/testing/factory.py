@@ -1,4 +1,4 @@
-"""Jobs in any state, brought there by the moves that lead to it in life."""
+"""Creates jobs in any state, through the transitions that lead there in production."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WAITING = ("delay", "run_at", "depends_on", "after")
 
 
 class Factory:
-    """Makes jobs of one open App. What runs is held by an instance that never shows itself again."""
+    """Creates jobs of one open App. Running ones are held by an instance that never renews its leases."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class Factory:
         failure_type: str,
         progress: Any,
     ) -> Job[Any]:
-        """A job in `state`; what the state implies (a lease, an attempt, a result, an end) is there too."""
+        """Create a job in `state`, with what the state implies: a lease, an attempt, a result, an end."""
         if state is State.PENDING and not any(name in options for name in _WAITING):
             options["delay"] = _AN_HOUR
         job = await self._enqueue(task, args, options)
@@ -78,7 +78,7 @@ class Factory:
         return Job(self._app, made[0].id, stranger, created=made[0].created)
 
     async def _claim(self, job: Job[Any]) -> Claimed:
-        """This job and no other, whatever stands before it in its queue."""
+        """Claim this job and no other, whatever is before it in its queue."""
         store, record = self._app.store, await job.record()
         if not self._instance:
             self._instance = await store.register(
@@ -95,4 +95,4 @@ class Factory:
 
 
 def _nothing() -> None:
-    """Stands for a function that is elsewhere."""
+    """Stands for the function of a task that this App does not have."""

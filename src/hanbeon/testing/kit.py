@@ -1,4 +1,4 @@
-"""An App under test: nothing runs in the background, and time passes only when the test says so."""
+"""An App under test: nothing runs in the background, and time passes only when the test advances it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TestKit:
 
     async def __aenter__(self) -> TestKit:
         if self.app.is_open:
-            raise InvalidInput("the App is open already; give it to the kit closed", field="app")
+            raise InvalidInput("must not be open; pass it to the kit closed", field="app")
         async with contextlib.AsyncExitStack() as undo:
             url = self._url or undo.enter_context(_new_file())
             undo.callback(self._restore, self.app.settings, self.app.clock)
@@ -68,7 +68,7 @@ class TestKit:
             await self.app.migrate()
             await self.app.open()
             undo.push_async_callback(self.app.close)
-            await self._refuse_a_used_database()
+            await self._reject_used_database()
             await self.clock.attach(self.app.store)
             self._worker = self.app.worker(concurrency=self._concurrency, name="test kit")
             undo.push_async_callback(self._stop)
@@ -133,7 +133,7 @@ class TestKit:
                 await self.advance(wait)
 
     async def advance(self, seconds: float) -> None:
-        """Let time pass. Whatever runs feels it as in life: leases are renewed, and deadlines stop work as they come.
+        """Let time pass. Running jobs behave as in production: leases are renewed, and deadlines stop work.
 
         Starts nothing: what has become due runs with the next tick. `clock.advance` is for an instance that is stuck.
         """
@@ -143,7 +143,7 @@ class TestKit:
                 step = min(seconds, self.app.settings.heartbeat, await self.worker.guard.run_once())
             await self.clock.advance(step)
             seconds -= step
-            await self._feel_it()
+            await self._catch_up()
 
     async def prune(self) -> int:
         """Delete what is past its retention; ticks do not. How many rows."""
@@ -168,7 +168,7 @@ class TestKit:
         progress: Any = None,
         **options: Any,
     ) -> Job[Any]:
-        """A job in any state, with what that implies; the task may be one that nobody registered.
+        """Create a job in any state, with what that implies; the task need not be registered.
 
         A running one is held by an instance that has gone: it is recovered when its lease has passed.
         """
@@ -185,7 +185,7 @@ class TestKit:
 
     # Inside
 
-    async def _feel_it(self) -> None:
+    async def _catch_up(self) -> None:
         attempts = self.worker.attempts
         if not len(attempts):
             return
@@ -213,7 +213,7 @@ class TestKit:
         counts = await self.app.counts()
         return ", ".join(f"{count} {state}" for state, count in counts.items() if count and state not in TERMINAL)
 
-    async def _refuse_a_used_database(self) -> None:
+    async def _reject_used_database(self) -> None:
         database = self.app.store.database
         if not isinstance(database, PostgresDatabase):
             return
@@ -223,7 +223,7 @@ class TestKit:
             )
         if used:
             raise InvalidInput(
-                "this database has jobs that were made by a real clock, which the kit would replace for good; "
+                "must not be a database with jobs of a real clock, which the kit would replace for good; "
                 "give it a database of its own",
                 field="url",
             )

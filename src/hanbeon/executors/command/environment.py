@@ -1,4 +1,4 @@
-"""What a command gets: its command line, its environment and its stdin, filled in for one attempt."""
+"""The input of a command: its command line, environment and stdin, filled in for one attempt."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hanbeon.tasks.command import Command
 from hanbeon.tasks.template import ARGS, JOB, as_text
 from hanbeon.tasks.template_vars import template_vars
 
-# The kernel takes 128 KiB for one variable. What is longer is on stdin all the same.
+# The kernel limits a variable to 128 KiB. Longer values are still on stdin.
 _LONGEST = 96 * 1024
 _NO_NAME = re.compile(r"[^A-Za-z0-9]")
-SAID_DESCRIPTOR = 3
+PROTOCOL_DESCRIPTOR = 3
 
 
 def command_line(command: Command, job: Claimed, arguments: Mapping[str, Any]) -> list[str]:
@@ -26,19 +26,19 @@ def command_line(command: Command, job: Claimed, arguments: Mapping[str, Any]) -
 
 
 def as_json(arguments: Mapping[str, Any]) -> str:
-    """All arguments, those that have their defaults included: what the program reads is the same wherever it looks."""
+    """All arguments, those that have their defaults included: stdin and environment agree."""
     return msgspec.json.encode(arguments).decode()
 
 
 def environment(command: Command, job: Claimed, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """What the task lets through of the worker's, what it sets, and what there is to know of the job."""
+    """Return the variables passed on from the worker, those the task sets, and the facts of the job."""
     found = {name: os.environ[name] for name in command.pass_env if name in os.environ}
     found |= command.env
     of_job = {
         f"HANBEON_{'JOB_ID' if name == 'id' else name.upper()}": value for name, value in template_vars(job).items()
     }
     of_job |= {f"HANBEON_ARG_{_NO_NAME.sub('_', name).upper()}": value for name, value in arguments.items()}
-    of_job |= {"HANBEON_ARGS": as_json(arguments), "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": SAID_DESCRIPTOR}
+    of_job |= {"HANBEON_ARGS": as_json(arguments), "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": PROTOCOL_DESCRIPTOR}
     for name, value in of_job.items():
         text = as_text(value)
         if len(text.encode(errors="replace")) <= _LONGEST and "\x00" not in text:

@@ -26,7 +26,7 @@ class CommandExecutor:
     start_seconds = 60.0
 
     def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:
-        self._clock, self._guardian = clock, supervisor
+        self._clock, self._supervisor = clock, supervisor
         self._timing = time_limits(settings)
         self._runs: set[Run] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -36,23 +36,23 @@ class CommandExecutor:
         folder = cast(Command, call.task.spec).cwd
         try:
             if folder is not None and not os.path.isdir(folder):
-                return never(done, _broken(f"there is no folder {folder}; make it, or change cwd of the task"))
-            run = Run(self._guardian, self, call, self._timing.grace, done)
+                return never(done, _session_error(f"there is no folder {folder}; create it, or change cwd of the task"))
+            run = Run(self._supervisor, self, call, self._timing.grace, done)
         except OSError as error:
             # A full process table, or too many open files.
-            return never(done, _broken(f"the command cannot be started: {error}"))
+            return never(done, _session_error(f"the command cannot be started: {error}"))
         self._runs.add(run)
         if self._timer is None:
             self._tick()
         return run
 
     async def close(self) -> None:
-        """Returns when nothing is left of any of them."""
+        """Kill what runs. Returns when nothing is left of any command."""
         if self._timer is not None:
             self._timer.cancel()
-        await self._guardian.close()
+        await self._supervisor.close()
 
-    # What its runs ask of it
+    # The interface for its runs
 
     def now(self) -> float:
         return self._clock.monotonic()
@@ -66,5 +66,5 @@ class CommandExecutor:
         self._timer = asyncio.get_running_loop().call_later(self._timing.tick, self._tick) if self._runs else None
 
 
-def _broken(message: str) -> Raised:
+def _session_error(message: str) -> Raised:
     return Raised(message, FailureType.SESSION_ERROR)

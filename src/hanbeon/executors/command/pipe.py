@@ -1,4 +1,4 @@
-"""Reads what a command prints, as it comes: never more at a time than others on the event loop can wait for."""
+"""Reads the output of a command as it comes, in pieces small enough not to block the event loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHUNK = 65_536
 
 
 class Pipe:
-    """`theirs` is for the command; it is closed here when it was given away. `heard` is called with each piece."""
+    """`theirs` is for the command; the supervisor client closes it here. `heard` is called with each piece."""
 
     def __init__(self, heard: Callable[[bytes], None]) -> None:
         self._heard = heard
@@ -21,7 +21,7 @@ class Pipe:
         self._is_open = True
 
     def drain(self) -> None:
-        """Hear what is left, when nobody is left to write more."""
+        """Read what is left, when no writer is left."""
         while self._is_open and self._read():
             pass
         self.close()
@@ -33,7 +33,7 @@ class Pipe:
             os.close(self._ours)
 
     def _read(self) -> bool:
-        """Whether there may be more."""
+        """Read once; return True if there may be more."""
         try:
             data = os.read(self._ours, _CHUNK)
         except (BlockingIOError, InterruptedError):

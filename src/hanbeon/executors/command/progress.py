@@ -1,4 +1,4 @@
-"""Writes what a command says of its progress: the latest, and no more often than anybody looks."""
+"""Writes the progress reported by a command: only the latest, and at a limited rate."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NOTHING: Any = object()
 
 class ProgressWriter:
     def __init__(self, backend: AttemptBackend) -> None:
-        self._desk = backend
+        self._backend = backend
         self._latest: Any = _NOTHING
         self._writing: asyncio.Task[None] | None = None
         self._ending = asyncio.Event()
-        self.complaint: str | None = None
+        self.error: str | None = None
 
     def put(self, value: Any) -> None:
         self._latest = value
@@ -35,10 +35,10 @@ class ProgressWriter:
         if self._writing is None:
             return then()
         self._ending.set()
-        patience = asyncio.get_running_loop().call_later(_END_SECONDS, self._writing.cancel)
+        timeout = asyncio.get_running_loop().call_later(_END_SECONDS, self._writing.cancel)
 
         def ended(_: asyncio.Task[None]) -> None:
-            patience.cancel()
+            timeout.cancel()
             then()
 
         return self._writing.add_done_callback(ended)
@@ -47,12 +47,12 @@ class ProgressWriter:
         while self._latest is not _NOTHING:
             value, self._latest = self._latest, _NOTHING
             try:
-                await self._desk.write_progress(value)
+                await self._backend.write_progress(value)
             except InvalidInput as error:
-                self.complaint = str(error)
+                self.error = str(error)
             except HanbeonError as error:
-                # The lease is lost, or the database away: the engine finds out by itself.
-                _log.info("progress_not_written", job=self._desk.job.id, error=str(error))
+                # The lease is lost, or the database is down: the engine finds out by itself.
+                _log.info("progress_not_written", job=self._backend.job.id, error=str(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_EVERY_SECONDS):
                     await self._ending.wait()

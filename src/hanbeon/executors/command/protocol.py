@@ -1,4 +1,4 @@
-"""The line protocol: each line that a command says to the engine is one JSON object with one key."""
+"""The line protocol: each message of a command to the engine is a line with one JSON object of one key."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RetryMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProtocolMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be said; exactly one of these."""
+    """One message; exactly one of the fields is set."""
 
     progress: Any = _NOTHING
     result: Any = _NOTHING
@@ -42,64 +42,62 @@ _decode = msgspec.json.Decoder(ProtocolMessage).decode
 
 
 class ProtocolReader:
-    """Everything that a command has said. The last result, failure or put-off stands; a line that is none complains."""
+    """Collects the messages of a command. The last result, failure or retry stands; the first invalid line is kept."""
 
     def __init__(self, max_line_bytes: int, progress: Callable[[Any], None]) -> None:
         self._progress = progress
         self._lines = LineSplitter(max_line_bytes, self._take)
         self.result: Any = None
         self.ending: Outcome | None = None
-        self.complaint: str | None = None
+        self.error: str | None = None
 
     def feed(self, data: bytes) -> None:
-        """What came through the descriptor."""
+        """Take bytes from the protocol's descriptor."""
         self._lines.feed(data)
 
     def end(self) -> None:
-        """Nothing more will come; a last line needs no newline."""
+        """Take the end of the stream; the last line needs no newline."""
         self._lines.end()
 
     def take(self, line: bytes) -> None:
         try:
-            said = _decode(line)
+            message = _decode(line)
         except msgspec.MsgspecError as error:
-            return self._complain(line, str(error))
-        told = [
-            name for name in ProtocolMessage.__struct_fields__ if getattr(said, name) not in (_NOTHING, msgspec.UNSET)
-        ]
-        if len(told) != 1:
-            return self._complain(line, "say one of progress, result, failed and retry_in")
-        return self._act(said, line)
+            return self._reject(line, str(error))
+        values = [getattr(message, name) for name in ProtocolMessage.__struct_fields__]
+        if sum(value not in (_NOTHING, msgspec.UNSET) for value in values) != 1:
+            return self._reject(line, "must have exactly one of progress, result, failed and retry_in")
+        return self._apply(message, line)
 
     def _take(self, line: bytes, complete: bool) -> None:
         if not complete:
-            self._complain(line, "it is longer than a result may be")
+            self._reject(line, "must not be longer than a result may be")
         elif line.strip():
             self.take(line)
 
-    def _act(self, said: ProtocolMessage, line: bytes) -> None:
-        if said.progress is not _NOTHING:
-            self._progress(said.progress)
-        elif said.result is not _NOTHING:
-            self.result, self.ending = said.result, None
-        elif said.failed is not msgspec.UNSET:
-            failed = FailureMessage(said.failed) if isinstance(said.failed, str) else said.failed
+    def _apply(self, message: ProtocolMessage, line: bytes) -> None:
+        if message.progress is not _NOTHING:
+            self._progress(message.progress)
+        elif message.result is not _NOTHING:
+            self.result, self.ending = message.result, None
+        elif message.failed is not msgspec.UNSET:
+            failed = FailureMessage(message.failed) if isinstance(message.failed, str) else message.failed
             kind = failed.type[:NAME_LIMIT] or FailureType.ERROR
             self.ending = Raised(failed.message[:MESSAGE_LIMIT], kind, failed.permanent)
-        elif said.retry_in is not msgspec.UNSET:
-            later = said.retry_in if isinstance(said.retry_in, RetryMessage) else RetryMessage(said.retry_in)
+        elif message.retry_in is not msgspec.UNSET:
+            later = message.retry_in if isinstance(message.retry_in, RetryMessage) else RetryMessage(message.retry_in)
             if not 0 <= later.seconds * MICROS <= LONGEST_US:
-                return self._complain(line, "retry_in is a number of seconds, at most a hundred years")
+                return self._reject(line, "retry_in must be from 0 seconds to a hundred years")
             self.ending = PutOff(round(later.seconds * MICROS), later.message[:MESSAGE_LIMIT])
         return None
 
-    def _complain(self, line: bytes, why: str) -> None:
+    def _reject(self, line: bytes, why: str) -> None:
         shown = line[:_SHOWN].decode(errors="replace")
-        self.complaint = self.complaint or f"it said something that is not understood: {why} (in {shown!r})"
+        self.error = self.error or f"invalid protocol message: {why} (in {shown!r})"
 
 
 class LineSplitter:
-    """Puts lines together. One over the limit is told once, cut, and the rest of it is dropped."""
+    """Splits a stream into lines. One over the limit is passed on once, cut, and the rest of it is dropped."""
 
     def __init__(self, limit: int, heard: Callable[[bytes, bool], None]) -> None:
         self._limit, self._heard = limit, heard
@@ -110,16 +108,16 @@ class LineSplitter:
         *complete, rest = data.split(b"\n")
         for line in complete:
             self._rest += line[: self._limit + 1]
-            self._told()
+            self._emit()
         self._rest += rest[: self._limit + 1]
         if len(self._rest) > self._limit:
-            self._told(dropping=True)
+            self._emit(dropping=True)
 
     def end(self) -> None:
         if self._rest:
-            self._told()
+            self._emit()
 
-    def _told(self, *, dropping: bool = False) -> None:
+    def _emit(self, *, dropping: bool = False) -> None:
         line, was_dropping = bytes(self._rest), self._dropping
         self._rest.clear()
         self._dropping = dropping
@@ -128,10 +126,10 @@ class LineSplitter:
 
 
 class ProtocolFilter:
-    """Takes the lines of the protocol out of a stdout that carries both; the rest passes as it came."""
+    """Takes the messages out of a stdout that carries both; the rest passes unchanged."""
 
-    def __init__(self, limit: int, said: Callable[[bytes], None], passed: Callable[[bytes], None]) -> None:
-        self._limit, self._said, self._passed = limit, said, passed
+    def __init__(self, limit: int, message: Callable[[bytes], None], passed: Callable[[bytes], None]) -> None:
+        self._limit, self._message, self._passed = limit, message, passed
         self._rest = b""
         self._inside = False
 
@@ -143,9 +141,9 @@ class ProtocolFilter:
             if self._inside or not line.startswith(PREFIX):
                 passing += line + b"\n"
             else:
-                self._said(line[len(PREFIX) :])
+                self._message(line[len(PREFIX) :])
             self._inside = False
-        if not self._inside and _may_be_said(last) and len(last) <= self._limit:
+        if not self._inside and _may_be_message(last) and len(last) <= self._limit:
             self._rest = last
         elif last:
             passing += last
@@ -155,12 +153,12 @@ class ProtocolFilter:
 
     def end(self) -> None:
         if self._rest.startswith(PREFIX):
-            self._said(self._rest[len(PREFIX) :])
+            self._message(self._rest[len(PREFIX) :])
         elif self._rest:
             self._passed(self._rest)
         self._rest = b""
 
 
-def _may_be_said(start: bytes) -> bool:
-    """Whether a line that begins like this may still be one of the protocol."""
+def _may_be_message(start: bytes) -> bool:
+    """Return True if a line that begins like this may still be a message."""
     return bool(start) and (start.startswith(PREFIX) or PREFIX.startswith(start))

@@ -1,4 +1,4 @@
-"""One run of a command: what it is given, what it prints and says, and what its end means."""
+"""One run of a command: its input, its output and messages, and the outcome of its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.command.environment import SAID_DESCRIPTOR, as_json, command_line, environment
+from hanbeon.executors.command.environment import PROTOCOL_DESCRIPTOR, as_json, command_line, environment
 from hanbeon.executors.command.pipe import Pipe
 from hanbeon.executors.command.progress import ProgressWriter
 from hanbeon.executors.command.protocol import ProtocolFilter, ProtocolReader
@@ -25,33 +25,39 @@ _AROUND_A_RESULT = 1_024  # Bytes that the protocol puts around it.
 
 
 class Owner(Protocol):
-    """What a run needs of its executor."""
+    """The part of the executor that a run uses."""
 
     def now(self) -> float: ...
     def ended(self, run: Run) -> None: ...
 
 
 class Run:
-    """Over when nothing of it runs any more; then, and not before, `done` is called."""
+    """Ends when nothing of it runs any more; then, and not before, `done` is called."""
 
     def __init__(self, supervisor: SupervisorClient, owner: Owner, call: Call, grace: float, done: Done) -> None:
         self._owner, self._call, self._grace, self._done = owner, call, grace, done
         self._command = command = cast(Command, call.task.spec)
         self._stopped = False
         self._progress = ProgressWriter(call.backend)
-        self._said = ProtocolReader(call.max_result_bytes + _AROUND_A_RESULT, self._progress.put)
+        self._messages = ProtocolReader(call.max_result_bytes + _AROUND_A_RESULT, self._progress.put)
         self._stderr = b""
         self._stdout: bytearray | None = None if command.result == SAID else bytearray()
-        self._sieve: ProtocolFilter | None = None
-        hear_stdout: Callable[[bytes], None] = self._printed
+        self._filter: ProtocolFilter | None = None
+        on_stdout: Callable[[bytes], None] = self._wrote_stdout
         if command.protocol == STDOUT:
-            self._sieve = ProtocolFilter(call.max_result_bytes + _AROUND_A_RESULT, self._said.take, self._printed)
-            hear_stdout = self._sieve.feed
+            self._filter = ProtocolFilter(
+                call.max_result_bytes + _AROUND_A_RESULT, self._messages.take, self._wrote_stdout
+            )
+            on_stdout = self._filter.feed
         self._pipes: dict[int, Pipe] = {}
         given: dict[int, int] = {}
         try:
-            for number, hear in ((1, hear_stdout), (2, self._complained), (SAID_DESCRIPTOR, self._said.feed)):
-                self._pipes[number] = Pipe(hear)
+            for number, on_data in (
+                (1, on_stdout),
+                (2, self._wrote_stderr),
+                (PROTOCOL_DESCRIPTOR, self._messages.feed),
+            ):
+                self._pipes[number] = Pipe(on_data)
                 given[number] = self._pipes[number].theirs
             if command.stdin:
                 given[0] = _readable(as_json(call.arguments))
@@ -78,31 +84,31 @@ class Run:
         self._session.stop(self._grace)
 
     def keep_alive(self) -> None:
-        """Tell the keeper until when the lease allows it to run; it stops it by itself if we cannot."""
-        self._session.lives(self._call.backend.give_up_at - self._owner.now(), self._grace)
+        """Extend the deadline to the end of the lease; the supervisor enforces it if the engine cannot."""
+        self._session.extend(self._call.backend.give_up_at - self._owner.now(), self._grace)
 
-    # What it does
+    # Output
 
     def _started(self) -> None:
         self._call.backend.body_began(self._owner.now())
 
-    def _printed(self, data: bytes) -> None:
+    def _wrote_stdout(self, data: bytes) -> None:
         self._call.backend.log(LogStream.STDOUT, data)
         if self._stdout is not None and len(self._stdout) <= self._call.max_result_bytes:
             self._stdout += data
 
-    def _complained(self, data: bytes) -> None:
+    def _wrote_stderr(self, data: bytes) -> None:
         self._call.backend.log(LogStream.STDERR, data)
         self._stderr = (self._stderr + data)[-_KEPT_OF_STDERR:]
 
-    # What its end means
+    # The end
 
     def _gone(self, end: End) -> None:
         for pipe in self._pipes.values():
             pipe.drain()
-        self._said.end()
-        if self._sieve is not None:
-            self._sieve.end()
+        self._messages.end()
+        if self._filter is not None:
+            self._filter.end()
         self._owner.ended(self)
         self._progress.finish(lambda: self._done(self._outcome(end)))
 
@@ -113,27 +119,27 @@ class Run:
         if code is None or code < 0:
             return Raised(f"the command {end}{_remedy(end)}", FailureType.SESSION_ERROR)
         meaning = self._command.meaning(code)
-        if self._said.ending is not None:
-            return self._said.ending
+        if self._messages.ending is not None:
+            return self._messages.ending
         if not meaning.is_success:
             return meaning.failure(self._message(f"exit code {code}"))
-        if complaint := self._said.complaint or self._progress.complaint:
-            return Raised(complaint, FailureType.INVALID)
+        if error := self._messages.error or self._progress.error:
+            return Raised(error, FailureType.INVALID)
         return self._result()
 
     def _result(self) -> Outcome:
-        if self._stdout is None or self._said.result is not None:
-            return returned(self._call, self._said.result)
+        if self._stdout is None or self._messages.result is not None:
+            return returned(self._call, self._messages.result)
         text = self._stdout.decode(errors="replace")
         if self._command.result == TEXT or len(self._stdout) > self._call.max_result_bytes:
             return returned(self._call, text)
         try:
             return returned(self._call, msgspec.json.decode(text))
         except msgspec.DecodeError as error:
-            return Raised(f"its stdout is not the JSON that result = {JSON!r} asks for: {error}", FailureType.INVALID)
+            return Raised(f"its stdout must be JSON because of result = {JSON!r}: {error}", FailureType.INVALID)
 
     def _message(self, what: str) -> str:
-        """With the last line that it wrote to stderr: most programs say there what is wrong."""
+        """Append the last line of stderr: most programs explain their failure there."""
         lines = self._stderr.decode(errors="replace").strip().splitlines()
         return f"{what}: {lines[-1].strip()}"[:MESSAGE_LIMIT] if lines else what
 
@@ -143,7 +149,7 @@ def _remedy(end: End) -> str:
 
 
 def _readable(text: str) -> int:
-    """A descriptor from which the text can be read with nobody writing: no pipe would take all of it at once."""
+    """Return a descriptor to read the text from without a writer: a pipe would not take all of it at once."""
     descriptor = os.memfd_create("hanbeon-arguments", os.MFD_CLOEXEC)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(text.encode())

@@ -1,4 +1,4 @@
-"""What an answer means for the attempt. Of its body no more is read than may be kept."""
+"""The outcome of a response. No more of its body is read than may be stored."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from hanbeon.executors.executor import result_of
 from hanbeon.outbound.client import HttpResponse
 from hanbeon.tasks.http_call import HttpCall
 
-# What is read of a body that nobody keeps: it shows what went wrong, and frees the connection for the next request.
-_GLANCE_BYTES, _GLANCE_SECONDS = 65_536, 2.0
+# Read of a body that is not stored: it shows what went wrong, and frees the connection for the next request.
+_PEEK_BYTES, _PEEK_SECONDS = 65_536, 2.0
 _EXCERPT, _LOGGED = 200, 8_192
 # Those of today's web. Not every codec that Python has: some of them take minutes for a megabyte.
 _CHARSETS = frozenset(
@@ -46,7 +46,7 @@ _CHARSET = re.compile(r"charset=\"?([\w-]+)", re.IGNORECASE)
 _JSON = re.compile(r"\s*application/(\S+\+)?json\s*(;|$)", re.IGNORECASE)
 
 
-async def understand(
+async def interpret(
     call: HttpCall,
     answer: HttpResponse,
     max_bytes: int,
@@ -55,22 +55,22 @@ async def understand(
     now_us: int,
     log: Callable[[str], None],
 ) -> Outcome:
-    """Success with the body as its result, or a failure that says what the server said, and more of it in the log."""
+    """Return success with the body as the result, or a failure with an excerpt of it, and more in the log."""
     meaning = call.meaning(answer.status)
     if not meaning.is_success:
         message = f"{call.line} answered {status_line(answer.status)}"
-        if said := await _said(answer, secrets):
-            log(f"{message}:\n{said[:_LOGGED]}")
-            message = f"{message}: {_excerpt(said)}"
+        if text := await _error_text(answer, secrets):
+            log(f"{message}:\n{text[:_LOGGED]}")
+            message = f"{message}: {_excerpt(text)}"
         return meaning.failure(message, retry_after_us(answer, now_us))
     if not call.keep_answer:
-        await _glance(answer)
+        await _peek(answer)
         return Returned()
     if answer.header("content-encoding") not in ("", "identity"):
-        return _unkept("the answer is compressed, which was not asked for")
+        return _unkept("the response is compressed, which was not requested")
     body, is_all = await answer.read(max_bytes)
     if not is_all:
-        return _unkept(f"the answer is over the limit of {max_bytes:,} bytes (HANBEON_MAX_PAYLOAD_BYTES)")
+        return _unkept(f"the response is over the limit of {max_bytes:,} bytes (HANBEON_MAX_PAYLOAD_BYTES)")
     return result_of(call.line, _value(body, answer.header("content-type")), max_bytes)
 
 
@@ -81,11 +81,11 @@ def status_line(status: int) -> str:
 
 
 def retry_after_us(answer: HttpResponse, now_us: int) -> int:
-    """How long the server asks to be left alone: seconds, or a date, which is read on the server's own clock."""
-    told = answer.header("retry-after").strip()
-    if told.isascii() and told.isdecimal():
-        return min(int(told[:12]) * MICROS, MAX_DELAY_US)
-    at, now = _instant_us(told), _instant_us(answer.header("date"))
+    """Return the delay that the server requests: seconds, or a date relative to the server's own clock."""
+    text = answer.header("retry-after").strip()
+    if text.isascii() and text.isdecimal():
+        return min(int(text[:12]) * MICROS, MAX_DELAY_US)
+    at, now = _instant_us(text), _instant_us(answer.header("date"))
     return 0 if at is None else max(0, at - (now_us if now is None else now))
 
 
@@ -99,13 +99,13 @@ def _instant_us(text: str) -> int | None:
 
 
 def _unkept(why: str) -> Raised:
-    """The work is done and another try would do it again, so there is none."""
-    message = f"{why}; say keep_answer = false if the answer is not needed"
+    """A permanent failure: the work is done, and a retry would do it again."""
+    message = f"{why}; set keep_answer = false if the response is not needed"
     return Raised(message, FailureType.INVALID, permanent=True)
 
 
 def _value(body: bytes, content_type: str) -> Any:
-    """JSON if it says so, or says nothing and is some; otherwise text, whose digits stay digits."""
+    """Decode JSON if the content type says so or is missing; otherwise text, even if it looks like JSON."""
     if not body:
         return None
     if not content_type.strip() or _JSON.match(content_type):
@@ -120,9 +120,9 @@ def _text(body: bytes, content_type: str) -> str:
     return body.decode(charset if charset in _CHARSETS else "utf-8", errors="replace")
 
 
-async def _said(answer: HttpResponse, secrets: Collection[str]) -> str:
+async def _error_text(answer: HttpResponse, secrets: Collection[str]) -> str:
     """The beginning of the body, without the task's secrets, which some servers repeat."""
-    body = await _glance(answer)
+    body = await _peek(answer)
     if answer.header("content-encoding") not in ("", "identity"):
         return ""
     text = _text(body, answer.header("content-type")).strip()
@@ -132,15 +132,15 @@ async def _said(answer: HttpResponse, secrets: Collection[str]) -> str:
 
 
 def _excerpt(text: str) -> str:
-    """A few words of it that can be printed anywhere."""
+    """Return a short, printable excerpt."""
     text = " ".join("".join(each if each.isprintable() else " " for each in text[: 4 * _EXCERPT]).split())
     return text if len(text) <= _EXCERPT else text[:_EXCERPT] + "…"
 
 
-async def _glance(answer: HttpResponse) -> bytes:
-    """The beginning of a body that decides nothing: if it does not come, the status stands all the same."""
+async def _peek(answer: HttpResponse) -> bytes:
+    """Read the beginning of a body that decides nothing: if it does not come, the status still stands."""
     body = b""
     with contextlib.suppress(TimeoutError, TaskError):
-        async with asyncio.timeout(_GLANCE_SECONDS):
-            body, _ = await answer.read(_GLANCE_BYTES)
+        async with asyncio.timeout(_PEEK_SECONDS):
+            body, _ = await answer.read(_PEEK_BYTES)
     return body

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hanbeon.outbound.client import OutboundClient
 
 _log = get_logger("hanbeon.tasks")
-# For looking names up. Not those of the loop, which others wait for: a name server may be silent for half a minute.
+# For name lookups. Not the loop's own threads, which others need: a name server may be silent for half a minute.
 _THREADS = 8
 
 MakeClient = Callable[[ThreadPoolExecutor, int], "OutboundClient"]
@@ -36,7 +36,7 @@ def new_client(threads: ThreadPoolExecutor, keep: int) -> OutboundClient:
 
 
 class HttpExecutor:
-    """Stops by closing the connection. The server may go on with what it was asked: only it could stop that."""
+    """Stops by closing the connection. The server may still process the request: only it could stop that."""
 
     name = HTTP
     lends_transactions = False
@@ -54,7 +54,7 @@ class HttpExecutor:
         return HttpWork(call, self, done, self._running)
 
     async def client(self) -> OutboundClient:
-        """The one that all calls share. Made in a thread, since that takes a while."""
+        """Return the client that all calls share. It is created in a thread, since that takes a while."""
         if self._client is None or (self._client.done() and self._client.exception() is not None):
             loop = asyncio.get_running_loop()
             self._client = loop.run_in_executor(
@@ -95,7 +95,7 @@ class HttpWork:
 
 
 async def _body(call: Call, executor: HttpExecutor) -> Outcome:
-    """How it ended; nothing is raised, so that whatever goes wrong is a failure of this job and of nothing else."""
+    """Return the outcome. Nothing is raised, so that every error is a failure of this job and of nothing else."""
     try:
         client = await executor.client()
         from hanbeon.executors.http.conversation import converse

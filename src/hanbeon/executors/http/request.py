@@ -1,4 +1,4 @@
-"""What is sent for one attempt, and what is sent on when the answer is a redirect."""
+"""The request of one attempt, and the next one after a redirect."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def prepare(call: HttpCall, job: Claimed, arguments: Mapping[str, Any], environ:
     headers = {
         "User-Agent": f"hanbeon/{_version()}",
         "Accept": "application/json, */*",
-        # What is not compressed cannot unfold to a thousand times its size.
+        # An uncompressed body cannot expand to a thousand times its size.
         "Accept-Encoding": "identity",
         **({} if body is None else {"Content-Type": "application/json"}),
     }
@@ -63,24 +63,24 @@ def prepare(call: HttpCall, job: Claimed, arguments: Mapping[str, Any], environ:
 
 
 def redirected(request: HttpRequest, status: int, location: str, own: Collection[str]) -> HttpRequest:
-    """The same to another address. Headers of the task stay behind where the origin changes: they may be secrets.
+    """Return the request for the redirect's target, without the task's own headers (maybe secrets) for another origin.
 
-    Refused: what would lose its body on the way, and what would go on without encryption.
+    A redirect that would lose the body or the encryption is rejected.
     """
     if not location:
-        raise _refused(f"it answers {status}, a redirect, without a place to go to (Location)")
+        raise _refused(f"it responded {status}, a redirect, without a Location")
     try:
         place = quote(location.encode("latin-1"), safe=_LOCATION_PLAIN)
         url = urljoin(f"{request.origin}{request.target}", place)
         origin, target = split_url(url, "Location")
     except (InvalidInput, ValueError) as error:
-        raise _refused(f"it answers {status} with a place that cannot be followed: {error}") from error
+        raise _refused(f"it responded {status} with an invalid Location: {error}") from error
     if request.origin.scheme == HTTPS and origin.scheme != HTTPS:
-        raise _refused(f"it answers {status} with {origin}, which is not encrypted; use https there")
+        raise _refused(f"it redirects ({status}) to {origin}, which is not encrypted; use https there")
     method, headers, body = request.method, dict(request.headers), request.body
     if status not in _KEEPING_ALL and method not in _KEEPING_METHOD:
         if status != 303:
-            raise _refused(f"it answers {status} with {origin}: a {method} would become a GET there; use that address")
+            raise _refused(f"it redirects ({status}) to {origin}: the {method} would become a GET; use that URL")
         method, body = "GET", None
         headers = {name: value for name, value in headers.items() if name.lower() not in _OF_A_BODY}
     if origin != request.origin:

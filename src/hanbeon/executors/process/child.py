@@ -1,4 +1,4 @@
-"""The program of a worker process: one job after the other, each in the main thread, until the engine is gone."""
+"""The program of a worker process: runs one job after the other in its main thread, until the engine is gone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from hanbeon.tasks.signature import TaskSignature
 _HIGH = 200  # Out of the way of bodies that close or redirect the first few.
 
 
-class Doing(enum.Enum):
+class Phase(enum.Enum):
     WAITING = enum.auto()
     LOADING = enum.auto()
     WORK = enum.auto()
@@ -55,89 +55,89 @@ class Child:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._known: dict[tuple[str, str], _Body] = {}
-        self._line: Link | None = None
-        self._doing = Doing.WAITING
+        self._link: Link | None = None
+        self._phase = Phase.WAITING
 
     def run(self) -> None:
-        """Until SIGTERM while idle, the end of a job that was told to stop, or the engine's end."""
-        self._listen_to_sigterm()
+        """Run until SIGTERM while idle, the end of a job that was stopped, or the engine's end."""
+        self._handle_sigterm()
         first = read_frame(self._connection, SMALL)
         if first is None:
             return
         setup = for_worker(first)
         assert isinstance(setup, Setup)
         sys.path[:], sys.argv[:] = setup.path, setup.argv
-        self._line = line = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
+        self._link = link = Link(self._connection, ZoneInfo(setup.zone), setup.max_payload_bytes)
         while (frame := read_frame(self._connection, limit(setup.max_payload_bytes))) is not None:
-            order = for_worker(frame)
-            assert isinstance(order, RunJob)
+            request = for_worker(frame)
+            assert isinstance(request, RunJob)
             self._prepare(setup)
-            ended = self._run(order, line)
-            line.say(ended)
+            ended = self._run(request, link)
+            link.send(ended)
             if ended.leaving:
                 return
-            self._doing = Doing.WAITING
+            self._phase = Phase.WAITING
 
     def _prepare(self, setup: Setup) -> None:
-        """What the last body may have changed is as it was."""
-        self._doing = Doing.LOADING
-        self._listen_to_sigterm()
+        """Reset what the last body may have changed."""
+        self._phase = Phase.LOADING
+        self._handle_sigterm()
         with contextlib.suppress(OSError):
             os.chdir(setup.folder)
 
-    def _listen_to_sigterm(self) -> None:
-        signal.signal(signal.SIGTERM, self._told_to_stop)
+    def _handle_sigterm(self) -> None:
+        signal.signal(signal.SIGTERM, self._sigterm_received)
 
-    def _told_to_stop(self, number: int, frame: FrameType | None) -> None:
-        """A body may look at it. Without one there is nothing to wait for."""
-        if self._line is not None:
-            self._line.stopping = True
-        if self._doing is Doing.WAITING:
+    def _sigterm_received(self, number: int, frame: FrameType | None) -> None:
+        """Set `ctx.stopping` for a body; exit if none runs."""
+        if self._link is not None:
+            self._link.stopping = True
+        if self._phase is Phase.WAITING:
             sys.exit(0)
-        if self._doing is Doing.LOADING:
+        if self._phase is Phase.LOADING:
             os._exit(0)
 
-    def _run(self, order: RunJob, line: Link) -> Ended:
-        remote = RemoteBackend(order.job, line)
-        known = (order.module, order.function) in self._known
+    def _run(self, request: RunJob, link: Link) -> Ended:
+        remote = RemoteBackend(request.job, link)
+        known = (request.module, request.function) in self._known
         try:
-            body = self._load(order)
+            body = self._load(request)
         except BaseException as error:
-            where = f"{order.module}.{order.function}"
+            where = f"{request.module}.{request.function}"
             message = f"a worker process cannot load {where}: {_text(type(error).__name__)}: {_text(str(error))}"
-            # Half of a module may be loaded; the next try begins anew.
+            # Half of a module may be loaded; the next attempt needs a new process.
             return self._ended(Raised(message[:MESSAGE_LIMIT], FailureType.SESSION_ERROR), error, leaving=True)
         context = [ProcessContext(remote)] if body.signature.context_type else []
-        self._doing = Doing.WORK
+        self._phase = Phase.WORK
         if not known:
-            line.say(Started())
+            link.send(Started())
         try:
-            value = body.function(*context, **body.signature.unpack(order.job.args))
-            return self._ended(result_of(order.job.task, value, order.max_result_bytes))
+            value = body.function(*context, **body.signature.unpack(request.job.args))
+            return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
             return self._ended(_raised(error), error)
         finally:
             remote.is_over = True
 
-    def _load(self, order: RunJob) -> _Body:
-        known = self._known.get((order.module, order.function))
+    def _load(self, request: RunJob) -> _Body:
+        known = self._known.get((request.module, request.function))
         if known is None:
             with import_guard.in_worker_process():
-                function = load_function(order.module, order.function, order.main)
-            known = _Body(function, TaskSignature(order.job.task, function, (Context, SyncContext)))
-            self._known[order.module, order.function] = known
+                function = load_function(request.module, request.function, request.main)
+            known = _Body(function, TaskSignature(request.job.task, function, (Context, SyncContext)))
+            self._known[request.module, request.function] = known
         return known
 
     def _ended(self, outcome: Outcome, error: BaseException | None = None, *, leaving: bool = False) -> Ended:
-        assert self._line is not None
+        assert self._link is not None
         assert isinstance(outcome, Returned | Raised | PutOff)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(Exception):  # The body may have closed or replaced them.
                 stream.flush()
-        told = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
-        # Who knows what is broken in a process that ran out of memory.
-        leaving = leaving or self._line.stopping or isinstance(error, MemoryError)
-        return Ended(_sendable(outcome), told, leaving, alone=_is_alone())
+        text = _traceback(error) if error is not None and isinstance(outcome, Raised) else None
+        # A process that ran out of memory may be broken in any way.
+        leaving = leaving or self._link.stopping or isinstance(error, MemoryError)
+        return Ended(_sendable(outcome), text, leaving, alone=_is_alone())
 
 
 def _raised(error: BaseException) -> Outcome:
@@ -165,22 +165,22 @@ def _sendable(outcome: Returned | Raised | PutOff) -> Returned | Raised | PutOff
 
 
 def _text(text: str) -> str:
-    """Without halves of surrogate pairs, which no message carries."""
+    """Replace lone surrogates, which cannot be encoded."""
     return text.encode(errors="replace").decode()
 
 
 def _is_alone() -> bool:
-    """Whether nothing that the body started is left; if that cannot be told here, the keeper is asked.
+    """Return True if nothing that the body started is left. If False, the session supervisor decides.
 
-    In this order: what loses its parent between the two looks has become the keeper's child by the second. What has
-    ended and was not waited for is waited for.
+    In this order: a process that loses its parent between the two checks is the supervisor's child by the second.
+    Zombies are reaped.
     """
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
     except ChildProcessError:
-        keeper = os.getppid()
-        with contextlib.suppress(Exception), open(f"/proc/{keeper}/task/{keeper}/children", "rb") as file:
+        supervisor = os.getppid()
+        with contextlib.suppress(Exception), open(f"/proc/{supervisor}/task/{supervisor}/children", "rb") as file:
             return file.read().split() == [str(os.getpid()).encode()]
     return False
 

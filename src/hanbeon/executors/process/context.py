@@ -1,4 +1,4 @@
-"""The context of a body in a worker process: what it asks goes to the engine, and the answer is waited for."""
+"""The context of a body in a worker process: its calls are requests to the engine, and block for the reply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hanbeon import errors
 from hanbeon.domain.job import Claimed, check_size
 from hanbeon.errors import HanbeonError, LeaseLost, PayloadTooLarge
 from hanbeon.executors.process.messages import (
-    SAID_LIMIT,
+    LOG_CHUNK,
     Child,
     FromWorker,
     Printed,
@@ -44,33 +44,34 @@ class Link:
         self._next = threading.Lock()
         self.stopping = False
 
-    def say(self, message: FromWorker) -> None:
-        """Not between a question of another thread and its answer."""
+    def send(self, message: FromWorker) -> None:
+        """Send a message, but not between a request of another thread and its reply."""
         with self._turn():
             self._connection.sendall(encode(message))
 
-    def say_if(self, is_wanted: Callable[[], bool], message: FromWorker) -> None:
-        """The same, unless it is too late by the time that it is its turn."""
+    def send_if(self, condition: Callable[[], bool], message: FromWorker) -> None:
+        """Like `send`, if the condition still holds when it is its turn."""
         with self._turn():
-            if is_wanted():
+            if condition():
                 self._connection.sendall(encode(message))
 
-    def ask(self, message: FromWorker) -> Reply:
+    def request(self, message: FromWorker) -> Reply:
         data = encode(message)
-        if len(data) > limit(self.max_payload_bytes):
-            raise PayloadTooLarge(f"{len(data):,} bytes are too much at once; pass a reference to the data instead")
+        most = limit(self.max_payload_bytes)
+        if len(data) > most:
+            raise PayloadTooLarge(f"must be at most {most:,} bytes, got {len(data):,}; pass a reference to the data")
         with self._turn():
             self._connection.sendall(data)
-            frame = read_frame(self._connection, limit(self.max_payload_bytes))
+            frame = read_frame(self._connection, most)
         if frame is None:
-            os._exit(1)  # The engine is gone, and its guardian is about to end this process too.
-        answer = for_worker(frame)
-        assert isinstance(answer, Reply)
-        return answer
+            os._exit(1)  # The engine is gone, and its supervisor is about to end this process too.
+        reply = for_worker(frame)
+        assert isinstance(reply, Reply)
+        return reply
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        """One after the other: whoever waits comes before one that has just been, and talks without a pause."""
+        """Take turns fairly: a waiting thread comes before one that has just had its turn."""
         with self._next:
             self._lock.acquire()
         try:
@@ -80,43 +81,43 @@ class Link:
 
 
 class RemoteBackend:
-    """Stands behind the context in a worker process."""
+    """The backend of the context in a worker process."""
 
-    def __init__(self, job: Claimed, line: Link) -> None:
-        self.job, self.line = job, line
+    def __init__(self, job: Claimed, link: Link) -> None:
+        self.job, self.link = job, link
         self.is_over = False
         self._pid = os.getpid()
 
     @property
     def stopping(self) -> bool:
-        return self.line.stopping
+        return self.link.stopping
 
-    def say(self, data: bytes) -> None:
-        """Lines for the log, in parts that are no message too long. A body that says more than is read has to wait.
+    def log(self, data: bytes) -> None:
+        """Send lines for the log, in messages of limited size. Blocks while the engine does not keep up.
 
-        What comes after the end of the body is dropped, and so is what a fork of this process says: two processes that
-        share the connection would talk at the same time.
+        Output after the end of the body is dropped, and so is that of a fork of this process: two processes that share
+        the connection would write at the same time.
         """
-        if not self._may_speak():
+        if not self._may_send():
             return  # Without waiting for a turn: a fork may have taken along a lock that nobody there will release.
-        with contextlib.suppress(OSError):  # The engine is gone, and its guardian is about to end this process too.
-            for start in range(0, len(data), SAID_LIMIT):
-                self.line.say_if(self._may_speak, Printed(data[start : start + SAID_LIMIT]))
+        with contextlib.suppress(OSError):  # The engine is gone, and its supervisor is about to end this process too.
+            for start in range(0, len(data), LOG_CHUNK):
+                self.link.send_if(self._may_send, Printed(data[start : start + LOG_CHUNK]))
 
-    def _may_speak(self) -> bool:
+    def _may_send(self) -> bool:
         return not self.is_over and os.getpid() == self._pid
 
-    def ask(self, message: FromWorker) -> None:
-        """Raises what the engine answers; a thread that outlives its body writes nothing any more."""
+    def request(self, message: FromWorker) -> None:
+        """Raise the error of the engine's reply; a thread that outlives its body can write nothing any more."""
         if self.is_over:
             raise LeaseLost(self.job.id, self.job.fence)
-        answer = self.line.ask(message)
-        if answer.code is not None:
-            _raise(answer, self.job)
+        reply = self.link.request(message)
+        if reply.code is not None:
+            _raise(reply, self.job)
 
 
 class ProcessContext(SyncContext):
-    """A SyncContext far from the engine."""
+    """A SyncContext in another process than the engine."""
 
     def __init__(self, remote: RemoteBackend) -> None:
         self._backend = remote  # type: ignore[assignment]
@@ -124,27 +125,27 @@ class ProcessContext(SyncContext):
 
     def progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
-        check_size("progress", text, self._remote.line.max_payload_bytes)
-        self._remote.ask(Progress(text))
+        check_size("progress", text, self._remote.link.max_payload_bytes)
+        self._remote.request(Progress(text))
 
     def log(self, text: str) -> None:
-        self._remote.say(log_lines(text))
+        self._remote.log(log_lines(text))
 
     def transaction(self) -> NoReturn:
         raise transaction_unsupported(PROCESS)
 
     def enqueue(self, request: JobRequest[Any]) -> str:
-        child = request.to_new_job(self._remote.line.zone, self._remote.job.queue)
-        child.validate(self._remote.line.max_payload_bytes)
-        self._remote.ask(Child(child))
+        child = request.to_new_job(self._remote.link.zone, self._remote.job.queue)
+        child.validate(self._remote.link.max_payload_bytes)
+        self._remote.request(Child(child))
         return child.id
 
 
-def _raise(answer: Reply, job: Claimed) -> NoReturn:
-    kind = _ERRORS.get(answer.code or "", HanbeonError)
+def _raise(reply: Reply, job: Claimed) -> NoReturn:
+    kind = _ERRORS.get(reply.code or "", HanbeonError)
     if kind is LeaseLost:
         raise LeaseLost(job.id, job.fence)
     error = kind.__new__(kind)
     with contextlib.suppress(TypeError):
-        Exception.__init__(error, answer.message)
+        Exception.__init__(error, reply.message)
     raise error

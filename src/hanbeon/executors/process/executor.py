@@ -26,7 +26,7 @@ class ProcessExecutor:
     start_seconds = 60.0
 
     def __init__(self, settings: Settings, clock: Clock, supervisor: SupervisorClient) -> None:
-        self._settings, self._clock, self._guardian = settings, clock, supervisor
+        self._settings, self._clock, self._supervisor = settings, clock, supervisor
         self._timing = time_limits(settings)
         self.stop_seconds = self._timing.stop
         warm = settings.processes or len(os.sched_getaffinity(0))
@@ -35,7 +35,7 @@ class ProcessExecutor:
 
     def start(self, call: Call, done: Done) -> Work:
         try:
-            job = self._pool.run(call, _order(call), done)
+            job = self._pool.run(call, _request(call), done)
         except OSError as error:
             return never(done, not_started(error))
         except Exception as error:
@@ -45,17 +45,17 @@ class ProcessExecutor:
         return ProcessWork(self._pool, job)
 
     async def close(self) -> None:
-        """Returns when nothing is left of any of them."""
+        """Kill what runs. Returns when nothing is left of any process."""
         if self._timer is not None:
             self._timer.cancel()
         self._pool.close()
-        await self._guardian.close()
+        await self._supervisor.close()
 
     @property
     def processes(self) -> list[int]:
         return [process.pid for process in self._pool.all if process.pid is not None]
 
-    # What its processes ask of it
+    # The interface for its processes
 
     def now(self) -> float:
         return self._clock.monotonic()
@@ -74,10 +74,10 @@ class ProcessExecutor:
             zone=self._settings.timezone,
             max_payload_bytes=self._settings.max_payload_bytes,
         )
-        return WorkerProcess(self._guardian, self, setup, memory, self._timing.grace)
+        return WorkerProcess(self._supervisor, self, setup, memory, self._timing.grace)
 
     def _tick(self) -> None:
-        """Goes on for as long as anything runs or could be ended."""
+        """Repeats for as long as anything runs or could be ended."""
         for process in self._pool.all:
             process.keep_alive()
         busy = self._pool.is_busy
@@ -98,7 +98,7 @@ class ProcessWork:
             self._job.process.stop_job(self._job.call)
 
 
-def _order(call: Call) -> bytes:
+def _request(call: Call) -> bytes:
     function = call.task.function
     module, main = function.__module__, main_program(function.__module__)
     return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes))

@@ -1,4 +1,4 @@
-"""Where a task's function is, said in one process and looked up in another."""
+"""References to a task's function: made in one process and resolved in another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAIN = "__main__"
 
 
 def main_program(module: str) -> str | None:
-    """For a function of the program itself: what to load in its place, as `multiprocessing` does when it spawns."""
+    """For a function of `__main__`: the module or file to load instead, as `multiprocessing` does when it spawns."""
     if module != MAIN:
         return None
     main = sys.modules[MAIN]
@@ -27,13 +27,13 @@ def main_program(module: str) -> str | None:
     path = getattr(main, "__file__", None)
     if path is None:
         raise TaskDefinitionError(
-            "the program is typed in, not a file, so that no other process can load it; put the task into a module"
+            "the program was not loaded from a file, so no other process can load it; move the task into a module"
         )
     return f"file {path}"
 
 
 def load_function(module: str, function: str, main: str | None) -> Callable[..., Any]:
-    """The function, after importing its module; once per process."""
+    """Import the module and return the function; once per process."""
     found: Any = importlib.import_module(module) if main is None else _main(main)
     for name in function.split("."):
         found = getattr(found, name)

@@ -1,4 +1,4 @@
-"""What the engine and a worker process say to each other."""
+"""Messages between the engine and a worker process."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hanbeon.domain.outcome import PutOff, Raised, Returned
 from hanbeon.executors.supervisor.wire import framed
 
 CHANNEL = 3
-"""The descriptor through which a worker process is told its jobs."""
-SLACK = 1_048_576  # What a message may take beside a payload: names, dependencies, a traceback.
+"""The descriptor through which a worker process receives its jobs."""
+SLACK = 1_048_576  # Room in a message beside the payload: names, dependencies, a traceback.
 TRACEBACK_LIMIT = 65_536
-SAID_LIMIT = 65_536
+LOG_CHUNK = 65_536
 
 
 class Setup(msgspec.Struct, tag=True):
-    """The first message: how to be like the engine's process."""
+    """The first message: the state of the engine's process to copy."""
 
     path: list[str]
     argv: list[str]
@@ -36,7 +36,7 @@ class RunJob(msgspec.Struct, tag=True):
 
 
 class Reply(msgspec.Struct, tag=True):
-    """To a Progress or a Child: the code of an error, or None."""
+    """The reply to a Progress or a Child: the code of an error, or None."""
 
     code: str | None = None
     message: str = ""
@@ -55,7 +55,7 @@ class Child(msgspec.Struct, tag=True):
 
 
 class Printed(msgspec.Struct, tag=True):
-    """Lines for the job's log. Nobody answers."""
+    """Lines for the job's log. There is no reply."""
 
     lines: bytes
 
@@ -89,5 +89,5 @@ def from_worker(frame: bytes) -> FromWorker:
 
 
 def limit(max_payload_bytes: int) -> int:
-    """The most that one message takes."""
+    """The maximum size of a message."""
     return max_payload_bytes + SLACK

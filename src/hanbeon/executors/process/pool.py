@@ -1,4 +1,4 @@
-"""How many worker processes there are: no job waits for long, and short jobs share the warm ones."""
+"""The pool of worker processes: no job waits for long, and short jobs share the warm processes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def not_started(error: OSError) -> Raised:
 class PendingStart:
     """A job and, once it has one, its process."""
 
-    __slots__ = ("call", "done", "order", "process")
+    __slots__ = ("call", "done", "process", "request")
 
-    def __init__(self, call: Call, order: bytes, done: Done) -> None:
-        self.call, self.order, self.done = call, order, done
+    def __init__(self, call: Call, request: bytes, done: Done) -> None:
+        self.call, self.request, self.done = call, request, done
         self.process: WorkerProcess | None = None
 
 
@@ -52,26 +52,26 @@ class ProcessPool:
     def is_busy(self) -> bool:
         return len(self.all) > len(self._idle) or len(self._idle) > self._warm
 
-    def run(self, call: Call, order: bytes, done: Done) -> PendingStart:
+    def run(self, call: Call, request: bytes, done: Done) -> PendingStart:
         """Start it in a process, or let it wait for one. OSError if there is none and can be none."""
-        job = PendingStart(call, order, done)
+        job = PendingStart(call, request, done)
         process = self._idle_one(call.task.memory) or self._another(call.task.memory)
         if process is not None:
             self._begin(job, process)
         else:
             self._waiting.append(job)
-            self._look_again()
+            self._schedule_check()
         return job
 
     def forget(self, job: PendingStart) -> bool:
-        """Whether it had not begun, and will not."""
+        """Drop a job that has not begun; return False if it has."""
         if job.process is None and job in self._waiting:
             self._waiting.remove(job)
             return True
         return False
 
     def freed(self, process: WorkerProcess) -> bool:
-        """It has no job: gets the next, unless it has had its share; whether it waits for one."""
+        """Give a free process the next job, or replace it after its last; return True if it is idle now."""
         self._moved_at[process.memory] = now = self._now()
         if process.jobs >= self._jobs:
             process.stop()
@@ -93,7 +93,7 @@ class ProcessPool:
         self._replace(process.memory)
 
     def end_surplus(self) -> None:
-        """End those that are more than is kept and have had nothing to do for a while."""
+        """End processes beyond the warm ones that have been idle for a while."""
         for process in self._idle[: max(0, len(self._idle) - self._warm)]:
             if self._now() - process.idle_since >= _LINGER_SECONDS:
                 self._idle.remove(process)
@@ -106,10 +106,10 @@ class ProcessPool:
 
     def _begin(self, job: PendingStart, process: WorkerProcess) -> None:
         job.process = process
-        process.run(job.call, job.order, job.done)
+        process.run(job.call, job.request, job.done)
 
     def _idle_one(self, memory: int | None) -> WorkerProcess | None:
-        """The one used last, so that the others may become superfluous."""
+        """Return the one used last, so that the others may become superfluous."""
         for process in reversed(self._idle):
             if process.memory == memory and process.is_fit:
                 self._idle.remove(process)
@@ -117,7 +117,7 @@ class ProcessPool:
         return None
 
     def _another(self, memory: int | None) -> WorkerProcess | None:
-        """A new one, if there are fewer of its kind than are kept anyway."""
+        """Start a new one if there are fewer of its kind than are kept warm."""
         return self._start(memory) if sum(1 for _ in self._fit(memory)) < self._warm else None
 
     def _start(self, memory: int | None) -> WorkerProcess:
@@ -130,23 +130,23 @@ class ProcessPool:
         return (process for process in self.all if process.memory == memory and process.is_fit)
 
     def _replace(self, memory: int | None) -> None:
-        """One that goes may have been the one that others wait for."""
+        """Start another if jobs may have waited for the one that ends."""
         if not self._is_closed and sum(1 for _ in self._fit(memory)) < self._warm:
             self._grow(memory, 1)
 
-    def _look_again(self) -> None:
+    def _schedule_check(self) -> None:
         if self._timer is None and self._waiting:
-            self._timer = asyncio.get_running_loop().call_later(_STALL_SECONDS, self._look)
+            self._timer = asyncio.get_running_loop().call_later(_STALL_SECONDS, self._check)
 
-    def _look(self) -> None:
-        """Twice as many, where nothing moves: one by one would take too long, and all at once too much."""
+    def _check(self) -> None:
+        """Double the processes where none becomes free: one by one would take too long, and all at once too much."""
         self._timer = None
         for memory in {job.call.task.memory for job in self._waiting}:
             fit = list(self._fit(memory))
-            patience = _STARTING_SECONDS if any(process.is_starting for process in fit) else _STALL_SECONDS
-            if not fit or self._now() - self._moved_at.get(memory, 0.0) >= patience:
+            stall = _STARTING_SECONDS if any(process.is_starting for process in fit) else _STALL_SECONDS
+            if not fit or self._now() - self._moved_at.get(memory, 0.0) >= stall:
                 self._grow(memory, max(1, len(fit)))
-        self._look_again()
+        self._schedule_check()
 
     def _grow(self, memory: int | None, most: int) -> None:
         """Each new process is for the job that has waited longest."""

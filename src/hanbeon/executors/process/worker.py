@@ -1,4 +1,4 @@
-"""The engine's side of one worker process: its job, what that asks, and how both end."""
+"""The engine's side of one worker process: its job, that job's requests, and how both end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _log = get_logger("hanbeon.tasks")
 _PROGRAM = "import sys; sys.path.append(sys.argv.pop(1)); from hanbeon.executors.process.child import main; main()"
 
 
-class _Elsewhere(Exception):
+class _RemoteTraceback(Exception):
     """An exception of another process: its traceback, as text."""
 
     def __str__(self) -> str:
@@ -35,11 +35,11 @@ class _Elsewhere(Exception):
 
 
 class Owner(Protocol):
-    """What a worker process needs of its executor."""
+    """The part of the executor that a worker process uses."""
 
     def now(self) -> float: ...
     def freed(self, process: WorkerProcess) -> bool:
-        """It has no job and could do another; whether it waits for one."""
+        """Take back a process without a job; return True if it is idle now."""
         ...
 
     def ended(self, process: WorkerProcess) -> None:
@@ -48,12 +48,12 @@ class Owner(Protocol):
 
 
 class _Job:
-    __slots__ = ("asking", "call", "done", "outcome", "stopped")
+    __slots__ = ("call", "done", "outcome", "pending", "stopped")
 
     def __init__(self, call: Call, done: Done) -> None:
         self.call, self.done = call, done
         self.outcome: Outcome | None = None
-        self.asking: asyncio.Task[None] | None = None
+        self.pending: asyncio.Task[None] | None = None
         self.stopped = False
 
 
@@ -71,8 +71,8 @@ class WorkerProcess:
         self._is_dying = False
         self.is_starting = True
         self._loaded: set[tuple[str, str]] = set()
-        self._lives_until: float | None = None
-        self._complaint: str | None = None
+        self._deadline: float | None = None
+        self._violation: str | None = None
         ours, theirs = socket.socketpair()
         limit = messages.limit(setup.max_payload_bytes)
         self._channel = FrameChannel(ours, limit=limit, heard=self._heard, closed=self._cut_off)
@@ -91,30 +91,30 @@ class WorkerProcess:
 
     @property
     def is_fit(self) -> bool:
-        """Whether it can be given a job."""
+        """True if it can take a job."""
         return not self._is_dying and not self._session.is_doomed
 
-    def run(self, call: Call, order: bytes, done: Done) -> None:
+    def run(self, call: Call, request: bytes, done: Done) -> None:
         """Start the body; `done` is called when it has ended and nothing of it runs."""
         self._job = _Job(call, done)
         self.jobs += 1
-        now, until, told = self._owner.now(), call.backend.give_up_at, self._lives_until
-        # What the keeper was told for the job before often holds for this one, and the next tick is soon.
-        if told is None or not now + (until - now) / 2 <= told <= until:
+        now, until, deadline = self._owner.now(), call.backend.give_up_at, self._deadline
+        # The deadline of the previous job is often good enough for this one, and the next tick is soon.
+        if deadline is None or not now + (until - now) / 2 <= deadline <= until:
             self.keep_alive()
-        self._channel.send(order)
+        self._channel.send(request)
         if _function(call) in self._loaded:
-            # Not at once: the engine must have heard first that the work starts.
+            # Not at once: `start` must have returned to the engine first.
             asyncio.get_running_loop().call_soon(call.backend.body_began, now)
 
     def keep_alive(self) -> None:
-        """Tell the keeper until when the lease of the job allows it to run; it stops it by itself if we cannot."""
+        """Extend the deadline to the end of the job's lease; the supervisor enforces it if the engine cannot."""
         if self._job is not None:
-            self._lives_until = self._job.call.backend.give_up_at
-            self._session.lives(self._lives_until - self._owner.now(), self._grace)
+            self._deadline = self._job.call.backend.give_up_at
+            self._session.extend(self._deadline - self._owner.now(), self._grace)
 
     def stop_job(self, call: Call) -> None:
-        """Stop this job, if it is not another's turn already."""
+        """Stop this job, unless another has begun already."""
         if self._job is not None and self._job.call is call:
             self._job.stopped = True
             self.stop()
@@ -128,15 +128,15 @@ class WorkerProcess:
         self._is_dying = True
         self._session.kill()
 
-    # What it says
+    # Messages
 
     def _heard(self, frame: bytes) -> None:
         try:
             message = messages.from_worker(frame)
         except msgspec.MsgspecError as error:
-            return self._breach(f"said something that is not understood: {error}")
+            return self._breach(f"sent an invalid message: {error}")
         if self._job is None or self._job.outcome is not None:
-            return self._breach("spoke without being asked")
+            return self._breach("sent a message while it had no job")
         return self._take(self._job, message)
 
     def _take(self, job: _Job, message: FromWorker) -> None:
@@ -148,17 +148,17 @@ class WorkerProcess:
             case Printed(lines):
                 job.call.backend.log(LogStream.TASK, lines)
             case Progress() | Child():
-                if job.asking is not None and not job.asking.done():
-                    return self._breach("did not wait for an answer")
-                job.asking = asyncio.get_running_loop().create_task(self._answer(job, message))
+                if job.pending is not None and not job.pending.done():
+                    return self._breach("sent a request before the reply to its last one")
+                job.pending = asyncio.get_running_loop().create_task(self._answer(job, message))
             case Ended(outcome, traceback, leaving, alone):
-                self._told_end(job, outcome, traceback)
+                self._outcome_received(job, outcome, traceback)
                 if leaving:
                     self.stop()  # It goes by itself; what it leaves behind goes with it.
                 elif alone:
-                    self._counted(job, alone)
+                    self._checked_alone(job, alone)
                 elif not self._is_dying:
-                    self._session.ask_alone(lambda alone: self._counted(job, alone))
+                    self._session.check_alone(lambda alone: self._checked_alone(job, alone))
         return None
 
     async def _answer(self, job: _Job, message: Progress | Child) -> None:
@@ -171,42 +171,42 @@ class WorkerProcess:
         except HanbeonError as error:
             answer = Reply(error.code, str(error))
         except Exception as error:
-            # Whatever it is, the body waits for an answer.
+            # The body waits for a reply in any case.
             _log.exception("request_failed", job=job.call.backend.job.id)
             answer = Reply(HanbeonError.code, f"{type(error).__name__}: {error}")
         self._channel.send(messages.encode(answer))
 
-    def _told_end(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
+    def _outcome_received(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
         job.outcome = outcome
         if traceback is not None:
             of = job.call.backend.job
-            error = _Elsewhere(traceback)
+            error = _RemoteTraceback(traceback)
             _log.warning("task_raised", job=of.id, task=of.task, attempt=of.fence, exc_info=error)
 
-    # How it ends
+    # The end
 
-    def _counted(self, job: _Job, alone: bool) -> None:
+    def _checked_alone(self, job: _Job, alone: bool) -> None:
         if self._is_dying or job is not self._job:
             return
         if alone:
             self._job = None
             if self._owner.freed(self):
-                self._lives_until = None
-                self._session.rests()
+                self._deadline = None
+                self._session.suspend_deadline()
             job.done(job.outcome)
         else:
             # What a body leaves running is still its work: no other job beside it, and the slot not free before.
             _log.warning("task_left_processes", job=job.call.backend.job.id, task=job.call.task.name)
             self._kill()
 
-    def _breach(self, complaint: str) -> None:
-        self._complaint = self._complaint or complaint
+    def _breach(self, violation: str) -> None:
+        self._violation = self._violation or violation
         self._kill()
 
     def _cut_off(self, why: str) -> None:
         """Its end of the connection is closed: it is dying, or its body has closed what it should not."""
         if not self._is_dying:
-            self._complaint = self._complaint or why
+            self._violation = self._violation or why
             self._kill()
 
     def _gone(self, end: End) -> None:
@@ -216,10 +216,10 @@ class WorkerProcess:
         self._owner.ended(self)
         if job is None:
             return
-        if job.asking is not None:
-            job.asking.cancel()
+        if job.pending is not None:
+            job.pending.cancel()
         if job.outcome is None and not job.stopped:
-            job.outcome = Raised(f"the worker process {self._complaint or end}", FailureType.SESSION_ERROR)
+            job.outcome = Raised(f"the worker process {self._violation or end}", FailureType.SESSION_ERROR)
         job.done(job.outcome)
 
 
@@ -229,6 +229,6 @@ def _function(call: Call) -> tuple[str, str]:
 
 
 def _flags() -> list[str]:
-    """What the engine's own interpreter was started with: warnings, -X options and the like."""
+    """Return the interpreter flags of the engine's own process: warnings, -X options and the like."""
     flags: list[str] = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
     return flags

@@ -1,4 +1,4 @@
-"""What the guardian asks of Linux that Python has no function for, and of its clock."""
+"""Linux system calls of the supervisor that Python has no function for, and its clock."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def _prctl(option: int, value: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """From now on descendants whose parents die become children of this process."""
+    """Become a subreaper: descendants whose parents die become children of this process."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int) -> None:
-    """SIGKILL when the parent dies. A second net: it holds for this process, and not for its children."""
+    """Have the kernel send SIGKILL when the parent dies. A second line of defence: it does not cover children."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # It has died before the net was up.
+    if os.getppid() != parent:  # It had died before this took effect.
         os._exit(1)
 
 
 def now() -> float:
-    """Seconds on a clock that all processes share, that never steps, and that goes on while the machine sleeps."""
+    """Seconds on a clock that all processes share, that never steps, and that counts while the machine sleeps."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def wake_on_children() -> int:
-    """A descriptor that becomes readable when a child ends; poll() would sleep through the signal otherwise."""
+    """Return a descriptor that becomes readable when a child ends; poll() would sleep through the signal otherwise."""
     read, write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)

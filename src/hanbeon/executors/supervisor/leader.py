@@ -17,14 +17,14 @@ _HIGH = 100  # Above every number that a descriptor is to have in the new proces
 
 
 def start(spec: dict[str, Any], descriptors: Sequence[int]) -> int:
-    """The number of the new process, leader of a session and a group of that number. OSError if it cannot be run."""
-    read, write = os.pipe2(os.O_CLOEXEC)  # Closed by a successful exec; an unsuccessful one tells why.
-    keeper = os.getpid()
+    """Return the pid of the new process, the leader of a session and group. Raises OSError if it cannot be run."""
+    read, write = os.pipe2(os.O_CLOEXEC)  # Closed by a successful exec; a failed one writes its errno.
+    parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
             os.close(read)
-            _become(spec, descriptors, keeper)
+            _exec(spec, descriptors, parent)
         except BaseException as error:
             known = error.errno if isinstance(error, OSError) else None
             os.write(write, str(known or errno.EINVAL).encode())
@@ -39,13 +39,13 @@ def start(spec: dict[str, Any], descriptors: Sequence[int]) -> int:
     return pid
 
 
-def _become(spec: dict[str, Any], descriptors: Sequence[int], keeper: int) -> NoReturn:
+def _exec(spec: dict[str, Any], descriptors: Sequence[int], parent: int) -> NoReturn:
     os.setsid()
-    die_with_parent(keeper)
+    die_with_parent(parent)
     _restore_signals()
     if spec["cwd"] is not None:
         os.chdir(spec["cwd"])
-    # Out of the way first: one that is to become 3 may be the 4 of another.
+    # Moved out of the way first: the target number of one may be the present number of another.
     moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH) for descriptor in descriptors]
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for descriptor, target in zip(moved, spec["targets"], strict=True):
@@ -59,7 +59,7 @@ def _become(spec: dict[str, Any], descriptors: Sequence[int], keeper: int) -> No
 
 
 def _restore_signals() -> None:
-    """The guardian ignores some, and what is ignored would stay so in the new program."""
+    """The supervisor ignores some, and ignored signals stay ignored after exec."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         with contextlib.suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The guardian's program: starts keepers, and when the engine's process is gone, so are they and all they keep."""
+"""The supervisor's program: starts session supervisors, and ends all of them when the engine's process is gone."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Supervisor:
         self._engine, self._parent = engine, parent
         self._frames = Frames(SMALL)
         self._descriptors: deque[int] = deque()
-        self._keepers: dict[int, str] = {}
+        self._children: dict[int, str] = {}
         self._orphaned: list[str] = []
-        # Keepers hold the end that is read; the other closes with this process, however it ends.
+        # Session supervisors hold the end that is read; the other closes with this process, however it ends.
         self._lifeline, self._lifeline_end = os.pipe2(os.O_CLOEXEC)
 
     def run(self) -> None:
-        """Until the engine's process is gone or has closed the socket, and then until nothing is left."""
+        """Run until the engine's process is gone or has closed the socket, and then until nothing is left."""
         adopt_orphans()
         for number in _IGNORED:
             signal.signal(number, signal.SIG_IGN)
@@ -74,8 +74,8 @@ class Supervisor:
         try:
             pid = os.fork()
         except OSError as error:
-            with socket.socket(fileno=own) as wanted:
-                wanted.sendall(packed(gone=True, status=None, by=None, error=str(error)))
+            with socket.socket(fileno=own) as engine:
+                engine.sendall(packed(gone=True, status=None, by=None, error=str(error)))
             return _close(others)
         if pid == 0:
             code = 1
@@ -87,39 +87,39 @@ class Supervisor:
                 traceback.print_exc()
             finally:
                 os._exit(code)
-        self._keepers[pid] = spec["id"]
+        self._children[pid] = spec["id"]
         return _close([own, *others])
 
     def _reap(self) -> bool:
-        """Whether there are children left, those that a killed keeper left to us included."""
+        """Return True while there are children left, those that a killed session supervisor left to us included."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                self._tell_gone()
+                self._report_gone()
                 return False
             if pid == 0:
                 break
-            keeper = self._keepers.pop(pid, None)
-            if keeper is not None and status != 0:
-                self._orphaned.append(keeper)
+            session = self._children.pop(pid, None)
+            if session is not None and status != 0:
+                self._orphaned.append(session)
         if self._orphaned and not self._kill_strays():
-            self._tell_gone()
+            self._report_gone()
         return True
 
     def _kill_strays(self) -> bool:
-        """Whether any is left. Only the death of a keeper makes anything but keepers our children."""
+        """Return True while any is left. Only the death of a session supervisor gives us other children."""
         strays = [each for each in descendants(os.getpid()) if each.parent == os.getpid()]
-        strays = [each for each in strays if each.pid not in self._keepers]
+        strays = [each for each in strays if each.pid not in self._children]
         for stray in strays:
             for process in (stray, *descendants(stray.pid)):
                 send(process, signal.SIGKILL)
         return bool(strays)
 
-    def _tell_gone(self) -> None:
-        for keeper in self._orphaned:
+    def _report_gone(self) -> None:
+        for session in self._orphaned:
             with contextlib.suppress(OSError):
-                self._engine.send(packed(gone=keeper), socket.MSG_DONTWAIT)
+                self._engine.send(packed(gone=session), socket.MSG_DONTWAIT)
         self._orphaned.clear()
 
     def _end(self) -> None:

@@ -1,4 +1,4 @@
-"""Who is whose child, read from /proc, and signals that cannot hit a stranger who got a dead process's number."""
+"""The process tree, read from /proc, and signals that cannot hit another process with a reused pid."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Process(NamedTuple):
     group: int
     session: int
     started: int
-    """In clock ticks since the machine's start: with the number, it names a process for good."""
+    """In clock ticks since boot: together with the pid, it identifies a process for good."""
     is_zombie: bool
 
 
-def look(pid: int) -> Process | None:
+def read_process(pid: int) -> Process | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             text = file.read()
@@ -33,16 +33,16 @@ def look(pid: int) -> Process | None:
     return Process(pid, int(words[1]), int(words[2]), int(words[3]), int(words[19]), words[0] in (b"Z", b"X"))
 
 
-def everything() -> Iterator[Process]:
+def all_processes() -> Iterator[Process]:
     for name in os.listdir("/proc"):
-        if name.isdigit() and (process := look(int(name))) is not None:
+        if name.isdigit() and (process := read_process(int(name))) is not None:
             yield process
 
 
 def descendants(root: int, table: Iterable[Process] | None = None) -> list[Process]:
-    """All below `root`, the dead ones that nobody has waited for left out."""
+    """Return all descendants of `root` except zombies."""
     below: dict[int, list[Process]] = {}
-    for process in everything() if table is None else table:
+    for process in all_processes() if table is None else table:
         below.setdefault(process.parent, []).append(process)
     found, todo = [], [root]
     while todo:
@@ -54,13 +54,13 @@ def descendants(root: int, table: Iterable[Process] | None = None) -> list[Proce
 
 
 def has_living_children(pid: int, besides: int | None = None) -> bool:
-    """Quicker than going through everything; threads have children of their own."""
+    """Return True if it has a child that is no zombie. Quicker than all of /proc; threads have children too."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
         for thread in threads:
             with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
                 for word in file.read().split():
-                    child = look(int(word))
+                    child = read_process(int(word))
                     if child is not None and not child.is_zombie and child.pid != besides:
                         return True
         return False
@@ -69,8 +69,8 @@ def has_living_children(pid: int, besides: int | None = None) -> bool:
 
 
 def marked(marker: str, session: int | None) -> list[Process]:
-    """All that carry the marker or belong to the session, and what is below them."""
-    table = list(everything())
+    """Return all processes that carry the marker or belong to the session, and their descendants."""
+    table = list(all_processes())
     found: dict[int, Process] = {}
     for process in table:
         if process.pid != os.getpid() and not process.is_zombie and _belongs(process, marker, session):
@@ -90,11 +90,11 @@ def _belongs(process: Process, marker: str, session: int | None) -> bool:
 
 
 def send(process: Process, number: signal.Signals) -> None:
-    """Signal it if it is still the one that was looked at."""
+    """Send a signal if the pid still belongs to the same process."""
     with contextlib.suppress(OSError):
         descriptor = os.pidfd_open(process.pid)
         try:
-            known = look(process.pid)
+            known = read_process(process.pid)
             if known is not None and known.started == process.started:
                 signal.pidfd_send_signal(descriptor, number)
         finally:

@@ -1,4 +1,4 @@
-"""Looks after one session: stops it when it is told, or when nobody tells it any more, and ends when it is all dead."""
+"""Supervises one session: stops it on request or when its lease lapses, and ends when all of it is dead."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hanbeon.executors.supervisor.processes import descendants, has_living_child
 from hanbeon.executors.supervisor.wire import SMALL, Frames, TooLong, packed, unpacked
 
 _AGAIN_SECONDS = 0.02
-# poll() does not count the time a machine sleeps; whoever waits for an instant looks at the clock now and then.
-_LOOK_SECONDS = 1.0
+# poll() does not count the time a machine sleeps, so a wait for an instant checks the clock now and then.
+_CLOCK_CHECK_SECONDS = 1.0
 
 
 class SessionSupervisor:
-    """`engine` is the socket to whoever wanted the session, `lifeline` a pipe that closes with the guardian."""
+    """`engine` is the socket to the engine, `lifeline` a pipe that closes with the supervisor."""
 
     def __init__(self, spec: dict[str, Any], engine: socket.socket, lifeline: int) -> None:
         self._spec, self._engine, self._lifeline = spec, engine, lifeline
@@ -34,32 +34,32 @@ class SessionSupervisor:
         self._by: str | None = None
 
     def run(self, descriptors: Sequence[int]) -> None:
-        """Returns when nothing of the session is left."""
+        """Run until nothing of the session is left."""
         os.setsid()
         adopt_orphans()
         woken = wake_on_children()
         try:
             self._leader = leader.start(self._spec, descriptors)
         except OSError as error:
-            return self._say(gone=True, status=None, by=None, error=str(error))
+            return self._send(gone=True, status=None, by=None, error=str(error))
         for descriptor in descriptors:
             os.close(descriptor)  # Held here they would never show their end.
-        self._say(started=self._leader)
+        self._send(started=self._leader)
         poll = select.poll()
         for descriptor in (woken, self._lifeline, self._engine.fileno()):
             poll.register(descriptor, select.POLLIN)
         while self._reap():
-            for descriptor, _ in poll.poll(self._patience()):
+            for descriptor, _ in poll.poll(self._poll_timeout_ms()):
                 if descriptor == woken:
                     drain(woken)
                 elif descriptor == self._lifeline or not self._listen():
                     poll.unregister(descriptor)
                     self._kill("orphaned")
             self._keep_time()
-        return self._say(gone=True, status=self._status, by=self._by, error=None)
+        return self._send(gone=True, status=self._status, by=self._by, error=None)
 
     def _reap(self) -> bool:
-        """Whether anything is left. The kernel knows: no child, so no descendant either."""
+        """Return True while anything is left. The kernel knows: no child, so no descendant either."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -70,35 +70,35 @@ class SessionSupervisor:
             if pid == self._leader:
                 self._status = status
                 if self._kill_at is None:
-                    self._kill_at = now()  # What it left behind has nobody to report to.
+                    self._kill_at = now()  # Nothing waits for what it left behind.
 
     def _listen(self) -> bool:
         try:
             data = self._engine.recv(65_536)
             for frame in self._frames.feed(data):
-                self._obey(unpacked(frame))
+                self._handle(unpacked(frame))
         except (OSError, TooLong):
             return False
         return bool(data)
 
-    def _obey(self, order: dict[str, Any]) -> None:
-        match str(order["do"]):
+    def _handle(self, request: dict[str, Any]) -> None:
+        match str(request["do"]):
             case "stop":
-                self._terminate(order["grace"], "stop")
+                self._terminate(request["grace"], "stop")
             case "kill":
                 self._kill("kill")
             case "until":
-                self._until, self._grace = order["at"], order["grace"]
+                self._until, self._grace = request["at"], request["grace"]
             case _:
-                # In this order: what loses its parent between the two looks has become our child by the second.
+                # In this order: a process that loses its parent between the two checks is our child by the second.
                 strays = has_living_children(self._leader) or has_living_children(os.getpid(), besides=self._leader)
-                self._say(alone=not strays, number=order["number"])
+                self._send(alone=not strays, number=request["number"])
 
     def _terminate(self, grace: float, by: str) -> None:
         if self._kill_at is not None:
             return
         self._by, self._kill_at = by, now() + grace
-        for number in (signal.SIGTERM, signal.SIGCONT):  # One that is frozen would not hear the first.
+        for number in (signal.SIGTERM, signal.SIGCONT):  # A stopped process does not handle SIGTERM before SIGCONT.
             with contextlib.suppress(OSError):
                 os.killpg(self._leader, number)
             for process in descendants(os.getpid()):
@@ -110,25 +110,25 @@ class SessionSupervisor:
 
     def _keep_time(self) -> None:
         if self._until is not None and now() >= self._until:
-            # The engine should have stopped it by now, or said that there is more time: it is stuck or frozen.
+            # The engine should have stopped it or extended its time by now: it is stuck or frozen.
             self._until = None
             self._terminate(self._grace, "until")
         if self._kill_at is not None and now() >= self._kill_at:
             if self._status is None:
-                # As long as it was not waited for, its number (and its group's) belongs to nobody else.
+                # Until it is waited for, its pid (and its group's) is not reused.
                 with contextlib.suppress(OSError):
                     os.killpg(self._leader, signal.SIGKILL)
             for process in descendants(os.getpid()):
                 send(process, signal.SIGKILL)
 
-    def _patience(self) -> int | None:
-        """Milliseconds until something must be done unasked."""
+    def _poll_timeout_ms(self) -> int | None:
+        """Milliseconds until the next deadline, None if there is none."""
         if self._kill_at is not None:
-            return round(1000 * min(_LOOK_SECONDS, max(_AGAIN_SECONDS, self._kill_at - now())))
+            return round(1000 * min(_CLOCK_CHECK_SECONDS, max(_AGAIN_SECONDS, self._kill_at - now())))
         if self._until is not None:
-            return round(1000 * min(_LOOK_SECONDS, max(0.0, self._until - now())) + 1)
+            return round(1000 * min(_CLOCK_CHECK_SECONDS, max(0.0, self._until - now())) + 1)
         return None
 
-    def _say(self, **message: Any) -> None:
-        with contextlib.suppress(OSError):  # The engine may be gone; what is left to do is done all the same.
+    def _send(self, **message: Any) -> None:
+        with contextlib.suppress(OSError):  # The engine may be gone; the rest is done all the same.
             self._engine.sendall(packed(**message))

@@ -1,4 +1,4 @@
-"""Messages with a length in front, over stream sockets; what is too long is refused before it is stored."""
+"""Messages with a length in front, over stream sockets; one that is too long is rejected before it is buffered."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SMALL = 4 * 1024 * 1024  # More than arguments and environment of a process may 
 
 
 class TooLong(Exception):
-    """A message over the limit: whoever sent it is not to be listened to any more."""
+    """A message over the limit: the connection can no longer be trusted."""
 
 
 class Frames:
-    """Puts together what arrives in pieces."""
+    """Reassembles messages from a byte stream."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -51,7 +51,7 @@ def unpacked(frame: bytes) -> dict[str, Any]:
 
 
 def read_frame(connection: socket.socket, limit: int) -> bytes | None:
-    """The next message from a blocking socket; None when the other side is gone."""
+    """Return the next message from a blocking socket; None when the other side is gone."""
     header = _read(connection, _HEADER.size)
     if header is None:
         return None
