@@ -93,10 +93,10 @@ class App:
 
     @classmethod
     def from_file(cls, path: str | Path | None = None, **settings: Any) -> App:
-        """The App of a `hanbeon.toml`: this one, or the one that HANBEON_CONFIG names, or that of the current folder.
+        """Create an App from a `hanbeon.toml`: this path, or HANBEON_CONFIG, or the file in the current folder.
 
-        Where the file names an App of Python's, it is that one, with the file's tasks added. Settings that are given
-        here win over the file's and the environment's.
+        If the file names an App in Python, that App is used, with the file's tasks added. Settings that are given
+        here take precedence over the file's and the environment's.
         """
         check_names(settings, Settings.model_fields, "an App")
         found = config.find(path)
@@ -107,7 +107,7 @@ class App:
         return app.use(file, **settings)
 
     def use(self, file: ConfigFile | None, **settings: Any) -> App:
-        """Go by this file and no other, if there is one; settings are added to those that the App was given."""
+        """Use this configuration file, if there is one; settings are added to those that the App was given."""
         given = self.given | {name: value for name, value in settings.items() if value is not None}
         before, after = self.file, self.file if file is None else file
         if after is not before or given != self.given:
@@ -121,10 +121,10 @@ class App:
         self.file, self.given = after, given
         return self
 
-    # Life
+    # Lifecycle
 
     async def open(self) -> App:
-        """Open the database: SQLite's schema is brought up to date, PostgreSQL's is checked."""
+        """Open the database. SQLite's schema is migrated, PostgreSQL's is only checked."""
         import_guard.refuse_to_open()
         if self._store is None:
             store = open_store(
@@ -153,13 +153,13 @@ class App:
         await self.close()
 
     def twin(self) -> App:
-        """The same tasks and settings, not open: for another event loop."""
+        """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
         twin._store = twin._hub = None
         return twin
 
     async def migrate(self) -> list[int]:
-        """Bring the database's schema up to date; the versions applied."""
+        """Migrate the database's schema; returns the versions applied."""
         return await migrate(self.settings.database_url)
 
     @property
@@ -211,10 +211,10 @@ class App:
 
         def register(function: Callable[..., Any]) -> Task[..., Any]:
             if not inspect.isfunction(function):
-                raise TaskDefinitionError("@app.task decorates a function; options go by name: @app.task(retries=5)")
+                raise TaskDefinitionError("@app.task decorates a function; pass options by name: @app.task(retries=5)")
             chosen = function.__name__ if name is None else name
             if not isinstance(chosen, str):
-                raise TaskDefinitionError(f"{chosen!r} is not a name; use text", field="name")
+                raise TaskDefinitionError(f"must be a string, got {chosen!r}", field="name")
             task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
             self.tasks.add(task)
             return task
@@ -240,13 +240,13 @@ class App:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def schedule(self, name: str, task: AnyTask, **fields: Unpack[ScheduleSettingsFields]) -> None:
-        """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers that start put it in force.
+        """Declare a schedule: `app.schedule("nightly", report, cron="0 3 * * *")`. Workers apply it when they start.
 
-        What an operator changes of it stays until the declaration is changed.
+        Fields that an operator changes keep their value until the declaration changes.
         """
         self.declared.add(declared_schedule(name, {"task": name_of_task(task), **fields}))
 
-    # Making jobs
+    # Enqueueing
 
     @overload
     async def enqueue(
@@ -271,17 +271,17 @@ class App:
         transaction: Any = None,
         **options: Any,
     ) -> Job[Any]:
-        """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
+        """Create one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
 
-        `transaction`: a connection inside a transaction of yours; the job exists if and only if that commits.
+        `transaction`: a connection inside your own transaction; the job exists if and only if that commits.
         """
         request = request_of(self.tasks, task, args, options)
         return (await self.enqueue_many([request], transaction=transaction))[0]
 
     async def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[Job[R]]:
-        """Make all of these jobs or none, in this order; they may depend on each other.
+        """Create all of these jobs or none, in this order; they may depend on each other.
 
-        `transaction`: a connection inside a transaction of yours; the jobs exist if and only if that commits.
+        `transaction`: a connection inside your own transaction; the jobs exist if and only if that commits.
         """
         requests = check_requests(requests)
         new = new_jobs(self.tasks, self.settings, requests)
@@ -307,7 +307,7 @@ class App:
     # Jobs
 
     def job(self, job_id: str) -> Job[Any]:
-        """A handle on a job by its id; whether it exists shows when it is asked."""
+        """A handle on a job by its id; its methods raise if there is no such job."""
         return Job(self, job_id)
 
     async def jobs(
@@ -322,7 +322,7 @@ class App:
         after: int = 0,
         limit: int = 100,
     ) -> list[JobRecord]:
-        """Jobs in creation order, or the newest first; go on behind the `seq` of the last one."""
+        """List jobs in creation order, or newest first; resume after the `seq` of the last one."""
         check_whole("after", after, 0)
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
@@ -330,7 +330,7 @@ class App:
         return await self.store.list_jobs(filter, after, limit)
 
     async def cancel(self, job: Job[Any] | str) -> State:
-        """Cancel a job; `running` means that its work has been told to stop and will be `cancelled` when it has."""
+        """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
         return await self.store.cancel(_id(job))
 
     async def cancel_where(
@@ -342,14 +342,14 @@ class App:
         work_item: str | None = None,
         states: Sequence[str] | None = None,
     ) -> list[str]:
-        """Cancel every unfinished job that matches; the ids accepted."""
+        """Cancel every unfinished job that matches; returns the accepted ids."""
         default = CancelFilter()
         chosen = default.states if states is None else tuple(_state(state) for state in states)
         filter = CancelFilter(queue=queue, task=task, role=role, work_item=work_item, states=chosen)
         return await self.store.cancel_where(filter)
 
     async def retry(self, job: Job[Any] | str) -> State:
-        """Try a failed or cancelled job again, with all its retries; attempt numbers go on."""
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         return await self.store.requeue(_id(job))
 
     async def reprioritise(
@@ -357,11 +357,11 @@ class App:
     ) -> None:
         """Move an unfinished job in its queue."""
         if priority is None and urgent is None:
-            raise InvalidInput("give a priority, urgent, or both", field="priority")
+            raise InvalidInput("is required unless urgent is given", field="priority")
         if priority is not None:
             check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
-            raise InvalidInput(f"{reprlib.repr(urgent)} does not fit; use True or False", field="urgent")
+            raise InvalidInput(f"must be True or False, got {reprlib.repr(urgent)}", field="urgent")
         await self.store.reprioritise(_id(job), priority, urgent)
 
     # Queues
@@ -382,7 +382,7 @@ class App:
         return await self.store.change_queue(name, check_limits(changes))
 
     async def pause(self, queue: str) -> QueueRecord:
-        """Start nothing more of a queue; what runs finishes."""
+        """Start no more jobs of a queue; running ones finish."""
         return await self.store.change_queue(queue, paused=True)
 
     async def resume(self, queue: str) -> QueueRecord:
@@ -392,45 +392,45 @@ class App:
         return await self.store.queues()
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
-        """How many jobs are in each state, exact at this moment; as cheap with ten million jobs as with ten."""
+        """Count the jobs in each state, exactly; as cheap with ten million jobs as with ten."""
         return await self.store.counts(queue)
 
     async def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
-        """The numbers of a queue, or of every queue by name: jobs by state, and what the last `window` seconds saw.
+        """Statistics of a queue, or of each queue by name: jobs by state, and activity in the last `window` seconds.
 
-        That is how many were enqueued, started, succeeded, failed, …, and the percentiles of waits and runs.
+        Activity is how many were enqueued, started, succeeded, failed, …, and percentiles of wait and run times.
         """
         _check_window(window)
         return await self.store.statistics(queue, micros(window))
 
-    # Watching
+    # Observing
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Every event behind `after` in the order of commits, for ever; resume with the last id seen."""
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
         check_whole("after", after, 0)
         async for event in Feed(self.store, self.hub).follow(after):
             yield event
 
     async def events_after(self, after: int = 0) -> list[Event]:
-        """The events there are behind `after`, up to a page of them."""
+        """Return the events after `after`, up to one page."""
         check_whole("after", after, 0)
         return await Feed(self.store, self.hub).read(after)
 
     async def log(
         self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
     ) -> LogPage:
-        """What a job printed, also while it runs: up to `limit` lines, of one attempt or of all.
+        """Return up to `limit` lines of a job's log, of one attempt or of all; also while it runs.
 
-        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
         """
         return await Job(self, _id(job)).log(attempt=attempt, after=after, limit=limit)
 
     async def explain(self, job: Job[Any] | str) -> Explanation:
-        """Why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
+        """Explain why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
         return await explain_job(self.store, _id(job), self._alive_within_us)
 
     async def instances(self) -> list[InstanceRecord]:
-        """Who works, or worked lately, on this database."""
+        """List the instances that work, or recently worked, on this database."""
         return await self.store.instances(self._alive_within_us)
 
     @property
@@ -440,12 +440,12 @@ class App:
     # Working
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
-        """A worker for the tasks of this App."""
+        """Create a worker for the tasks of this App."""
         settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
         given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
-        self.declared.resolved(self.tasks, settings)  # What does not fit is refused now, not when it runs.
-        # A file may ask for more at once later. Threads are made as they are needed.
+        self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
+        # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
         blocking: Executor = ThreadExecutor(threads)
         http = HttpExecutor(settings, self.clock)
@@ -460,12 +460,12 @@ class App:
             executors += [blocking, CommandExecutor(settings, self.clock, supervisor)]
         elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
             raise ProcessesUnsupported(
-                f"tasks {', '.join(killable)} run in processes that can be killed for sure only on Linux; "
-                'work there, or say executor="thread" and look at ctx.stopping'
+                f"tasks {', '.join(killable)} run in processes that can be killed reliably only on Linux; "
+                'run the worker there, or set executor="thread" and check ctx.stopping'
             )
         for surface in self.surfaces:
             if surface.executor is not None:
-                # First, because it ends before the executors it stands on.
+                # First, because it must end before the executors that it uses.
                 executors.insert(0, load(surface.executor)(self.store, http, blocking))
         pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
@@ -481,13 +481,13 @@ def _id(job: Any) -> str:
         return job
     if isinstance(job, Job):
         return job.id
-    raise InvalidInput(f"{reprlib.repr(job)} is no job; give a job, or its id as text", field="job")
+    raise InvalidInput(f"must be a job or its id, got {reprlib.repr(job)}", field="job")
 
 
 def _check_window(value: Any) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _WINDOW_MAX:
         raise InvalidInput(
-            f"{reprlib.repr(value)} does not fit; use a number of seconds, up to {_WINDOW_MAX} (7 days)", field="window"
+            f"must be a number of seconds up to {_WINDOW_MAX} (7 days), got {reprlib.repr(value)}", field="window"
         )
 
 
@@ -495,4 +495,4 @@ def _state(word: str) -> State:
     try:
         return State(word)
     except ValueError:
-        raise InvalidInput(f"{word!r} is not a state; use {', '.join(State)}", field="states") from None
+        raise InvalidInput(f"must be one of {', '.join(State)}, got {word!r}", field="states") from None

@@ -72,7 +72,7 @@ class Job(Generic[R_co]):
         return [dep.id for dep in dependencies if dep.state in (State.FAILED, State.CANCELLED)]
 
     async def cancel(self) -> State:
-        """Cancel it; `running` means that its work has been asked to stop."""
+        """Cancel it; `running` means that its work is being stopped."""
         return await self._owner.store.cancel(self.id)
 
     async def wait(self, timeout: float | None = None) -> JobRecord:

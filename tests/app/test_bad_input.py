@@ -351,16 +351,16 @@ async def test_ids_of_no_job(both: TestKit, job: str) -> None:
 @pytest.mark.parametrize("job", [None, 5, send])
 async def test_rejects_non_job(quick: TestKit, job: Any) -> None:
     for use in (quick.app.cancel, quick.app.retry):
-        async with refused(quick, InvalidInput, "job", "is no job; give a job, or its id as text"):
+        async with refused(quick, InvalidInput, "job", "must be a job or its id, got"):
             await use(job)
 
 
 async def test_an_unknown_state_in_a_filter(quick: TestKit) -> None:
-    remedy = "'done' is not a state; use pending, ready, running, succeeded, failed, cancelled"
+    remedy = "must be one of pending, ready, running, succeeded, failed, cancelled, got 'done'"
     for use in (quick.app.jobs, quick.app.cancel_where):
         async with refused(quick, InvalidInput, "states", remedy):
             await use(states=["ready", "done"])
-        async with refused(quick, InvalidInput, "states", "is not a state"):
+        async with refused(quick, InvalidInput, "states", "must be one of"):
             await use(states="ready")
 
 
@@ -379,7 +379,7 @@ async def test_rejects_invalid_pages(quick: TestKit, field: str, value: Any) -> 
         ("priority", 2**31, "must be an integer from -2147483648 to 2147483647"),
         ("priority", "high", "must be an integer from"),
         ("priority", True, "must be an integer from"),
-        ("urgent", "yes", "does not fit; use True or False"),
+        ("urgent", "yes", "must be True or False, got 'yes'"),
     ],
 )
 async def test_rejects_invalid_priorities(quick: TestKit, field: str, value: Any, message: str) -> None:
@@ -390,7 +390,7 @@ async def test_rejects_invalid_priorities(quick: TestKit, field: str, value: Any
 
 async def test_a_reprioritisation_that_changes_nothing(quick: TestKit) -> None:
     job = await quick.app.enqueue(request(quick))
-    async with refused(quick, InvalidInput, "priority", "give a priority, urgent, or both"):
+    async with refused(quick, InvalidInput, "priority", "is required unless urgent is given"):
         await quick.app.reprioritise(job)
 
 
@@ -548,7 +548,7 @@ def _inner() -> Any:
         (awaited, {"name": ""}, "task", "must not be empty"),
         (awaited, {"name": "n" * 201}, "task", "must be at most 200 characters, got 201"),
         (awaited, {"name": "a\x00"}, "task", "must not contain a NUL character"),
-        (awaited, {"name": 5}, "name", "5 is not a name; use text"),
+        (awaited, {"name": 5}, "name", "must be a string, got 5"),
     ],
 )
 def test_rejects_invalid_task_definitions(
@@ -564,7 +564,7 @@ def test_rejects_invalid_task_definitions(
 @pytest.mark.parametrize("function", [5, "send", App, len])
 def test_rejects_non_function_as_task(function: Any) -> None:
     for decorator in (App().task, App().task(retries=1)):
-        with pytest.raises(TaskDefinitionError, match=r"@app\.task decorates a function; options go by name"):
+        with pytest.raises(TaskDefinitionError, match=r"@app\.task decorates a function; pass options by name"):
             decorator(function)
 
 

@@ -146,7 +146,7 @@ async def test_elsewhere_than_on_linux_it_is_refused(app: App, monkeypatch: pyte
     app.worker()
     registered(app, bodies.add, timeout=5)
     with pytest.raises(
-        ProcessesUnsupported, match="tasks add run in processes that can be killed for sure only on Linux"
+        ProcessesUnsupported, match="tasks add run in processes that can be killed reliably only on Linux"
     ):
         app.worker()
 

@@ -98,7 +98,7 @@ async def test_jobs_are_moved_cancelled_and_tried_again(call: AnyClient) -> None
     moved = await call(office.priority, jobs[0], priority=-5, urgent=True)
     assert (moved.priority, moved.urgent) == (-5, True)
     assert (await call(office.explain, jobs[0])).reasons[0]["code"] == "no_handler"
-    with pytest.raises(StillUnfinished, match="goes on"):
+    with pytest.raises(StillUnfinished, match="it continues"):
         await call(office.wait, jobs[0], timeout=0.1)
     answer = await call(office.cancel, jobs[0])
     assert (answer.job.status, answer.stopping) == ("cancelled", False)

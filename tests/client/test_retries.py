@@ -66,7 +66,7 @@ async def test_patience_ends(app: App, kind: str) -> None:
         assert len(proxy.requests) == 1
         async with any_client(kind, proxy.url, retry_for=3) as call:
             proxy._first[:] = [_CUT] * 50
-            with pytest.raises(Unreachable, match="does not answer"):
+            with pytest.raises(Unreachable, match="does not respond"):
                 await call.take(call.client.offices.list())
         assert 2 < len(proxy.requests) < 30
 

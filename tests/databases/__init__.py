@@ -1,1 +1,1 @@
-"""Real servers for the tests: found on this machine, started once per run, gone afterwards."""
+"""Real database servers for the tests: found on this machine, started once per run, removed afterwards."""

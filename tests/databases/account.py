@@ -1,4 +1,4 @@
-"""Whom a server runs as. PostgreSQL refuses root, so a run of root starts it as an account without rights."""
+"""The account that a server runs as. PostgreSQL does not run as root, so root starts it as an unprivileged one."""
 
 import os
 import pwd
@@ -11,16 +11,16 @@ from typing import TypedDict
 
 from tests.databases.memory import memory_folder
 
-# It must have a passwd entry: initdb looks up the name of whoever runs it.
+# It must have a passwd entry: initdb looks up the name of its user.
 _UNPRIVILEGED = ("nobody", "postgres", "daemon")
 
 
 class NoAccountError(Exception):
-    """This run is root's, and the machine has no unprivileged account to start a server as."""
+    """The tests run as root, and the machine has no unprivileged account to start a server as."""
 
 
 class Identity(TypedDict, total=False):
-    """The arguments of `subprocess` that drop the rights of root; empty when there are none to drop."""
+    """Arguments for `subprocess` that drop root privileges; empty if there are none to drop."""
 
     user: int
     group: int
@@ -61,7 +61,7 @@ class Account:
             if len(str(folder)) < 80 and self.can_run("test", "-w", str(folder)):
                 return folder
             folder.rmdir()
-        raise PermissionError(f"uid {self.uid} can write to no temporary folder; set TMPDIR to one it can")
+        raise PermissionError(f"uid {self.uid} cannot write to any temporary folder; set TMPDIR to one that it can")
 
     def can_run(self, *command: str) -> bool:
         try:
@@ -71,6 +71,6 @@ class Account:
         return done.returncode == 0
 
     def give(self, tree: Path) -> None:
-        """Make a copied tree this account's own."""
+        """Make this account the owner of a copied tree."""
         for path in (tree, *tree.rglob("*")):
             shutil.chown(path, self.uid, self.gid)

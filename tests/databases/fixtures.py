@@ -28,7 +28,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark whatever needs a server, before `-m` reads the marks."""
+    """Mark all tests that need a server, before `-m` reads the marks."""
     for item in items:
         names: list[str] = getattr(item, "fixturenames", [])
         callspec = getattr(item, "callspec", None)
@@ -61,7 +61,7 @@ def private_postgres(postgres_installation: Installation) -> Iterator[PostgresSe
 
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest, postgres_installation: Installation) -> Iterator[str]:
-    """A new PostgreSQL database with our tables; it is dropped afterwards, with whoever is still connected."""
+    """A new PostgreSQL database with our tables; it is dropped afterwards, with any open connections."""
     with migrated_database(request.config.stash[SERVERS], postgres_installation) as url:
         yield url
 
@@ -124,7 +124,7 @@ def find_installation(servers: ServerRun, name: str) -> Installation:
 
 
 def _parametrized(metafunc: pytest.Metafunc, name: str) -> bool:
-    """Whether the test itself says which stores it wants."""
+    """Return true if the test itself chooses its stores."""
     marks = metafunc.definition.iter_markers("parametrize")
     named = [mark.args[0] if mark.args else mark.kwargs["argnames"] for mark in marks]
     return any(name in (re.split(r"[,\s]+", each) if isinstance(each, str) else each) for each in named)

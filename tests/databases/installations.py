@@ -1,4 +1,4 @@
-"""Which PostgreSQL installations this machine has."""
+"""The PostgreSQL installations of this machine."""
 
 import importlib.util
 import re

@@ -20,7 +20,7 @@ _PATIENCE = 10.0
 
 
 class Charge(NamedTuple):
-    """What a keeper is told: the command to run, as whom, for whom, and where."""
+    """Arguments of a keeper: the command to run, its account, its owner and its folder."""
 
     command: list[str]
     uid: int | None
@@ -76,7 +76,7 @@ def main() -> None:
     if os.fork():
         os._exit(0)
     os.setsid()
-    # Whoever started us may be waiting for the end of a pipe that we inherited.
+    # The process that started us may be waiting for the end of a pipe that we inherited.
     quiet = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(quiet, stream)

@@ -1,4 +1,4 @@
-"""Seeing on PostgreSQL that a statement waits for a lock, so that a test need not guess how long that takes."""
+"""Detection of lock waits on PostgreSQL, so that a test need not guess how long they take to occur."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
 
 
 async def somebody_waits(url: str, waiting: asyncio.Task[Any]) -> bool:
-    """Return once somebody waits for a lock in that database; False if the task ends without having waited."""
+    """Return once a statement waits for a lock in that database; False if the task ends without having waited."""
     onlooker: Any = await asyncpg.connect(url)
     try:
         while not await onlooker.fetchval(_WAITING):

@@ -1,4 +1,4 @@
-"""A PgBouncer of our own before a PostgreSQL server, in transaction mode and with few connections to it."""
+"""A private PgBouncer in front of a PostgreSQL server, in transaction mode with few connections."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ max_client_conn = 500
 
 
 def find_pgbouncer() -> str | None:
-    """The program; Debian keeps it where only root's PATH leads."""
+    """The program; Debian installs it in a folder that only root's PATH includes."""
     return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
 
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own on a free port of this machine."""
+"""A private PostgreSQL server on a free port of this machine."""
 
 import atexit
 import json
@@ -121,7 +121,7 @@ class PostgresServer:
         return self.url(name)
 
     def drop_database(self, url: str) -> None:
-        """Remove a database, ending whoever is still connected to it."""
+        """Remove a database, closing any open connections to it."""
         name = urlsplit(url).path.removeprefix("/")
         self._administer(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
@@ -151,14 +151,14 @@ class PostgresServer:
         self._wait_until_ready()
 
     def down(self, *, graceful: bool = False) -> None:
-        """Take the server away: flushed and closed if `graceful`, else by SIGKILL to all its processes."""
+        """Stop the server: a clean shutdown if `graceful`, else SIGKILL to all its processes."""
         postmaster = psutil.Process(self.pid)
         keeper_of_it = _keeper(postmaster)
         if graceful:
             postmaster.send_signal(signal.SIGINT)
         else:
             # The postmaster first: it would start recovery when it saw its children die. All of them, because
-            # a survivor keeps the shared memory, and the next start would refuse.
+            # a survivor keeps the shared memory, and the next start would fail.
             children = postmaster.children(recursive=True)
             postmaster.kill()
             for child in children:
@@ -168,12 +168,12 @@ class PostgresServer:
         _wait_gone(postmaster, *keeper_of_it)
 
     def restart(self, *, graceful: bool = False) -> None:
-        """Down and up again, with the same port and data."""
+        """Restart with the same port and data."""
         self.down(graceful=graceful)
         self.up()
 
     def stop(self) -> None:
-        """End the server for good and remove its data; harmless when it is down or gone already."""
+        """End the server for good and remove its data; does nothing if it is already gone."""
         try:
             postmaster = psutil.Process(self.pid)
         except (FileNotFoundError, psutil.NoSuchProcess):
@@ -256,7 +256,7 @@ def _initdb(bindir: Path, folder: Path, password: str, account: Account) -> None
 
 
 def _keeper(postmaster: psutil.Process) -> list[psutil.Process]:
-    """The keeper, to be waited for, too: its last act writes into the folder that may be removed next."""
+    """The keeper, which must be waited for, too: it finally writes into the folder that may be removed next."""
     try:
         parent = postmaster.parent()
         return [parent] if parent is not None and keeper.__file__ in parent.cmdline() else []

@@ -24,7 +24,7 @@ from tests.databases.postgres import PostgresServer
 
 
 class ServerRun:
-    """What the processes of one test run know of their servers."""
+    """State that the processes of one test run share about their servers."""
 
     def __init__(self, folder: Path, owner: int, chosen: tuple[Installation, ...]) -> None:
         self.folder = folder
@@ -73,7 +73,7 @@ class ServerRun:
 
 
 def _migrate(url: str) -> None:
-    from hanbeon.store.backends import migrate  # It takes long to import, and most plugin tests have no database.
+    from hanbeon.store.backends import migrate  # It is slow to import, and most plugin tests have no database.
 
     # A thread of its own, because the caller may be inside a running event loop.
     with ThreadPoolExecutor(1) as thread:

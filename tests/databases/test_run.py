@@ -1,4 +1,4 @@
-"""What a run does with its servers: none before one is needed, one for all, a clear word if there is none."""
+"""Servers of a test run: none before one is needed, one for all, a clear message if there is none."""
 
 from pathlib import Path
 

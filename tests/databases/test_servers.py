@@ -1,4 +1,4 @@
-"""The test servers themselves: what the other tests lean on."""
+"""Tests of the test servers, which the other tests rely on."""
 
 import signal
 import subprocess

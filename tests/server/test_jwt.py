@@ -106,8 +106,8 @@ def test_every_key_type_verifies_and_rejects_tokens(pair: tuple[Issuer, Signs]) 
         ({"iss": "https://evil.example"}, "another issuer"),
         ({"iss": None}, "lacks"),
         ({"sub": None}, "lacks"),
-        ({"sub": ""}, "names nobody"),
-        ({"sub": "a\x00b"}, "names nobody"),
+        ({"sub": ""}, "names no valid user"),
+        ({"sub": "a\x00b"}, "names no valid user"),
         ({"scope": None}, "none of admin, user, cron, read"),
         ({"scope": "everything"}, "none of"),
         ({"scope": "readonly ADMIN"}, "none of"),
@@ -212,7 +212,7 @@ async def test_jwt_scope_applies_to_requests_and_websockets(server: Client) -> N
     async with dial(server, f"/ws/offices/{office}/events", subprotocols=["bearer", token]) as listener:
         assert listener.subprotocol == "bearer"
     answer = await refused(server.of(signed(OTHER_RSA, "RS256")), f"/ws/offices/{office}/events")
-    assert (answer.status, answer.json["detail"]) == (401, "the JWT's signature is wrong")
+    assert (answer.status, answer.json["detail"]) == (401, "the JWT's signature is invalid")
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
@@ -249,18 +249,18 @@ async def test_a_token_that_expires_ends_what_it_opened(server: Client, monkeypa
 
 
 def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_module, "_LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(key_module, "_CHECK_SECONDS", -1.0)
     path = jwks(tmp_path / "set", jwk(RSA, kid="old"))
     issuer = _issuer(jwt_jwks_file=str(path))
     old, new = signed(RSA, "RS256", {"kid": "old"}), signed(OTHER_RSA, "RS256", {"kid": "new"})
     assert issuer.who(old).user == "ada"
-    with pytest.raises(InvalidJwt, match="not known"):
+    with pytest.raises(InvalidJwt, match="unknown key"):
         issuer.who(new)
     jwks(path, jwk(RSA, kid="old"), jwk(OTHER_RSA, kid="new"))
     assert [issuer.who(each).user for each in (old, new)] == ["ada", "ada"]
     os.replace(jwks(tmp_path / "next", jwk(OTHER_RSA, kid="new")), path)
     assert issuer.who(new).user == "ada"
-    with pytest.raises(InvalidJwt, match="not known"):
+    with pytest.raises(InvalidJwt, match="unknown key"):
         issuer.who(old)
     path.write_text("{")  # Half written: the previous keys stay in force.
     assert issuer.who(new).user == "ada"
@@ -271,21 +271,21 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize(
     ("setting", "content", "why"),
     [
-        ("jwt_key_file", None, "cannot be read (No such file"),
-        ("jwt_key_file", b"", "no public key in PEM"),
-        ("jwt_key_file", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "no public key in PEM"),
-        ("jwt_key_file", "private", "this is a private key"),
+        ("jwt_key_file", None, "(No such file"),
+        ("jwt_key_file", b"", "must be a public key in PEM"),
+        ("jwt_key_file", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "must be a public key in PEM"),
+        ("jwt_key_file", "private", "got a private key"),
         ("jwt_key_file", b"x" * 2_000_000, "too large"),
-        ("jwt_secret_file", b"short\n", "32 bytes or more, and this one has 5"),
-        ("jwt_secret_file", b" " * 100, "32 bytes or more, and this one has 0"),
-        ("jwt_jwks_file", b"", "no JWKS"),
-        ("jwt_jwks_file", b"[]", "no JWKS"),
-        ("jwt_jwks_file", b"[" * 100_000, "no JWKS"),
-        ("jwt_jwks_file", b'{"keys": {}}', "no JWKS"),
+        ("jwt_secret_file", b"short\n", "at least 32 bytes long for HS256, got 5"),
+        ("jwt_secret_file", b" " * 100, "at least 32 bytes long for HS256, got 0"),
+        ("jwt_jwks_file", b"", "must be a JWKS"),
+        ("jwt_jwks_file", b"[]", "must be a JWKS"),
+        ("jwt_jwks_file", b"[" * 100_000, "must be a JWKS"),
+        ("jwt_jwks_file", b'{"keys": {}}', "must be a JWKS"),
         ("jwt_jwks_file", b'{"keys": []}', "none of its 0 keys"),
-        ("jwt_jwks_file", b'{"keys": [7]}', "keys[0]: it is no object"),
+        ("jwt_jwks_file", b'{"keys": [7]}', "keys[0]: must be an object"),
         ("jwt_jwks_file", b'{"keys": [{"kty": "RSA", "n": "x", "e": "AQAB"}]}', "keys[0]: "),
-        ("jwt_jwks_file", b'{"keys": [{"kty": "oct", "k": "c2hvcnQ"}]}', "32 bytes or more"),
+        ("jwt_jwks_file", b'{"keys": [{"kty": "oct", "k": "c2hvcnQ"}]}', "at least 32 bytes"),
         ("jwt_jwks_file", b'{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "x"}]}', "none of its 1 keys"),
     ],
 )
@@ -321,7 +321,7 @@ def test_an_issuer_needs_one_key_and_a_key_an_issuer(settings: dict[str, str], f
 
 def test_keys_of_a_set_that_cannot_be_told_apart_are_refused(tmp_path: Path) -> None:
     for keys in ([jwk(RSA), jwk(EC, kid="e")], [jwk(RSA, kid="x"), jwk(EC, kid="x")]):
-        with pytest.raises(InvalidInput, match="a kid each"):
+        with pytest.raises(InvalidInput, match="must have a kid"):
             _issuer(jwt_jwks_file=str(jwks(tmp_path / "set", *keys)))
     with pytest.raises(InvalidInput, match="private key"):
         _issuer(jwt_jwks_file=str(jwks(tmp_path / "set", jwk(RSA, d="AQAB"))))
@@ -349,7 +349,7 @@ def test_an_issuer_lets_a_server_be_reached_from_elsewhere(tmp_path: Path, sqlit
     done = hanbeon(*arguments, "--config", config)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (
         2,
-        "error: jwt_secret_file: a secret for HS256 takes 32 bytes or more, and this one has 5",
+        "error: jwt_secret_file: must be at least 32 bytes long for HS256, got 5",
     )
     checked = hanbeon("config", "check", "--config", config, "--database", sqlite_url)
     assert checked.returncode == 2

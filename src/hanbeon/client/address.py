@@ -1,4 +1,4 @@
-"""Where a client asks and as whom, checked before the first request."""
+"""The server's URL and the client's credentials, checked before the first request."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _CONNECT_SECONDS = 10.0
 
 
 class Address:
-    """A server's address, the token for it, and how long to wait for an answer."""
+    """A server's URL, the token for it, and the timeout of a response."""
 
     def __init__(self, url: str, token: str | None, timeout: float, verify: Any) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-            raise InvalidInput("use an address like http://127.0.0.1:8000", field="url")
+            raise InvalidInput("must be an address like http://127.0.0.1:8000", field="url")
         if token is not None and not (token.isascii() and token.isprintable() and token.strip() == token and token):
-            raise InvalidInput("it is no token; `hanbeon token create` prints one", field="token")
+            raise InvalidInput("must be a token as `hanbeon token create` prints it", field="token")
         if not timeout > 0:
-            raise InvalidInput(f"{timeout!r} does not fit; use seconds", field="timeout")
+            raise InvalidInput(f"must be a positive number of seconds, got {timeout!r}", field="timeout")
         self.url = url.rstrip("/")
         self._timeout = timeout
         headers = {"User-Agent": f"hanbeon-client/{version('hanbeon')}", "Accept": "*/*"}
@@ -32,7 +32,7 @@ class Address:
         self.options = {"headers": headers, "verify": verify, "timeout": self._seconds(timeout)}
 
     def arguments(self, request: Request, *, silence: float | None = None) -> dict[str, Any]:
-        """Of a request. `silence`: how long a stream may say nothing."""
+        """Return httpx2's arguments for a request. `silence`: how long a stream may send nothing."""
         timeout = self._seconds(self._timeout if silence is None else silence)
         return {
             "method": request.method,
@@ -48,7 +48,7 @@ class Address:
 
 
 def httpx() -> Any:
-    """The library, which only clients need."""
+    """Import httpx2, which only clients need."""
     try:
         return import_module("httpx2")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How a call goes: sent, and sent again where that is safe, for as long as the caller has patience."""
+"""Calls: requests with retries where those are safe, for as long as the caller allows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from hanbeon.client.route import Fill, Route, request_of, result_of
 T = TypeVar("T")
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
-_FIRST_LOOK, _LONGEST_LOOK = 0.05, 1.0
-_AWAY = (502, 503, 504)  # Of our own server, or of a proxy before it.
+_FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
+_AWAY = (502, 503, 504)  # From the server, or from a proxy in front of it.
 _KEY_SECONDS = 75.0
-"""A server that died in the middle of a request keeps its key for a minute; after that it is done, or found done."""
+"""The key of a request whose server died stays locked for a minute; then a repeated request takes it over."""
 
 
 class RetryConfig(NamedTuple):
-    """How a client asks: `retry_for` seconds at the most, 0 to try once."""
+    """How long a client retries: at most `retry_for` seconds; 0 means a single attempt."""
 
     retry_for: float
 
 
 class RetryBudget:
-    """Whether a call is sent again, and after how long."""
+    """Decides if a call is sent again, and after how long."""
 
     def __init__(self, retry: RetryConfig, *, repeatable: bool) -> None:
         self._limit, self._repeatable = retry.retry_for, repeatable
@@ -36,35 +36,35 @@ class RetryBudget:
         self._tries = 0
 
     def pause(self, came: Response | NoResponse) -> float | None:
-        """Seconds until the next try; None if this is what stands."""
-        limit, told = self._limit, None
+        """Return the seconds until the next attempt; None if this response is final."""
+        limit, retry_after = self._limit, None
         if isinstance(came, NoResponse):
             again = self._repeatable or not came.sent
         else:
-            told = _retry_after(came)
+            retry_after = _retry_after(came)
             under_way = came.status == 409 and _code(came) == "still_under_way"
             again = self._repeatable and (came.status in _AWAY or under_way)
             if under_way and limit > 0:
                 limit = max(limit, _KEY_SECONDS)
         backoff = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self._tries, 10)) * random.uniform(0.5, 1.0)
         self._tries += 1
-        wait = backoff if told is None else told
+        wait = backoff if retry_after is None else retry_after
         return wait if again and time.monotonic() - self._began + wait < limit else None
 
     def begin_again(self) -> None:
-        """Something came, so that the time counts from now."""
+        """Start over: the server has responded."""
         self._began, self._tries = time.monotonic(), 0
 
 
 def call(retry: RetryConfig, route: Route[T], ids: Mapping[str, str], fill: Fill) -> Flow[T]:
-    """One call, done once: what creates has a key of its own, under which it may come again."""
+    """Run one call. A call that creates something gets its own Idempotency-Key, so that it can be retried safely."""
     if route.creates and fill.key is None:
         fill = fill._replace(key=str(uuid.uuid4()))
     request = request_of(route, ids, fill)
-    patience = RetryBudget(retry, repeatable=route.repeatable)
+    budget = RetryBudget(retry, repeatable=route.repeatable)
     while True:
         came: Response | NoResponse = yield Send(request)
-        pause = patience.pause(came)
+        pause = budget.pause(came)
         if pause is None:
             break
         yield Sleep(pause)
@@ -81,21 +81,21 @@ def wait(
     ended: Callable[[T], bool],
     timeout: float | None,
 ) -> Flow[T]:
-    """The thing once it has ended, looked at again and again."""
-    began, pause = time.monotonic(), _FIRST_LOOK
+    """Poll until the resource has ended, and return it."""
+    began, pause = time.monotonic(), _FIRST_POLL
     while True:
         found = yield from call(retry, route, ids, fill)
         if ended(found):
             return found
         left = None if timeout is None else began + timeout - time.monotonic()
         if left is not None and left <= 0:
-            raise StillUnfinished(f"it has not ended after {timeout:g} s, and goes on")
+            raise StillUnfinished(f"it has not finished within {timeout:g} s; it continues")
         yield Sleep(pause if left is None else min(pause, left))
-        pause = min(_LONGEST_LOOK, pause * 1.5)
+        pause = min(_LONGEST_POLL, pause * 1.5)
 
 
 class Page(Protocol[T]):
-    """What every list answers with."""
+    """A page, as every list returns it."""
 
     @property
     def items(self) -> list[T]: ...
@@ -105,7 +105,7 @@ class Page(Protocol[T]):
 
 
 def each_of(retry: RetryConfig, route: Route[Page[T]], ids: Mapping[str, str], fill: Fill) -> Stream[T]:
-    """All that a list has, page by page."""
+    """Yield all items of a list, page by page."""
     query: dict[str, Any] = dict(fill.query)
     while True:
         page = yield from call(retry, route, ids, fill._replace(query=query))
@@ -122,6 +122,6 @@ def _code(answer: Response) -> str | None:
 
 
 def _retry_after(answer: Response) -> float | None:
-    """In seconds; a date, which Hanbeon does not send, is passed over."""
-    told = answer.headers.get("retry-after", "")
-    return float(told) if told.isascii() and told.isdecimal() and len(told) < 6 else None
+    """Return Retry-After in seconds; a date, which Hanbeon does not send, is ignored."""
+    value = answer.headers.get("retry-after", "")
+    return float(value) if value.isascii() and value.isdecimal() and len(value) < 6 else None

@@ -1,4 +1,4 @@
-"""A server, to be asked from a program: `Client` waits for each answer, `AsyncClient` is awaited."""
+"""Clients of a server: `Client` blocks, `AsyncClient` is awaited."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RETRY_SECONDS = 30.0
 
 
 class Client:
-    """Asks one server; `with Client(url) as client:` closes its connections. May be used by many threads."""
+    """A client of one server; `with Client(url) as client:` closes its connections. It is thread-safe."""
 
     def __init__(
         self,
@@ -40,48 +40,48 @@ class Client:
         retry_for: float = RETRY_SECONDS,
         verify: ssl.SSLContext | bool = True,
     ) -> None:
-        """`timeout`: seconds for one answer. `retry_for`: seconds in which a request may be sent again; 0 for never."""
-        self._manner = _manner(retry_for)
-        self._line = SyncHttpTransport(Address(url, token, timeout, verify))
+        """`timeout`: seconds for one response. `retry_for`: seconds during which a request is retried; 0 for never."""
+        self._retry = _retry_config(retry_for)
+        self._transport = SyncHttpTransport(Address(url, token, timeout, verify))
 
     @property
     def offices(self) -> Offices:
         """All offices."""
-        return Offices(self._line, self._manner, {})
+        return Offices(self._transport, self._retry, {})
 
     def office(self, office_id: str) -> Office:
-        """One office, which is not asked for yet."""
-        return Office(self._line, self._manner, {"id": office_id})
+        """One office; no request is sent yet."""
+        return Office(self._transport, self._retry, {"id": office_id})
 
     @property
     def tasks(self) -> Tasks:
         """All tasks."""
-        return Tasks(self._line, self._manner, {})
+        return Tasks(self._transport, self._retry, {})
 
     def task(self, task_id: str) -> Task:
-        """One task, which is not asked for yet."""
-        return Task(self._line, self._manner, {"task_id": task_id})
+        """One task; no request is sent yet."""
+        return Task(self._transport, self._retry, {"task_id": task_id})
 
     @property
     def executions(self) -> Executions:
         """All executions."""
-        return Executions(self._line, self._manner, {})
+        return Executions(self._transport, self._retry, {})
 
     def execution(self, execution_id: str) -> Execution:
-        """One execution, which is not asked for yet."""
-        return Execution(self._line, self._manner, {"id": execution_id})
+        """One execution; no request is sent yet."""
+        return Execution(self._transport, self._retry, {"id": execution_id})
 
     @property
     def schedules(self) -> Schedules:
         """All schedules."""
-        return Schedules(self._line, self._manner, {})
+        return Schedules(self._transport, self._retry, {})
 
     def schedule(self, schedule_id: str) -> Schedule:
-        """One schedule, which is not asked for yet."""
-        return Schedule(self._line, self._manner, {"id": schedule_id})
+        """One schedule; no request is sent yet."""
+        return Schedule(self._transport, self._retry, {"id": schedule_id})
 
     def close(self) -> None:
-        self._line.close()
+        self._transport.close()
 
     def __enter__(self) -> Client:
         return self
@@ -91,7 +91,7 @@ class Client:
 
 
 class AsyncClient:
-    """Asks one server from an event loop; `async with AsyncClient(url) as client:` closes its connections."""
+    """A client of one server for an event loop; `async with AsyncClient(url) as client:` closes its connections."""
 
     def __init__(
         self,
@@ -103,47 +103,47 @@ class AsyncClient:
         verify: ssl.SSLContext | bool = True,
     ) -> None:
         """As for `Client`."""
-        self._manner = _manner(retry_for)
-        self._line = AsyncHttpTransport(Address(url, token, timeout, verify))
+        self._retry = _retry_config(retry_for)
+        self._transport = AsyncHttpTransport(Address(url, token, timeout, verify))
 
     @property
     def offices(self) -> AsyncOffices:
         """All offices."""
-        return AsyncOffices(self._line, self._manner, {})
+        return AsyncOffices(self._transport, self._retry, {})
 
     def office(self, office_id: str) -> AsyncOffice:
-        """One office, which is not asked for yet."""
-        return AsyncOffice(self._line, self._manner, {"id": office_id})
+        """One office; no request is sent yet."""
+        return AsyncOffice(self._transport, self._retry, {"id": office_id})
 
     @property
     def tasks(self) -> AsyncTasks:
         """All tasks."""
-        return AsyncTasks(self._line, self._manner, {})
+        return AsyncTasks(self._transport, self._retry, {})
 
     def task(self, task_id: str) -> AsyncTask:
-        """One task, which is not asked for yet."""
-        return AsyncTask(self._line, self._manner, {"task_id": task_id})
+        """One task; no request is sent yet."""
+        return AsyncTask(self._transport, self._retry, {"task_id": task_id})
 
     @property
     def executions(self) -> AsyncExecutions:
         """All executions."""
-        return AsyncExecutions(self._line, self._manner, {})
+        return AsyncExecutions(self._transport, self._retry, {})
 
     def execution(self, execution_id: str) -> AsyncExecution:
-        """One execution, which is not asked for yet."""
-        return AsyncExecution(self._line, self._manner, {"id": execution_id})
+        """One execution; no request is sent yet."""
+        return AsyncExecution(self._transport, self._retry, {"id": execution_id})
 
     @property
     def schedules(self) -> AsyncSchedules:
         """All schedules."""
-        return AsyncSchedules(self._line, self._manner, {})
+        return AsyncSchedules(self._transport, self._retry, {})
 
     def schedule(self, schedule_id: str) -> AsyncSchedule:
-        """One schedule, which is not asked for yet."""
-        return AsyncSchedule(self._line, self._manner, {"id": schedule_id})
+        """One schedule; no request is sent yet."""
+        return AsyncSchedule(self._transport, self._retry, {"id": schedule_id})
 
     async def close(self) -> None:
-        await self._line.close()
+        await self._transport.close()
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -152,7 +152,7 @@ class AsyncClient:
         await self.close()
 
 
-def _manner(retry_for: float) -> RetryConfig:
+def _retry_config(retry_for: float) -> RetryConfig:
     if not retry_for >= 0:
-        raise InvalidInput(f"{retry_for!r} does not fit; use seconds, 0 for a single try", field="retry_for")
+        raise InvalidInput(f"must be seconds, or 0 for a single attempt, got {retry_for!r}", field="retry_for")
     return RetryConfig(retry_for)

@@ -1,4 +1,4 @@
-"""Events of a server's stream (SSE): reconnects by itself, and goes on behind the last event it told."""
+"""Events of a server's stream (SSE): reconnects by itself and resumes after the last event delivered."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _decoder = msgspec.json.Decoder(SchedulerEvent)
 
 
 def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after: int) -> Stream[SchedulerEvent]:
-    """For ever, none left out and none twice; ends with an error when the server was away for too long."""
-    patience = RetryBudget(retry, repeatable=True)
+    """Yield events without end, each exactly once; raises when the server was unreachable for too long."""
+    budget = RetryBudget(retry, repeatable=True)
     while True:
         request = request_of(route, ids, Fill(query={"after": after}))
         came: Response | NoResponse = yield Open(request)
@@ -29,11 +29,11 @@ def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after
             if lost is not None:
                 came = lost
             else:
-                patience.begin_again()  # Also a beat between events shows that the server is there.
+                budget.begin_again()  # A keep-alive between events also shows that the server is there.
             if event is not None and event.id > after:
                 after = event.id
                 yield Emit(event)
-        pause = patience.pause(came)
+        pause = budget.pause(came)
         if pause is None:
             if isinstance(came, NoResponse):
                 raise Unreachable(came.why)
@@ -42,7 +42,7 @@ def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after
 
 
 def _next_event() -> Generator[Step, Any, tuple[SchedulerEvent | None, NoResponse | None]]:
-    """The next message of the stream if it is an event of a kind that this release knows, and how the stream stands."""
+    """Return the next message if it is an event of a type that this release knows, and the failure of the stream."""
     kind, data = "", ""
     while True:
         line: str | NoResponse = yield NextLine()

@@ -1,6 +1,6 @@
-"""What a conversation with a server is made of, without any I/O.
+"""The steps of a conversation with a server, without any I/O.
 
-A flow is a generator: it yields steps and is sent what came of each. Whoever drives it does the steps, with or without
+A flow is a generator: it yields steps and is sent their results. A transport performs the steps, with or without
 an event loop, so that retrying, paging and resuming are written once for both clients.
 """
 
@@ -29,26 +29,26 @@ class Response(NamedTuple):
 
 
 class NoResponse(NamedTuple):
-    """No answer came. `sent`: the server may have got the request, and may have done what it asks."""
+    """No response came. `sent`: the server may have received the request and carried it out."""
 
     why: str
     sent: bool
 
 
 class Send(NamedTuple):
-    """Sent back: an Answer, or Lost."""
+    """Send a request. Its result is a `Response` or `NoResponse`."""
 
     request: Request
 
 
 class Open(NamedTuple):
-    """Ask for a stream. Sent back: an Answer, whose body is empty while its lines are to be read, or Lost."""
+    """Open a stream. Its result is a `Response`, whose body is empty while its lines are unread, or `NoResponse`."""
 
     request: Request
 
 
 class NextLine(NamedTuple):
-    """Sent back: the next line of the open stream, or Lost when it has ended, however it did."""
+    """Read a line. Its result is the next line of the open stream, or `NoResponse` once the stream has ended."""
 
 
 class Sleep(NamedTuple):
@@ -56,13 +56,13 @@ class Sleep(NamedTuple):
 
 
 class Emit(NamedTuple, Generic[T]):
-    """One thing for whoever iterates over a stream."""
+    """One item for the consumer of a stream."""
 
     value: T
 
 
 Step = Send | Open | NextLine | Sleep
 Flow = Generator[Step, Any, T]
-"""Ends with one thing."""
+"""Returns one result."""
 Stream = Generator[Step | Emit[T], Any, None]
-"""Tells many."""
+"""Emits many items."""

@@ -1,4 +1,4 @@
-"""Methods that are written once and answered in two ways: at once by a Client, awaited by an AsyncClient."""
+"""Methods that are written once for both clients: blocking in `Client`, awaited in `AsyncClient`."""
 
 from __future__ import annotations
 
@@ -14,88 +14,88 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class SyncLine(Protocol):
-    """Drives flows and waits for each step."""
+class SyncTransport(Protocol):
+    """Runs flows and blocks at each step."""
 
     def run(self, flow: Flow[T]) -> T: ...
     def each(self, stream: Stream[T]) -> Iterator[T]: ...
 
 
-class AsyncLine(Protocol):
-    """The same on an event loop."""
+class AsyncTransport(Protocol):
+    """Runs flows on an event loop."""
 
     async def run(self, flow: Flow[T]) -> T: ...
     def each(self, stream: Stream[T]) -> AsyncIterator[T]: ...
 
 
 class Resource:
-    """What methods are asked at: how to ask, and the ids that stand in the paths."""
+    """Base of what methods belong to: the transport, the retries, and the ids for the paths."""
 
-    def __init__(self, line: Any, retry: RetryConfig, ids: Mapping[str, str]) -> None:
-        self._line, self._manner, self._ids = line, retry, ids
+    def __init__(self, transport: Any, retry: RetryConfig, ids: Mapping[str, str]) -> None:
+        self._transport, self._retry, self._ids = transport, retry, ids
 
 
 class Sync:
-    """A desk whose methods answer."""
+    """A resource whose methods block."""
 
-    _line: SyncLine
+    _transport: SyncTransport
 
 
 class Async:
-    """A desk whose methods are awaited."""
+    """A resource whose methods are awaited."""
 
-    _line: AsyncLine
+    _transport: AsyncTransport
 
 
 class Method(Generic[P, T]):
-    """Ends with one answer."""
+    """A method that returns one result."""
 
     def __init__(self, route: Route[Any], flow: Callable[Concatenate[Any, P], Flow[T]]) -> None:
         self.route, self._flow = route, flow
         self.__doc__, self.__wrapped__ = flow.__doc__, flow
 
     @overload
-    def __get__(self, desk: None, kind: Any) -> Method[P, T]: ...
+    def __get__(self, resource: None, kind: Any) -> Method[P, T]: ...
     @overload
-    def __get__(self, desk: Sync, kind: Any) -> Callable[P, T]: ...
+    def __get__(self, resource: Sync, kind: Any) -> Callable[P, T]: ...
     @overload
-    def __get__(self, desk: Async, kind: Any) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(self, desk: Any, kind: Any) -> Any:
-        return self if desk is None else _bound(desk, self._flow, desk._line.run)
+    def __get__(self, resource: Async, kind: Any) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    def __get__(self, resource: Any, kind: Any) -> Any:
+        return self if resource is None else _bound(resource, self._flow, resource._transport.run)
 
 
 class ManyMethod(Generic[P, T]):
-    """Iterates over many."""
+    """A method that iterates over many results."""
 
     def __init__(self, route: Route[Any], stream: Callable[Concatenate[Any, P], Stream[T]]) -> None:
         self.route, self._stream = route, stream
         self.__doc__, self.__wrapped__ = stream.__doc__, stream
 
     @overload
-    def __get__(self, desk: None, kind: Any) -> ManyMethod[P, T]: ...
+    def __get__(self, resource: None, kind: Any) -> ManyMethod[P, T]: ...
     @overload
-    def __get__(self, desk: Sync, kind: Any) -> Callable[P, Iterator[T]]: ...
+    def __get__(self, resource: Sync, kind: Any) -> Callable[P, Iterator[T]]: ...
     @overload
-    def __get__(self, desk: Async, kind: Any) -> Callable[P, AsyncIterator[T]]: ...
-    def __get__(self, desk: Any, kind: Any) -> Any:
-        return self if desk is None else _bound(desk, self._stream, desk._line.each)
+    def __get__(self, resource: Async, kind: Any) -> Callable[P, AsyncIterator[T]]: ...
+    def __get__(self, resource: Any, kind: Any) -> Any:
+        return self if resource is None else _bound(resource, self._stream, resource._transport.each)
 
 
-def _bound(desk: Any, function: Callable[..., Any], drive: Callable[[Any], Any]) -> Callable[..., Any]:
+def _bound(resource: Any, function: Callable[..., Any], drive: Callable[[Any], Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
-        return drive(function(desk, *args, **named))
+        return drive(function(resource, *args, **named))
 
     return call
 
 
 def asks(route: Route[T]) -> Callable[[Callable[Concatenate[Any, P], Fill]], Method[P, T]]:
-    """The function only says what to fill the route with."""
+    """Decorate a function that only returns what fills the route."""
 
     def method(fill: Callable[Concatenate[Any, P], Fill]) -> Method[P, T]:
         @functools.wraps(fill)
-        def flow(desk: Resource, /, *args: P.args, **named: P.kwargs) -> Flow[T]:
-            return call(desk._manner, route, desk._ids, fill(desk, *args, **named))
+        def flow(resource: Resource, /, *args: P.args, **named: P.kwargs) -> Flow[T]:
+            return call(resource._retry, route, resource._ids, fill(resource, *args, **named))
 
         return Method(route, flow)
 
@@ -103,12 +103,12 @@ def asks(route: Route[T]) -> Callable[[Callable[Concatenate[Any, P], Fill]], Met
 
 
 def pages(route: Route[Page[T]]) -> Callable[[Callable[Concatenate[Any, P], Fill]], ManyMethod[P, T]]:
-    """The same for a list, whose pages are asked for one after the other."""
+    """Decorate a function that fills the route of a list, whose pages are read in turn."""
 
     def method(fill: Callable[Concatenate[Any, P], Fill]) -> ManyMethod[P, T]:
         @functools.wraps(fill)
-        def stream(desk: Resource, /, *args: P.args, **named: P.kwargs) -> Stream[T]:
-            return each_of(desk._manner, route, desk._ids, fill(desk, *args, **named))
+        def stream(resource: Resource, /, *args: P.args, **named: P.kwargs) -> Stream[T]:
+            return each_of(resource._retry, route, resource._ids, fill(resource, *args, **named))
 
         return ManyMethod(route, stream)
 
@@ -116,10 +116,10 @@ def pages(route: Route[Page[T]]) -> Callable[[Callable[Concatenate[Any, P], Fill
 
 
 def runs(route: Route[Any]) -> Callable[[Callable[Concatenate[Any, P], Flow[T]]], Method[P, T]]:
-    """For a function that asks more than once: it is the flow itself."""
+    """Decorate a function that is a flow itself, because it sends several requests."""
     return lambda flow: Method(route, flow)
 
 
 def tells(route: Route[Any]) -> Callable[[Callable[Concatenate[Any, P], Stream[T]]], ManyMethod[P, T]]:
-    """For a function that is the stream itself."""
+    """Decorate a function that is a stream itself."""
     return lambda stream: ManyMethod(route, stream)

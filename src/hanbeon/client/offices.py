@@ -1,4 +1,4 @@
-"""Offices, as a client asks for them: each method is a route and what fills it, for both clients."""
+"""Offices for both clients: each method is a route and the values that fill it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class OfficesCalls(Resource):
         webhooks: Sequence[Mapping[str, Any]] | UnsetType | None = UNSET,
         idempotency_key: str | None = None,
     ) -> Fill:
-        """Make an office, once for each key; without one, once for each call."""
+        """Create an office, once for each key; without one, once for each call."""
         body = {
             "name": name,
             "config": config,
@@ -105,28 +105,28 @@ class OfficeCalls(Resource):
         webhooks: Sequence[Mapping[str, Any]] | UnsetType | None = UNSET,
         expected: int | None = None,
     ) -> Fill:
-        """Change it. Sessions are merged, the rest replaced, None takes away. `expected`: the version last seen."""
+        """Change it. Sessions are merged, the rest replaced, None removes. `expected`: the version last seen."""
         body = {"name": name, "sessions": sessions, "notifications": notifications, "webhooks": webhooks}
         return Fill(body=body, expected=expected)
 
     @asks(Route("DELETE", _OFFICE, nothing))
     def delete(self, *, cancel: bool = False) -> Fill:
-        """Delete it; `cancel`: and whatever it has unfinished, which is refused otherwise."""
+        """Delete it. Unfinished jobs are a conflict, unless `cancel` cancels them first."""
         return Fill(query={"cancel": cancel})
 
     @asks(Route("GET", f"{_SCHEDULER}/config", _versioned))
     def config(self) -> Fill:
-        """How it runs jobs, and which version of the office says so."""
+        """The settings by which it runs jobs, and the version of the office."""
         return Fill()
 
     @asks(Route("PATCH", f"{_SCHEDULER}/config", _versioned))
     def change_config(self, changes: Mapping[str, Any], *, expected: int | None = None) -> Fill:
-        """Merge changes into the config. `expected`: the version last seen, to change only what you know."""
+        """Merge changes into the config. `expected`: the version last seen; nothing is written if it has changed."""
         return Fill(body=changes, expected=expected)
 
     @asks(Route("GET", f"{_SCHEDULER}/stats", shape(schemas.JobQueueStats)))
     def stats(self) -> Fill:
-        """How many jobs are where."""
+        """Count the jobs by status."""
         return Fill()
 
     @asks(Route("POST", f"{_SCHEDULER}/process", shape(schemas.Processed), harmless=True))
@@ -138,34 +138,34 @@ class OfficeCalls(Resource):
 
     @asks(Route("GET", _WEBHOOK, shape(schemas.Webhook)))
     def webhook(self, webhook: WebhookOrId) -> Fill:
-        """A webhook, and how it does."""
+        """A webhook and its state."""
         return Fill(_of_hook(webhook))
 
     @asks(Route("POST", f"{_WEBHOOK}/enable", shape(schemas.Webhook), harmless=True))
     def enable_webhook(self, webhook: WebhookOrId) -> Fill:
-        """Send to it again, what has waited first."""
+        """Resume deliveries to it, the oldest waiting one first."""
         return Fill(_of_hook(webhook))
 
     @asks(Route("POST", f"{_WEBHOOK}/test", shape(schemas.Delivery), creates=True))
     def test_webhook(self, webhook: WebhookOrId, *, idempotency_key: str | None = None) -> Fill:
-        """Try it out: send it a message once, disabled or not; `delivery` tells what became of it."""
+        """Send it one test message, even if it is disabled; `delivery` returns the outcome."""
         return Fill(_of_hook(webhook), key=idempotency_key)
 
     @pages(Route("GET", f"{_WEBHOOK}/deliveries", shape(schemas.DeliveryPage)))
     def deliveries(self, webhook: WebhookOrId, *, limit: int | None = None) -> Fill:
-        """Iterate over what was, is and will be sent to it; `limit` is the size of a page."""
+        """Iterate over the messages to it, sent and waiting; `limit` is the size of a page."""
         return Fill(_of_hook(webhook), {"limit": limit})
 
     @asks(Route("GET", f"{_WEBHOOK}/deliveries/{{deliveryId}}", shape(schemas.Delivery)))
     def delivery(self, webhook: WebhookOrId, delivery: DeliveryOrId) -> Fill:
-        """One of them."""
+        """One message to a webhook."""
         return Fill({**_of_hook(webhook), "deliveryId": delivery if isinstance(delivery, str) else delivery.id})
 
     # Jobs
 
     @asks(Route("POST", _JOBS, lambda answer: shape(_Made)(answer).jobs, creates=True))
     def create_jobs(self, jobs: Iterable[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None) -> Fill:
-        """Make jobs, all of them or none, once for each key; without one, once for each call."""
+        """Create jobs, all or none, once for each key; without one, once for each call."""
         return Fill(body={"jobs": [_spec(each) for each in jobs]}, key=idempotency_key)
 
     @pages(Route("GET", _JOBS, shape(schemas.JobPage)))
@@ -189,7 +189,7 @@ class OfficeCalls(Resource):
     def log(
         self, job: JobOrId, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Fill:
-        """What it printed, also while it runs; go on with `after`, at once if there is `more`."""
+        """A page of its output, also while it runs; resume with `after`, at once if there is `more`."""
         return Fill(_of(job), {"attempt": attempt, "after": after, "limit": limit})
 
     @asks(Route("GET", f"{_JOB}/explain", shape(Explanation)))
@@ -199,12 +199,12 @@ class OfficeCalls(Resource):
 
     @asks(Route("POST", f"{_JOB}/retry", _job_of))
     def retry(self, job: JobOrId) -> Fill:
-        """Try a failed or cancelled job again."""
+        """Run a failed or cancelled job again."""
         return Fill(_of(job))
 
     @asks(Route("POST", f"{_JOB}/cancel", _cancelled, harmless=True))
     def cancel(self, job: JobOrId) -> Fill:
-        """Cancel it; `stopping` says that its work has been told to stop, and has not yet."""
+        """Cancel it; `stopping` means that its work is still being stopped."""
         return Fill(_of(job))
 
     @asks(Route("POST", f"{_JOBS}/cancel-all", shape(schemas.CancelledAll)))
@@ -220,17 +220,17 @@ class OfficeCalls(Resource):
 
     @asks(Route("PATCH", f"{_JOB}/priority", _job_of, harmless=True))
     def priority(self, job: JobOrId, *, priority: int | UnsetType = UNSET, urgent: bool | UnsetType = UNSET) -> Fill:
-        """Move it: lower before higher, urgent before all others."""
+        """Change its priority: lower runs before higher, urgent before all others."""
         return Fill(_of(job), body={"priority": priority, "urgent": urgent})
 
     @runs(_GRAPH)
     def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Flow[schemas.Graph]:
-        """All jobs and what they wait for; `limit` is the size of a page."""
+        """Return all jobs with their dependencies; `limit` is the size of a page."""
         nodes: list[schemas.Node] = []
         edges: list[schemas.Edge] = []
         query = {"task_id": task_id, "limit": limit, "cursor": None}
         while True:
-            page = yield from call(self._manner, _GRAPH, self._ids, Fill(query=query))
+            page = yield from call(self._retry, _GRAPH, self._ids, Fill(query=query))
             nodes += page.nodes
             edges += page.edges
             if page.next_cursor is None:
@@ -239,14 +239,14 @@ class OfficeCalls(Resource):
 
     @tells(_EVENTS)
     def events(self, *, after: int = 0) -> Stream[schemas.SchedulerEvent]:
-        """Iterate over what happens behind the event `after`, for ever; a lost connection is made again."""
-        return follow(self._manner, _EVENTS, self._ids, after)
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+        return follow(self._retry, _EVENTS, self._ids, after)
 
     @runs(_GET_JOB)
     def wait(self, job: JobOrId, *, timeout: float | None = None) -> Flow[schemas.JobDetail]:
-        """The job once it is done, failed or cancelled; an error if that takes longer than `timeout` seconds."""
+        """Wait until the job is done, failed or cancelled; raises if that takes longer than `timeout` seconds."""
         fill = Fill(_of(job))
-        return wait(self._manner, _GET_JOB, self._ids, fill, lambda found: found.status in _ENDED, timeout)
+        return wait(self._retry, _GET_JOB, self._ids, fill, lambda found: found.status in _ENDED, timeout)
 
 
 class Offices(Sync, OfficesCalls):
@@ -273,7 +273,7 @@ def _of_hook(webhook: WebhookOrId) -> dict[str, str]:
     return {"webhookId": webhook if isinstance(webhook, str) else webhook.id}
 
 
-def _spec(told: JobSpec | Mapping[str, Any]) -> Mapping[str, Any]:
-    """What it does not say is left out: a server that knows less refuses what it does not know."""
-    given = msgspec.structs.asdict(told) if isinstance(told, JobSpec) else told
+def _spec(job: JobSpec | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields that are set; an older server rejects fields that it does not know."""
+    given = msgspec.structs.asdict(job) if isinstance(job, JobSpec) else job
     return {name: value for name, value in given.items() if value is not None}

@@ -1,10 +1,10 @@
-"""What a client raises.
+"""Errors of a client.
 
 ClientError
-├── Problem             the server refused: `status`, `code`, `detail`, `field`, `request_id`; one class for each status
-├── Unreachable         no answer came, however often it was tried
-├── UnexpectedAnswer    somebody answered, but not Hanbeon, or not in a way that this release understands
-└── StillUnfinished     the job did not end within the time of a wait
+├── Problem             rejected by the server: `status`, `code`, `detail`, `field`, `request_id`; one class per status
+├── Unreachable         no response came, despite all retries
+├── UnexpectedAnswer    the response is not from Hanbeon, or this release does not understand it
+└── StillUnfinished     the job did not end before the timeout of a wait
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _SHOWN = 200
 
 
 class ClientError(Exception):
-    """Something that a client could not do."""
+    """Base of all errors of a client."""
 
 
 class Unreachable(ClientError):
-    """No answer came from the server."""
+    """No response came from the server."""
 
 
 class UnexpectedAnswer(ClientError):
-    """The answer is none of Hanbeon's; is the address right, or is there something between?"""
+    """The response is not from Hanbeon; check the address, and any proxy in between."""
 
 
 class StillUnfinished(ClientError):
-    """The job did not end within the time that the caller was ready to wait; it goes on."""
+    """The job did not end before the timeout of the wait; it continues."""
 
 
 class Problem(ClientError):
-    """The server refused. `more` has what else it said: the `ids` of a cycle, for example."""
+    """The server rejected the request. `more` has further members of the problem, such as the `ids` of a cycle."""
 
     def __init__(self, status: int, said: Mapping[str, Any], request_id: str | None) -> None:
         self.status = status
@@ -52,7 +52,7 @@ class Problem(ClientError):
 
 
 class NotAuthenticated(Problem):
-    """401: a token is needed, and this is none that is valid."""
+    """401: the token is missing or invalid."""
 
 
 class NotAllowed(Problem):
@@ -60,15 +60,15 @@ class NotAllowed(Problem):
 
 
 class NotFound(Problem):
-    """404: there is no such thing."""
+    """404: not found."""
 
 
 class Conflict(Problem):
-    """409: the state of the thing forbids it."""
+    """409: the resource's state does not allow it."""
 
 
 class Changed(Problem):
-    """412: the thing has changed since the version that was named; read it again."""
+    """412: the resource has changed since the expected version; read it again."""
 
 
 class TooLarge(Problem):
@@ -76,19 +76,19 @@ class TooLarge(Problem):
 
 
 class Invalid(Problem):
-    """422: what was sent does not fit; `field` says where."""
+    """422: invalid input; `field` names the invalid field."""
 
 
 class TooMany(Problem):
-    """429: too many invalid tokens came from here."""
+    """429: too many invalid tokens from this address."""
 
 
 class ServerDefect(Problem):
-    """500: a defect; the server's log says more under `request_id`."""
+    """500: internal error; see the server log for `request_id`."""
 
 
 class ServerUnavailable(Problem):
-    """503: the server's database cannot be used now."""
+    """503: the server's database is unavailable."""
 
 
 _OF_STATUS: Mapping[int, type[Problem]] = {
@@ -106,7 +106,7 @@ _OF_STATUS: Mapping[int, type[Problem]] = {
 
 
 def problem_in(answer: Response) -> Problem | None:
-    """What the answer refuses, if it is a problem."""
+    """Return the error that a response describes, if it is a problem."""
     if not answer.headers.get("content-type", "").startswith(_MEDIA_TYPE):
         return None
     try:

@@ -1,4 +1,4 @@
-"""One thing that a server can be asked, as data; and what fills it in."""
+"""Routes: operations of a server as data, and the values that fill them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ KEY = "Idempotency-Key"
 
 
 class Route(NamedTuple, Generic[T]):
-    """`read` makes the result of an answer with status 2xx."""
+    """One operation; `read` decodes the result of a 2xx response."""
 
     method: str
     path: str
     read: Callable[[Response], T]
     creates: bool = False
-    """It makes something, once for each Idempotency-Key."""
+    """It creates something, once for each Idempotency-Key."""
     harmless: bool = False
-    """Doing it twice is the same as doing it once, so it may be sent again if no answer came."""
+    """It is idempotent, so it may be retried if no response came."""
 
     @property
     def repeatable(self) -> bool:
@@ -33,7 +33,7 @@ class Route(NamedTuple, Generic[T]):
 
 
 class Fill(NamedTuple):
-    """What one call puts into a route. None in `query` is left out; so is UNSET in `body`."""
+    """The values of one call. None in `query` is omitted; so is UNSET in `body`."""
 
     ids: Mapping[str, str] = {}
     query: Mapping[str, Any] = {}
@@ -43,7 +43,7 @@ class Fill(NamedTuple):
 
 
 def shape(kind: type[T]) -> Callable[[Response], T]:
-    """Reads a result of this kind. What a newer server adds to it is passed over."""
+    """Return a decoder of this type. Fields that a newer server adds are ignored."""
     decoder = msgspec.json.Decoder(kind)
 
     def read(answer: Response) -> T:
@@ -56,7 +56,7 @@ def shape(kind: type[T]) -> Callable[[Response], T]:
 
 
 def nothing(answer: Response) -> None:
-    """Reads no result."""
+    """Decode no result."""
 
 
 def request_of(route: Route[Any], ids: Mapping[str, str], fill: Fill) -> Request:
@@ -75,7 +75,7 @@ def request_of(route: Route[Any], ids: Mapping[str, str], fill: Fill) -> Request
 
 
 def result_of(route: Route[T], answer: Response) -> T:
-    """What the answer says, or the error that it is."""
+    """Return the result of a response, or raise its error."""
     if 200 <= answer.status < 300:
         return route.read(answer)
     raise problem_in(answer) or unexpected(answer)
@@ -83,18 +83,18 @@ def result_of(route: Route[T], answer: Response) -> T:
 
 def _in_path(name: str, value: str) -> str:
     if not str(value).strip("."):
-        raise InvalidInput(f"{value!r} is no id", field=name)  # It would lead to another path.
+        raise InvalidInput(f"must be an id, got {value!r}", field=name)  # It would lead to another path.
     return quote(value, safe="")
 
 
 def _query(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    told = []
+    pairs = []
     for name, value in given.items():
         if value is not None:
             many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-            told += [(name, _word(each)) for each in many]
-    return tuple(told)
+            pairs += [(name, _text(each)) for each in many]
+    return tuple(pairs)
 
 
-def _word(value: Any) -> str:
+def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Tasks, executions and schedules, as a client asks for them: each method is a route and what fills it."""
+"""Tasks, executions and schedules for both clients: each method is a route and the values that fill it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _GET_EXECUTION = Route("GET", _EXECUTION, _execution_of)
 
 
 class Change(NamedSettingsFields, total=False):
-    """What is left out stays."""
+    """Changes of a schedule; fields that are left out stay."""
 
     task_id: str
 
@@ -42,7 +42,7 @@ def _cancelled(answer: Response) -> schemas.CancelAnswer:
 
 
 class TasksCalls(Resource):
-    """All tasks that somebody has registered."""
+    """All registered tasks."""
 
     @pages(Route("GET", _TASKS, shape(schemas.TaskPage)))
     def list(self, *, limit: int | None = None) -> Fill:
@@ -77,7 +77,7 @@ class ExecutionsCalls(Resource):
         schedule_id: str | None = None,
         limit: int | None = None,
     ) -> Fill:
-        """Iterate over them, the newest first; `limit` is the size of a page."""
+        """Iterate over them, newest first; `limit` is the size of a page."""
         query = {"task_id": task_id, "status": status, "type": type, "schedule_id": schedule_id, "limit": limit}
         return Fill(query=query)
 
@@ -97,13 +97,13 @@ class ExecutionCalls(Resource):
 
     @asks(Route("POST", f"{_EXECUTION}/cancel", _cancelled, harmless=True))
     def cancel(self) -> Fill:
-        """Cancel it; `stopping` says that its work has been told to stop, and has not yet."""
+        """Cancel it; `stopping` means that its work is still being stopped."""
         return Fill()
 
     @runs(_GET_EXECUTION)
     def wait(self, *, timeout: float | None = None) -> Flow[schemas.Execution]:
-        """The execution once it has succeeded or failed; an error if that takes longer than `timeout` seconds."""
-        return wait(self._manner, _GET_EXECUTION, self._ids, Fill(), lambda found: found.status in _ENDED, timeout)
+        """Wait until the execution has succeeded or failed; raises if that takes longer than `timeout` seconds."""
+        return wait(self._retry, _GET_EXECUTION, self._ids, Fill(), lambda found: found.status in _ENDED, timeout)
 
 
 class SchedulesCalls(Resource):
@@ -113,7 +113,7 @@ class SchedulesCalls(Resource):
     def create(
         self, task_id: str, *, idempotency_key: str | None = None, **definition: Unpack[NamedSettingsFields]
     ) -> Fill:
-        """Make a schedule, once for each key; without one, once for each call."""
+        """Create a schedule, once for each key; without one, once for each call."""
         return Fill(body={"task_id": task_id, **definition}, key=idempotency_key)
 
     @pages(Route("GET", _SCHEDULES, shape(schemas.SchedulePage)))
@@ -132,7 +132,7 @@ class SchedulesCalls(Resource):
     def preview(
         self, *, start: Moment | UnsetType = UNSET, n: int | UnsetType = UNSET, **times: Unpack[TimesFields]
     ) -> Fill:
-        """When a schedule would fire, from `start` on, which is now by default; nothing is made."""
+        """Preview the fires of a schedule from `start` on, which is now by default; creates nothing."""
         return Fill(body={"from": start, "n": n, **times})
 
 
@@ -146,22 +146,22 @@ class ScheduleCalls(Resource):
 
     @asks(Route("PATCH", _SCHEDULE, _schedule_of))
     def change(self, *, expected: int | None = None, **changes: Unpack[Change]) -> Fill:
-        """Change what is given of it. `expected`: the version last seen, to change only what you know."""
+        """Change the given fields. `expected`: the version last seen; if it has changed since, nothing is written."""
         return Fill(body=dict(changes), expected=expected)
 
     @asks(Route("DELETE", _SCHEDULE, nothing))
     def delete(self, *, expected: int | None = None) -> Fill:
-        """Delete it; what it has made stays."""
+        """Delete it; its executions stay until they are pruned."""
         return Fill(expected=expected)
 
     @asks(Route("POST", f"{_SCHEDULE}/pause", _schedule_of, harmless=True))
     def pause(self) -> Fill:
-        """Fire no more until it is resumed."""
+        """Stop firing until it is resumed."""
         return Fill()
 
     @asks(Route("POST", f"{_SCHEDULE}/resume", _schedule_of, harmless=True))
     def resume(self) -> Fill:
-        """Go on with the next fire from now."""
+        """Resume with the next fire after now."""
         return Fill()
 
     @asks(Route("GET", f"{_SCHEDULE}/preview", shape(schemas.Preview)))
@@ -171,7 +171,7 @@ class ScheduleCalls(Resource):
 
     @pages(Route("GET", f"{_SCHEDULE}/fires", shape(schemas.FirePage)))
     def fires(self, *, outcome: str | None = None, limit: int | None = None) -> Fill:
-        """Iterate over what became of its fires, the newest first; `limit` is the size of a page."""
+        """Iterate over the outcomes of its fires, newest first; `limit` is the size of a page."""
         return Fill(query={"outcome": outcome, "limit": limit})
 
 

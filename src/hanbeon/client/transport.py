@@ -1,4 +1,4 @@
-"""What drives flows, with and without an event loop. The exceptions of httpx2 stop here."""
+"""Transports: run flows with or without an event loop. Exceptions of httpx2 do not leave this module."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hanbeon.client.flow import Emit, Flow, NextLine, NoResponse, Open, Request,
 
 T = TypeVar("T")
 _SILENCE_SECONDS = 45.0
-"""A stream says something every 15 s; one that is silent for so long is taken for dead."""
+"""A stream sends something every 15 s; one that is silent for this long is presumed dead."""
 
 
 class SyncHttpTransport:
-    """Waits for each step. May be used by many threads."""
+    """Blocks at each step. Thread-safe."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -88,7 +88,7 @@ class SyncHttpTransport:
 
 
 class AsyncHttpTransport:
-    """The same on an event loop."""
+    """Runs flows on an event loop."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -160,7 +160,7 @@ class AsyncHttpTransport:
 
 
 class _Listening:
-    """The stream that is open, and what closes it."""
+    """The open stream, and the function that closes it."""
 
     def __init__(self, streams: Any) -> None:
         self.streams = streams
@@ -178,7 +178,7 @@ def _headers(response: Any) -> dict[str, str]:
 def _lost(error: Exception, url: str) -> NoResponse:
     never_left = (httpx().ConnectError, httpx().ConnectTimeout, httpx().PoolTimeout)
     why = str(error) or type(error).__name__
-    return NoResponse(f"{url} does not answer: {why}", sent=not isinstance(error, never_left))
+    return NoResponse(f"{url} does not respond: {why}", sent=not isinstance(error, never_left))
 
 
 def _ended() -> NoResponse:

@@ -1,1 +1,1 @@
-"""The HTTP server: who may ask, what is answered, and how errors look. What is asked for is done by the surfaces."""
+"""The HTTP server: authentication, routing, responses and errors. The surfaces implement the operations."""

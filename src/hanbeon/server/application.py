@@ -23,7 +23,7 @@ from hanbeon.surfaces.surface import load
 
 
 def application(context: ServerContext) -> ASGIApp:
-    """All that a server serves: health, the operations of every surface, and the description of both."""
+    """Build the application: health checks, the operations of every surface, and the API description."""
     operations, channels = list(health.OPERATIONS), []
     routes = operation_routes(context, health.Health(context), health.OPERATIONS)
     for surface in context.app.surfaces:
@@ -43,14 +43,14 @@ def application(context: ServerContext) -> ASGIApp:
 
 
 async def _not_a_websocket(request: Request) -> Response:
-    raise Refused("not_a_websocket", "connect to it as ws://", {"Upgrade": "websocket", "Connection": "Upgrade"})
+    raise Refused("not_a_websocket", "connect to it with ws://", {"Upgrade": "websocket", "Connection": "Upgrade"})
 
 
 def _add_error_handlers(api: Starlette) -> None:
     async def known(request: Request, error: Any) -> Response:
         return problem_of(error)
 
-    async def refused(request: Request, error: Any) -> Response:
+    async def rejected(request: Request, error: Any) -> Response:
         response: Response = error.response()
         return response
 
@@ -58,19 +58,19 @@ def _add_error_handlers(api: Starlette) -> None:
         if error.status_code == 405:
             methods = ", ".join(_methods(api.routes, request))
             return Refused("wrong_method", f"use {methods}", {"Allow": methods}).response()
-        return Refused("no_such_path", "the page /docs lists all paths").response()
+        return Refused("no_such_path", "see /docs for all paths").response()
 
     async def unexpected(request: Request, error: Any) -> Response:
         return internal_error().response()
 
     api.add_exception_handler(HanbeonError, known)
-    api.add_exception_handler(Refused, refused)
+    api.add_exception_handler(Refused, rejected)
     api.add_exception_handler(HTTPException, unrouted)
     api.add_exception_handler(Exception, unexpected)
 
 
 def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
-    """Methods of the first path that matches: `…/jobs/cancel-all` is no job."""
+    """Return the methods of the first path that matches: `…/jobs/cancel-all` is not a job."""
     matching = [
         route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
     ]

@@ -1,4 +1,4 @@
-"""Who asks, and whether they may. Without any token the machine itself is trusted, and nobody else."""
+"""Authentication and authorization. While no token exists, only requests from this machine are trusted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INVALID = {"WWW-Authenticate": 'Bearer realm="hanbeon", error="invalid_token"'}
 
 
 class Authenticator:
-    """Admits requests. What it knows of tokens is a second old at the most, on every server of the database."""
+    """Authenticates requests. Its copy of the tokens is at most a second old, on every server of the database."""
 
     def __init__(self, store: Store, clock: Clock, issuer: Issuer | None = None) -> None:
         self._store, self._clock, self._issuer = store, clock, issuer
@@ -42,14 +42,14 @@ class Authenticator:
         self._noted: dict[int, float] = {}
 
     async def closed(self) -> bool:
-        """Whether nobody is let in without a token."""
+        """Return true if every request needs a token."""
         return self._issuer is not None or bool(await self._known())
 
     async def admit(self, request: Request, need: Need) -> Principal:
-        """Who asks; refused if they may not."""
+        """Return the principal of a request; raises `Refused` if it may not send it."""
         if need is Need.NOTHING:
             return LOCAL
-        # No browser asks before it lets a page open a WebSocket elsewhere, so those are held to it like changes.
+        # Browsers let a page open a WebSocket to any site without a CORS check, so handshakes are checked like changes.
         if request.method not in _SAFE or isinstance(request, Handshake):
             _check_origin(request)
         try:
@@ -59,7 +59,7 @@ class Authenticator:
         return _allowed(who, need)
 
     async def admit_again(self, request: Request, need: Need) -> None:
-        """Refused if who was let in before would not be now: revoked, expired, or tokens have come to be needed."""
+        """Raise `Refused` if the token was revoked or has expired since, or if a token has become required."""
         try:
             _allowed(await self._recognised(request), need)
         except _Unknown as unknown:
@@ -83,9 +83,9 @@ class Authenticator:
 
     async def _known(self) -> dict[str, TokenRecord]:
         if self._clock.monotonic() - self._read_at > _KNOWN_FOR_SECONDS:
-            asked_at = self._clock.monotonic()
+            read_at = self._clock.monotonic()
             self._tokens = await all_tokens(self._store)
-            self._read_at = asked_at
+            self._read_at = read_at
         return self._tokens
 
     def _failed(self, request: Request, why: str) -> Refused:
@@ -95,13 +95,13 @@ class Authenticator:
         if wait:
             return Refused(
                 "too_many_failures",
-                "wait a while, and send a valid token",
+                "wait as long as Retry-After says, then send a valid token",
                 {"Retry-After": str(math.ceil(wait)), **_INVALID},
             )
         return Refused("not_authenticated", why, _INVALID)
 
     async def _note_use(self, token: TokenRecord) -> None:
-        """Roughly: not every request is worth a write."""
+        """Record the last use, at most once per interval: not every request is worth a write."""
         now = self._clock.monotonic()
         if now - self._noted.get(token.id, -math.inf) > _USE_NOTED_EVERY:
             self._noted[token.id] = now
@@ -110,19 +110,19 @@ class Authenticator:
 
 
 class _Unknown(Exception):
-    """A token that opens nothing, and why."""
+    """An invalid token; the message says why."""
 
 
 def _bearer(request: Request) -> str:
-    """The token. A browser cannot set headers of a WebSocket, so it may come there as the second subprotocol."""
-    told = request.headers.getlist("authorization")
-    scheme, _, text = told[0].partition(" ") if len(told) == 1 else ("", "", "")
-    if not told and isinstance(request, Handshake) and len(request.offered) == 2:
+    """Return the token. Browsers cannot set headers of a WebSocket, so there it may be the second subprotocol."""
+    headers = request.headers.getlist("authorization")
+    scheme, _, text = headers[0].partition(" ") if len(headers) == 1 else ("", "", "")
+    if not headers and isinstance(request, Handshake) and len(request.offered) == 2:
         scheme, text = request.offered
     text = text.strip()
     if scheme.lower() != BEARER or not text:
         raise Refused(
-            "not_authenticated", "send `Authorization: Bearer TOKEN`; `hanbeon token create` makes one", _CHALLENGE
+            "not_authenticated", "send `Authorization: Bearer TOKEN`; `hanbeon token create` creates one", _CHALLENGE
         )
     return text
 
@@ -133,7 +133,7 @@ def _allowed(who: Principal, need: Need) -> Principal:
     allowed = ", ".join(scope for scope in Scope if scope in ALLOWED[need])
     raise Refused(
         "not_allowed",
-        f"the token's scope is {who.scope}; this takes {allowed}",
+        f"the token's scope is {who.scope}; this operation needs one of {allowed}",
         {"WWW-Authenticate": 'Bearer realm="hanbeon", error="insufficient_scope"'},
     )
 
@@ -143,7 +143,7 @@ def address_of(request: Request) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this is an address or a name of the machine itself."""
+    """Return true for an address or a name of the loopback interface."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -152,23 +152,23 @@ def is_loopback(host: str) -> bool:
 
 
 def _check_local(request: Request) -> None:
-    """Also the name it was asked under: a page of another site may have its own name lead to this machine."""
+    """Check the address and the Host header: by DNS rebinding, a foreign page's own name may point to this machine."""
     if is_loopback(address_of(request)) and is_loopback(_host(f"//{request.headers.get('host', '')}")):
         return
     raise Refused(
         "foreign_host",
-        "use http://127.0.0.1 or http://localhost; for anything else make a token: `hanbeon token create`",
+        "use http://127.0.0.1 or http://localhost; for access from elsewhere, create a token: `hanbeon token create`",
     )
 
 
 def _check_origin(request: Request) -> None:
-    """A browser says which page asks. Our own have the address of the server, and no others are served."""
+    """Reject cross-origin requests: the only pages that may send any are those that this server serves."""
     origin = request.headers.get("origin")
     if origin is None:
         return
     _, _, place = origin.partition("://")
     if not place or place.lower() != request.headers.get("host", "").lower():
-        raise Refused("foreign_origin", f"the page is of {origin[:100]!r}, and this server is another")
+        raise Refused("foreign_origin", f"the request comes from a page of {origin[:100]!r}, which is not this server")
 
 
 def _host(url: str) -> str:

@@ -1,4 +1,4 @@
-"""Counts what failed by address, within a minute and within a bounded memory."""
+"""Counts of failed authentication by address, over one minute and in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _ADDRESSES = 10_000
 
 
 class AuthThrottle:
-    """How many invalid tokens came from where. Valid ones are never counted, nor held up by others' failures."""
+    """Counts invalid tokens by address. Valid tokens are neither counted nor blocked by the failures of others."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._counts: OrderedDict[str, tuple[float, int]] = OrderedDict()
 
     def note(self, address: str) -> float:
-        """Count one more; the seconds until this address may fail again, 0 if it still may."""
+        """Count one failure and return the seconds until this address may fail again; 0 if it still may."""
         now = self._clock.monotonic()
         since, count = self._counts.pop(address, (now, 0))
         if now - since >= WINDOW_SECONDS:

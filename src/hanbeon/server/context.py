@@ -1,4 +1,4 @@
-"""What the routes of one server share."""
+"""State that the routes of one server share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hanbeon.server.metrics import RequestCounts
 
 
 class ServerContext:
-    """An open App, the worker beside the server if there is one, and who is let in."""
+    """An open App, the worker of this process if there is one, and the authenticator."""
 
     def __init__(self, app: App, worker: Worker | None = None) -> None:
         self.app, self.worker = app, worker
         self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings))
         self.broadcast = Broadcast(app.store, app.hub)
-        """What happens, for all who follow it over this server."""
+        """Live events for all subscribers of this server."""
         self.idempotency = Idempotency(app.store, app.clock)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
-        """Set when the server is to stop: answers without an end end then."""
+        """Set when the server is to stop: open streams end then."""

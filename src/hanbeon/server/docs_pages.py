@@ -1,4 +1,4 @@
-"""The API description and the page that shows it and tries it out, with nothing loaded from elsewhere."""
+"""The API description and an interactive page for it, which loads nothing from other sites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPERATIONS = (
 
 
 class DocsPages:
-    """Answers to the operations above."""
+    """Responses to the operations above."""
 
     def __init__(self, operations: Sequence[Operation], channels: Sequence[Channel]) -> None:
         self._operations, self._channels = [*operations, *OPERATIONS], channels

@@ -1,4 +1,4 @@
-"""Health, readiness and metrics, for operators and their machines."""
+"""Health, readiness and metrics, for operators and their monitoring."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Readiness(Result, frozen=True, kw_only=True):
 
 OPERATIONS = (
     Operation(
-        *("GET", "/healthz", Need.NOTHING, "liveness", "Whether the process is alive."),
+        *("GET", "/healthz", Need.NOTHING, "liveness", "Report that the process is alive."),
         responses={200: Liveness},
         quiet=True,
     ),
     Operation(
-        *("GET", "/readyz", Need.NOTHING, "readiness", "Whether the database answers, with the right schema."),
+        *("GET", "/readyz", Need.NOTHING, "readiness", "Check that the database responds and has the right schema."),
         responses={200: Readiness},
         errors=(Unavailable,),
         quiet=True,
@@ -53,7 +53,7 @@ OPERATIONS = (
 
 
 class Health:
-    """Answers to the operations above."""
+    """Responses to the operations above."""
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
@@ -66,7 +66,7 @@ class Health:
             async with asyncio.timeout(_READY_WITHIN_SECONDS):
                 database_schema.check(*await self._context.app.store.read(_schema_version))
         except TimeoutError:
-            raise DatabaseUnavailable(f"the database did not answer within {_READY_WITHIN_SECONDS:g} s") from None
+            raise DatabaseUnavailable(f"the database did not respond within {_READY_WITHIN_SECONDS:g} s") from None
         return Readiness()
 
     async def metrics(self) -> Response:

@@ -22,7 +22,7 @@ from hanbeon.store.store import Store
 KEY = "idempotency-key"
 KEPT_SECONDS = 24 * 3_600.0
 DEAD_SECONDS = 60.0
-"""After so long without a response, the server that began to answer is taken for dead."""
+"""After this long without a response, the server that began the request is presumed dead."""
 _PRUNE_SECONDS = 60.0
 KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 _KEY = re.compile(KEY_PATTERN.strip("^$"), re.ASCII)
@@ -82,8 +82,8 @@ async def _digest(request: ApiRequest) -> str:
 
 def _again(first: IdempotentRequest, before: StoredResponse) -> Response:
     if before.digest != first.digest:
-        raise Refused("key_already_used", "send the same request again, or choose a new key")
+        raise Refused("key_already_used", "send the original request again, or use a new key")
     if before.status is None:
-        raise Refused("still_under_way", "wait a moment, and send it again", {"Retry-After": "1"})
+        raise Refused("still_under_way", "wait as long as Retry-After says, then send it again", {"Retry-After": "1"})
     headers = {**before.headers, "Idempotent-Replayed": "true"}
     return Response(before.body, before.status, headers, media_type="application/json")

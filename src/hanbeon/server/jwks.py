@@ -1,4 +1,4 @@
-"""The keys of an issuer: a secret, a PEM file or a JWKS file. Files are read again when they have changed."""
+"""The keys of an issuer: a secret, a PEM file or a JWKS file. Files are reread when they change."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from hanbeon.logs import get_logger
 _log = get_logger("hanbeon.server")
 _SECRET_BYTES = 32
 _RSA_BITS = 2_048
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _MOST_BYTES = 1_048_576
 _KINDS = "an RSA key of 2048 bits or more (RS256) or one of P-256 (ES256)"
 
 
 class SigningKey(NamedTuple):
-    """A key, the only algorithm that it is used with, and its name, if it has one."""
+    """A key, the only algorithm that it is used with, and its key id, if it has one."""
 
     algorithm: str
     material: Any
@@ -38,20 +38,20 @@ Keys = Callable[[], list[SigningKey]]
 
 
 class KeyFile:
-    """The keys of a file. A new content that does not fit is told of, and the old one stays in force."""
+    """The keys of a file. If its new content is invalid, that is logged and the previous keys stay in force."""
 
     def __init__(self, setting: str, path: str) -> None:
         self._setting, self._path = setting, Path(path)
-        self._looked_at = time.monotonic()
+        self._checked_at = time.monotonic()
         self._seen, self._keys = self._read()
 
     def __call__(self) -> list[SigningKey]:
-        if time.monotonic() - self._looked_at > _LOOK_SECONDS:
-            self._looked_at = time.monotonic()
-            self._look()
+        if time.monotonic() - self._checked_at > _CHECK_SECONDS:
+            self._checked_at = time.monotonic()
+            self._reread()
         return self._keys
 
-    def _look(self) -> None:
+    def _reread(self) -> None:
         try:
             if _sign(os.stat(self._path)) == self._seen:
                 return
@@ -66,7 +66,7 @@ class KeyFile:
                 sign, content = _sign(os.fstat(file.fileno())), file.read(_MOST_BYTES + 1)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
-            raise InvalidInput(f"{self._path} cannot be read ({why})", field=self._setting) from error
+            raise InvalidInput(f"cannot read {self._path} ({why})", field=self._setting) from error
         if len(content) > _MOST_BYTES:
             raise InvalidInput(f"{self._path} is too large to be a key", field=self._setting)
         return sign, keys_of(self._setting, content)
@@ -77,7 +77,7 @@ def _sign(status: os.stat_result) -> tuple[int, ...]:
 
 
 def keys_of(setting: str, content: bytes) -> list[SigningKey]:
-    """What the value or the file of a setting holds; refused by the setting's name, and never shown."""
+    """Read the keys from the value or the file of a setting. Errors name the setting and never quote its content."""
     try:
         if setting == "jwt_key_file":
             return [_public(content)]
@@ -91,17 +91,17 @@ def keys_of(setting: str, content: bytes) -> list[SigningKey]:
 
 def _secret(text: bytes) -> SigningKey:
     if len(text) < _SECRET_BYTES:
-        raise InvalidInput(f"a secret for HS256 takes {_SECRET_BYTES} bytes or more, and this one has {len(text)}")
+        raise InvalidInput(f"must be at least {_SECRET_BYTES} bytes long for HS256, got {len(text)}")
     return SigningKey("HS256", text)
 
 
 def _public(pem: bytes) -> SigningKey:
     if b"PRIVATE KEY" in pem:
-        raise InvalidInput("this is a private key, which only the issuer should have; give its public key")
+        raise InvalidInput("must be a public key, got a private key, which only the issuer should have")
     try:
         found = load_pem_public_key(pem)
     except (ValueError, UnsupportedAlgorithm):
-        raise InvalidInput(f"this is no public key in PEM; use {_KINDS}") from None
+        raise InvalidInput(f"must be a public key in PEM: {_KINDS}") from None
     return _checked(found)
 
 
@@ -110,16 +110,16 @@ def _checked(material: Any, key_id: str | None = None) -> SigningKey:
         return SigningKey("RS256", material, key_id)
     if isinstance(material, EllipticCurvePublicKey) and isinstance(material.curve, SECP256R1):
         return SigningKey("ES256", material, key_id)
-    raise InvalidInput(f"the key is of another kind; use {_KINDS}")
+    raise InvalidInput(f"must be {_KINDS}, got a key of another kind")
 
 
 def _set(content: bytes) -> list[SigningKey]:
     try:
-        told = msgspec.json.decode(content)
-        listed = told["keys"]
+        jwks = msgspec.json.decode(content)
+        listed = jwks["keys"]
         assert isinstance(listed, list)
     except (msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError, AssertionError, RecursionError):
-        raise InvalidInput('this is no JWKS; it should be like {"keys": [{"kty": "RSA", "kid": …}]}') from None
+        raise InvalidInput('must be a JWKS like {"keys": [{"kty": "RSA", "kid": …}]}') from None
     found: list[SigningKey] = []
     for place, each in enumerate(listed):
         try:
@@ -132,28 +132,28 @@ def _set(content: bytes) -> list[SigningKey]:
         raise InvalidInput(f"none of its {len(listed)} keys can be used for RS256, ES256 or HS256")
     names = [key.id for key in found]
     if len(found) > 1 and (None in names or len(set(names)) != len(names)):
-        raise InvalidInput("its keys need a kid each, all of them different")
+        raise InvalidInput("every key must have a kid, all of them different")
     return found
 
 
-def _of_set(told: Any) -> SigningKey | None:
-    """One key of a set; None if it is one of those that are there for something else."""
-    if not isinstance(told, dict):
-        raise InvalidInput("it is no object")
-    if told.get("use", "sig") != "sig":
+def _of_set(jwk: Any) -> SigningKey | None:
+    """Return one key of a set; None if it is for another purpose or algorithm."""
+    if not isinstance(jwk, dict):
+        raise InvalidInput("must be an object")
+    if jwk.get("use", "sig") != "sig":
         return None
-    if "d" in told:
-        raise InvalidInput("this is a private key, which only the issuer should have; give its public part")
-    key_id = told.get("kid")
+    if "d" in jwk:
+        raise InvalidInput("must be a public key, got a private key, which only the issuer should have")
+    key_id = jwk.get("kid")
     if key_id is not None and not isinstance(key_id, str):
-        raise InvalidInput("its kid is no text")
-    algorithm = {"RSA": "RS256", "EC": "ES256", "oct": "HS256"}.get(told.get("kty", ""))
-    if algorithm is None or told.get("alg", algorithm) != algorithm or told.get("crv", "P-256") != "P-256":
+        raise InvalidInput("its kid must be a string")
+    algorithm = {"RSA": "RS256", "EC": "ES256", "oct": "HS256"}.get(jwk.get("kty", ""))
+    if algorithm is None or jwk.get("alg", algorithm) != algorithm or jwk.get("crv", "P-256") != "P-256":
         return None
     try:
-        material = jwt.PyJWK(told, algorithm).key
+        material = jwt.PyJWK(jwk, algorithm).key
     except Exception:
-        raise InvalidInput("it cannot be read") from None
+        raise InvalidInput("cannot be read as a key") from None
     if isinstance(material, bytes):
         return _secret(material)._replace(id=key_id)
     return _checked(material, key_id)

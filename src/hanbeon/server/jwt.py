@@ -1,4 +1,4 @@
-"""JWTs of a configured issuer: whose they are and what they may. Which algorithm counts is decided by the key alone."""
+"""JWTs of a configured issuer: their user and scope. The key alone decides which algorithm is accepted."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _CLAIMS = ["exp", "iss", "sub"]
 
 
 class InvalidJwt(Exception):
-    """A JWT that opens nothing; the message says why, and holds nothing of it that is secret."""
+    """An invalid JWT; the message says why and quotes nothing secret."""
 
 
 class Issuer:
-    """Knows the tokens of one issuer."""
+    """Verifies the tokens of one issuer."""
 
     def __init__(self, name: str, keys: Keys, audience: str | None, scope_claim: str) -> None:
         self._name, self._keys, self._audience, self._scope_claim = name, keys, audience, scope_claim
 
     def may_have_made(self, text: str) -> bool:
-        """Whether it looks like a JWT, which none of our own tokens does."""
+        """Return true if the text has the form of a JWT, which our own tokens never have."""
         return text.count(".") == _PARTS - 1
 
     def who(self, text: str) -> Principal:
-        """Whose token this is; refused as InvalidJwt, whatever is wrong with it."""
+        """Return the principal of a token; raises `InvalidJwt`, whatever is wrong with it."""
         if len(text) > _MOST:
             raise InvalidJwt(f"the JWT is longer than {_MOST:,} characters")
         try:
@@ -45,16 +45,16 @@ class Issuer:
         except InvalidJwt:
             raise
         except Exception as error:
-            # Whatever a stranger's bytes do to the library ends here, and only the kind of it is told.
+            # The library may raise anything on untrusted bytes; only the kind of the error is reported.
             raise InvalidJwt(_why(error)) from None
         return Principal(_user(claims["sub"]), self._scope(claims))
 
     def _verified(self, text: str, header: Mapping[str, Any]) -> Mapping[str, Any]:
         if "crit" in header:
-            raise InvalidJwt("the JWT has critical extensions, and none is known here")
+            raise InvalidJwt("the JWT has critical extensions, and none is supported")
         key = self._key(header)
         if header.get("alg") != key.algorithm:
-            raise InvalidJwt(f"the JWT's algorithm is not {key.algorithm}, which is that of its key")
+            raise InvalidJwt(f"the JWT's algorithm must be {key.algorithm}, the algorithm of its key")
         claims: Mapping[str, Any] = jwt.decode(
             text,
             key.material,
@@ -70,21 +70,21 @@ class Issuer:
         known, wanted = self._keys(), header.get("kid")
         fitting = [key for key in known if wanted is None or key.id in (None, wanted)]
         if len(fitting) != 1:
-            many = "says no kid, and there are several keys" if fitting else "is signed with a key that is not known"
+            many = "has no kid, and there are several keys" if fitting else "is signed with an unknown key"
             raise InvalidJwt(f"the JWT {many}")
         return fitting[0]
 
     def _scope(self, claims: Mapping[str, Any]) -> Scope:
-        told = claims.get(self._scope_claim)
-        words = told.split() if isinstance(told, str) else told if isinstance(told, list) else []
-        for scope in Scope:  # The strongest first.
+        claim = claims.get(self._scope_claim)
+        words = claim.split() if isinstance(claim, str) else claim if isinstance(claim, list) else []
+        for scope in Scope:  # Strongest first.
             if scope.value in words:
                 return scope
         raise InvalidJwt(f"the JWT's claim {self._scope_claim!r} has none of {', '.join(Scope)}")
 
 
 def issuer_of(settings: Settings) -> Issuer | None:
-    """The issuer that the settings name, with its keys; None without one."""
+    """Return the issuer that the settings name, with its keys; None without one."""
     sources = {
         name: value
         for name in ("jwt_secret", "jwt_secret_file", "jwt_key_file", "jwt_jwks_file")
@@ -92,16 +92,16 @@ def issuer_of(settings: Settings) -> Issuer | None:
     }
     if settings.jwt_issuer is None:
         for name in (*sources, *(["jwt_audience"] if settings.jwt_audience is not None else [])):
-            raise InvalidInput("it says nothing without an issuer; set jwt_issuer too", field=name)
+            raise InvalidInput("has no effect without an issuer; set jwt_issuer too", field=name)
         return None
     if len(sources) != 1:
         raise InvalidInput(
-            f"it needs one key, and {'there are ' + ' and '.join(sources) if sources else 'there is none'}; "
+            f"needs exactly one key, got {' and '.join(sources) if sources else 'none'}; "
             "set one of jwt_secret, jwt_secret_file, jwt_key_file and jwt_jwks_file",
             field="jwt_issuer",
         )
-    ((name, told),) = sources.items()
-    keys: Keys = KeyFile(name, told) if name.endswith(FILE) else partial(_same, keys_of(name, told.encode()))
+    ((name, value),) = sources.items()
+    keys: Keys = KeyFile(name, value) if name.endswith(FILE) else partial(_same, keys_of(name, value.encode()))
     return Issuer(settings.jwt_issuer, keys, settings.jwt_audience, settings.jwt_scope_claim)
 
 
@@ -113,17 +113,17 @@ def _user(subject: Any) -> str:
     try:
         check_name("sub", subject, required=True)
     except InvalidInput as error:
-        raise InvalidJwt(f"the JWT names nobody: {error}") from None
+        raise InvalidJwt(f"the JWT names no valid user: {error}") from None
     return str(subject)
 
 
 _REASONS: Mapping[type[Exception], str] = {
     jwt.ExpiredSignatureError: "the JWT has expired",
     jwt.ImmatureSignatureError: "the JWT is not valid yet",
-    jwt.InvalidIssuerError: "the JWT is another issuer's",
-    jwt.InvalidAudienceError: "the JWT is meant for another audience",
+    jwt.InvalidIssuerError: "the JWT is from another issuer",
+    jwt.InvalidAudienceError: "the JWT is for another audience",
     jwt.MissingRequiredClaimError: f"the JWT lacks one of {', '.join(_CLAIMS)}",
-    jwt.InvalidSignatureError: "the JWT's signature is wrong",
+    jwt.InvalidSignatureError: "the JWT's signature is invalid",
 }
 
 

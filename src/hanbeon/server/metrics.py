@@ -1,4 +1,4 @@
-"""Numbers for Prometheus: what the database holds, read when asked for, and what this server answered."""
+"""Prometheus metrics: the contents of the database, read at each scrape, and the requests of this server."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from hanbeon.surfaces.offices.vocabulary import DELIVERY
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
-"""By kind, and whether they are disabled."""
+"""Counts by kind and by disabled or not."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
 class RequestCounts:
-    """What this server answered, by the route's pattern: paths themselves would be numbers without end."""
+    """Requests of this server by route pattern: labels made from paths would be unbounded."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -35,19 +35,19 @@ class RequestCounts:
             "hanbeon_http_requests", "Requests answered", ("method", "route", "status"), registry=self.registry
         )
         self._seconds = Histogram(
-            "hanbeon_http_request_seconds", "How long answers took", ("method", "route"), registry=self.registry
+            "hanbeon_http_request_seconds", "Duration of requests", ("method", "route"), registry=self.registry
         )
 
         self._open = Gauge(
-            "hanbeon_open_connections", "WebSockets and streams that are open", ("route",), registry=self.registry
+            "hanbeon_open_connections", "Open WebSockets and event streams", ("route",), registry=self.registry
         )
         self._gaps = Counter(
-            "hanbeon_gaps", "How often a follower was too slow for the live stream", registry=self.registry
+            "hanbeon_gaps", "Times that a subscriber was too slow for the live stream", registry=self.registry
         )
 
     @contextlib.contextmanager
     def connection(self, route: str) -> Iterator[None]:
-        """While it lasts, one more is open."""
+        """Count a connection as open for the duration of the block."""
         with self._open.labels(route).track_inprogress():
             yield
 
@@ -55,7 +55,7 @@ class RequestCounts:
         self._gaps.inc()
 
     def count(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        """One more; without `seconds` if it lasted for as long as the client liked."""
+        """Count a request; without `seconds` if the client decided how long it lasted."""
         method = method if method in _METHODS else "other"
         self._requests.labels(method, route, str(status)).inc()
         if seconds is not None:
@@ -63,7 +63,7 @@ class RequestCounts:
 
 
 class Numbers(NamedTuple):
-    """What the database holds at one moment."""
+    """The contents of the database at one instant."""
 
     queues: Mapping[str, QueueStatistics]
     instances: Sequence[InstanceRecord]
@@ -73,7 +73,7 @@ class Numbers(NamedTuple):
 
 
 def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
-    """Everything, as text."""
+    """Return all metrics in the text format."""
     snapshot = CollectorRegistry()
     snapshot.register(_Numbers(numbers))
     return generate_latest(snapshot) + generate_latest(counts.registry)
@@ -95,7 +95,7 @@ class _Numbers(Collector):
 
 
 def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCounts) -> Iterator[Metric]:
-    """Of all webhooks together: one that is of interest is found in its office."""
+    """Totals of all webhooks; the state of a single one is in its office."""
     webhooks = GaugeMetricFamily("hanbeon_webhooks", "Webhooks by state", labels=("state",))
     for disabled, state in ((False, "enabled"), (True, "disabled")):
         webhooks.add_metric((state,), listeners.get((ListenerKind.WEBHOOK, disabled), 0))
@@ -105,7 +105,7 @@ def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCoun
             for state, number in queue.states.items():
                 sent[kind.value, DELIVERY[state].value] += number
     deliveries = GaugeMetricFamily(
-        "hanbeon_deliveries", "Messages to webhooks and people by what became of them", labels=("kind", "status")
+        "hanbeon_deliveries", "Messages to webhooks and people by outcome", labels=("kind", "status")
     )
     for labels, number in sent.items():
         deliveries.add_metric(labels, number)
@@ -116,7 +116,7 @@ def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCoun
 def _of_queues(queues: Mapping[str, QueueStatistics]) -> Iterator[Metric]:
     jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
     oldest = GaugeMetricFamily(
-        "hanbeon_oldest_ready_seconds", "How long the job has waited that waits longest", labels=("queue",)
+        "hanbeon_oldest_ready_seconds", "Wait of the job that has waited longest", labels=("queue",)
     )
     for name, queue in queues.items():
         for state, number in queue.states.items():
@@ -134,28 +134,28 @@ def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
     yield states
     yield GaugeMetricFamily(
         "hanbeon_schedule_lag_seconds",
-        "How long the schedule has been due that nobody has seen to for longest",
+        "Delay of the due schedule that has been unprocessed longest",
         value=schedules.lag / MICROS,
     )
     yield GaugeMetricFamily(
         "hanbeon_execution_start_lag_seconds",
-        "How long the execution has been due that has been longest and does not run",
+        "Delay of the due execution that has been waiting to run longest",
         value=schedules.start_lag / MICROS,
     )
 
 
 _COUNTED = {
-    Total.FIRES: ("hanbeon_fires", "Fires of schedules, by what became of them"),
+    Total.FIRES: ("hanbeon_fires", "Fires of schedules by outcome"),
     Total.RECOVERED: (
         "hanbeon_recovered_attempts",
-        "Attempts whose lease had expired, by the state of their jobs then",
+        "Attempts whose lease expired, by the resulting state of their jobs",
     ),
-    Total.PRUNED: ("hanbeon_pruned_rows", "Rows that were past their retention"),
+    Total.PRUNED: ("hanbeon_pruned_rows", "Rows pruned after their retention"),
 }
 
 
 def _totals(totals: Mapping[str, int]) -> Iterator[Metric]:
-    """What all instances did, those that are gone included."""
+    """Totals of all instances, stopped ones included."""
     families = {
         total: CounterMetricFamily(name, text, labels=LABELS[total]) for total, (name, text) in _COUNTED.items()
     }

@@ -1,4 +1,4 @@
-"""Request middleware: request ids, access log, metrics, and an answer to every defect."""
+"""Request middleware: request ids, access log, metrics, and a 500 response to every unexpected error."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
 ]
 HEAD_ONLY = "hanbeon.head_only"
-"""Said of a request that wants no body, for answers whose body has no end."""
-_WITHIN_A_PART = re.compile(r"%(?=25|2[Ff])|%(?![0-9A-Fa-f]{2})")
+"""Set in the scope of a HEAD request, for responses whose body never ends."""
+_WITHIN_A_SEGMENT = re.compile(r"%(?=25|2[Ff])|%(?![0-9A-Fa-f]{2})")
 _GONE = 499
 _SWITCHED = 101
 _STARTS = ("http.response.start", "websocket.http.response.start", "websocket.accept")
 
 CountRequest = Callable[[str, str, int, float | None], None]
-"""Told of each request: method, route, status, seconds if it was not the client who chose them."""
+"""Called for each request: method, route, status, and seconds unless the client decided the duration."""
 
 
 class RequestMiddleware:
-    """The outermost layer, of requests and of WebSockets. Nothing that goes wrong inside gets past it."""
+    """The outermost layer of requests and WebSockets. No exception from inside gets past it."""
 
     def __init__(self, requests: ASGIApp, websockets: ASGIApp, count: CountRequest) -> None:
         self._inner = {"http": requests, "websocket": websockets}
@@ -79,19 +79,19 @@ class RequestMiddleware:
 
 
 class _Exchange:
-    """One request or WebSocket, and what became of it."""
+    """One request or WebSocket, and its outcome."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        told = next((value for name, value in scope["headers"] if name == _HEADER), b"")
-        self.id = told if _ID.fullmatch(told) else str(uuid_utils.uuid7()).encode()
+        given = next((value for name, value in scope["headers"] if name == _HEADER), b"")
+        self.id = given if _ID.fullmatch(given) else str(uuid_utils.uuid7()).encode()
         self.began = time.monotonic()
         self.method: str = scope.get("method", "GET")
         self.status = 0
         self.closed: int | None = None
-        """The code of a WebSocket's end."""
+        """The close code of a WebSocket."""
         self.scope = {**scope, "path": _path(scope)}
         if self.method == "HEAD":
-            # A probe that asks for the head alone gets that of the same answer; the body is left out below us.
+            # HEAD gets the headers of the GET response; uvicorn omits the body.
             self.scope["method"] = "GET"
             self.scope[HEAD_ONLY] = True
         self._receive, self._send = receive, send
@@ -125,12 +125,12 @@ class _Exchange:
 
 
 def _path(scope: Scope) -> str:
-    """The path, in which a slash is where a part ends: one within a part, as of a task's name, stays `%2F`.
+    """Return the path, decoded except for slashes within a segment, as in a task's name, which stay `%2F`.
 
-    So that this can be undone for each part by itself (see `Ask.path`), a percent sign stays `%25`.
+    A percent sign stays `%25`, so that each segment can be decoded on its own (see `ApiRequest.path`).
     """
-    told: str = scope["path"]
+    path: str = scope["path"]
     raw = scope.get("raw_path")
     if raw is None:
-        return told.replace("%", "%25")
-    return unquote(_WITHIN_A_PART.sub("%25", raw.decode("ascii"))) if b"%" in raw else told
+        return path.replace("%", "%25")
+    return unquote(_WITHIN_A_SEGMENT.sub("%25", raw.decode("ascii"))) if b"%" in raw else path

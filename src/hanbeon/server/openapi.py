@@ -1,4 +1,4 @@
-"""The OpenAPI description, made from the same operations as the routes."""
+"""The OpenAPI description, generated from the same operations as the routes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _PROBLEM = {
         "title": _TEXT,
         "status": {"type": "integer"},
         "detail": _TEXT,
-        "code": {**_TEXT, "description": "Stable; the page of errors lists them."},
-        "field": {"type": ["string", "null"], "description": "What does not fit, where one thing does not."},
+        "code": {**_TEXT, "description": "Stable code; see the documentation of errors."},
+        "field": {"type": ["string", "null"], "description": "The invalid field, if the error is about one."},
     },
 }
 
 
 def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> dict[str, Any]:
-    """An OpenAPI 3.1 document. WebSockets, for which it has no words, are in an extension of our own."""
+    """Return an OpenAPI 3.1 document. WebSockets, which OpenAPI cannot describe, are in an extension."""
     described = [*operations, *map(_sse_operation, channels)]
     types = {each.request for each in described if each.request is not None and not each.in_query}
     types |= {schema for each in described for schema in each.responses.values() if schema is not None}
@@ -119,7 +119,7 @@ def _query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
         # Null, which Python callers may pass, cannot be written in a query.
         choices = [choice for choice in each.get("anyOf", [each]) if choice.get("type") != "null"]
         found = choices[0] if len(choices) == 1 else {"anyOf": choices}
-        # Lists as `status=a&status=b`; with commas they are understood as well.
+        # Lists as `status=a&status=b`; commas are accepted as well.
         style = {"style": "form", "explode": True} if found.get("type") == "array" else {}
         parameters.append({"name": name, "in": "query", "schema": found, **style})
     return parameters
@@ -150,13 +150,13 @@ def _links(maker: Operation, others: Sequence[Operation]) -> dict[str, Any]:
 
 
 def operation_id(operation: Operation) -> str:
-    """Method and path, which no other operation has: `get_offices_id_jobs`."""
+    """A unique id, made from method and path: `get_offices_id_jobs`."""
     words = re.findall(r"\w+", operation.path.removeprefix("/api"))
     return "_".join([operation.method.lower(), *words])
 
 
 def _inlined(part: Any, definitions: Mapping[str, Any]) -> Any:
-    """A schema with its references replaced: those of parameters are small."""
+    """A schema with its references inlined: those of parameters are small."""
     if isinstance(part, dict):
         if "$ref" in part:
             return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
@@ -168,7 +168,7 @@ def _content(media: str, schema: Any) -> dict[str, Any]:
     return {"content": {media: {"schema": schema} if schema else {}}}
 
 
-# Problems that an operation may answer with, by its form
+# Problems that an operation may respond with
 
 
 _AUTHENTICATED = ("not_authenticated", "not_allowed", "foreign_host", "too_many_failures")
@@ -200,7 +200,7 @@ def _http_problems(operation: Operation) -> Iterator[str]:
 
 
 def _errors(operation: Operation) -> Iterator[type[HanbeonError]]:
-    yield InvalidInput  # At least for a parameter that it does not know.
+    yield InvalidInput  # At least for an unknown parameter.
     yield from operation.errors
     if operation.checks_version:
         yield Changed

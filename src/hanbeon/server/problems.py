@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 has them: which status each has is said here, and nowhere else."""
+"""Errors as problem details (RFC 9457): the only place that maps errors to statuses."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ STATUS: Mapping[Kind, int] = {
     Kind.FAILED: 500,
 }
 STATUS_OF_CODE: Mapping[str, int] = {"changed": 412}
-"""Where HTTP has a status of its own for what is only one of its kind elsewhere."""
+"""Statuses of single error codes that differ from the status of their class."""
 _FIELDS = ("ids", "job_id", "office_id", "state", "key")
 _RETRY_SECONDS = "1"
 
 
 CLOSE_OF_STATUS: Mapping[int, int] = {500: 1011, 503: 1013}
-"""Where WebSockets have a code of their own; all others are 4000 and the status that HTTP has."""
+"""Close codes that WebSockets define; all others are 4000 plus the HTTP status."""
 _CLOSE = 4_000
 
 
 class Refusal(NamedTuple):
-    """What only HTTP can refuse."""
+    """A rejection that exists only over HTTP."""
 
     status: int
     title: str
 
 
 REFUSALS: Mapping[str, Refusal] = {
-    "not_authenticated": Refusal(401, "A token is needed, and this is none that is valid."),
-    "not_allowed": Refusal(403, "The token's scope does not allow this."),
-    "foreign_host": Refusal(403, "Without tokens only this machine is served, under its own names."),
-    "foreign_origin": Refusal(403, "Pages of other sites may not ask for changes."),
-    "no_such_path": Refusal(404, "There is nothing at this path."),
-    "wrong_method": Refusal(405, "This path is there, but not with this method."),
-    "still_under_way": Refusal(409, "The first request with this Idempotency-Key is not answered yet."),
-    "not_a_websocket": Refusal(426, "This path is one of WebSockets, and this is a plain request."),
-    "request_too_large": Refusal(413, "The body of the request exceeds the size limit."),
-    "not_json": Refusal(422, "The body is not JSON."),
-    "key_already_used": Refusal(422, "The Idempotency-Key came with another request before."),
-    "too_many_failures": Refusal(429, "Too many invalid tokens came from this address."),
-    "defect": Refusal(500, "A defect in Hanbeon; the server's log says more under this request's id."),
+    "not_authenticated": Refusal(401, "Authentication required."),
+    "not_allowed": Refusal(403, "Insufficient scope."),
+    "foreign_host": Refusal(403, "Without a token, only requests to localhost are accepted."),
+    "foreign_origin": Refusal(403, "Cross-origin request rejected."),
+    "no_such_path": Refusal(404, "Path not found."),
+    "wrong_method": Refusal(405, "Method not allowed."),
+    "still_under_way": Refusal(409, "The first request with this Idempotency-Key is still in progress."),
+    "not_a_websocket": Refusal(426, "WebSocket handshake required."),
+    "request_too_large": Refusal(413, "Request body too large."),
+    "not_json": Refusal(422, "The request body is not valid JSON."),
+    "key_already_used": Refusal(422, "The Idempotency-Key was used for a different request."),
+    "too_many_failures": Refusal(429, "Too many invalid tokens from this address."),
+    "defect": Refusal(500, "Internal error; see the server log for the request id."),
 }
 
 
 class Refused(Exception):
-    """A request that is rejected for a reason that only HTTP knows."""
+    """A request rejected for a reason that exists only over HTTP."""
 
     def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -71,7 +71,7 @@ class Refused(Exception):
 
 
 def internal_error() -> Refused:
-    """The answer to a defect; the request id is in the response's header and in the log."""
+    """The response to an unexpected error; the request id is in its header and in the log."""
     request_id = structlog.contextvars.get_contextvars().get("request_id", "")
     return Refused("defect", f"internal error; see the server log for request id {request_id}")
 
@@ -85,7 +85,7 @@ def title_of(error: type[HanbeonError]) -> str:
 
 
 def close_code(error: HanbeonError | Refused | None) -> int:
-    """With what a WebSocket is closed that must end; None is a defect."""
+    """Return the close code of a WebSocket for an error; None is an internal error."""
     if error is None:
         return CLOSE_OF_STATUS[500]
     status = error.status if isinstance(error, Refused) else status_of(type(error))
@@ -93,7 +93,7 @@ def close_code(error: HanbeonError | Refused | None) -> int:
 
 
 def problem_of(error: HanbeonError) -> Response:
-    """The answer to a request that Hanbeon refuses."""
+    """Return the response to a request that raised an error of Hanbeon."""
     status, title = status_of(type(error)), title_of(type(error))
     more = {name: value for name in _FIELDS if (value := getattr(error, name, None)) is not None}
     headers = {"Retry-After": _RETRY_SECONDS} if status == STATUS[Kind.UNAVAILABLE] else {}

@@ -1,4 +1,4 @@
-"""An authenticated request, read with limits: its path, its query or body as a struct, its version, its ids."""
+"""An authenticated request, read within limits: path, query or body as a struct, If-Match, derived ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Handshake(Request):
 
     @property
     def subprotocol(self) -> str | None:
-        """The subprotocol to answer with: a client that offers some expects one of them."""
+        """The subprotocol of the response: a client that offers some expects one of them."""
         return BEARER if BEARER in self.offered else None
 
 
@@ -58,7 +58,7 @@ class ApiRequest:
         self._max_bytes = max_bytes
         self._body: bytes | None = None
         self.seed: str | None = None
-        """From which ids are derived, where the request may be repeated."""
+        """The seed of derived ids, if the request may be repeated."""
 
     def new_id(self, number: int = 0) -> str:
         """The id of the nth thing that the request creates; a repeated request gets the same ids."""
@@ -100,10 +100,10 @@ class ApiRequest:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error
         except RecursionError as error:
-            raise Refused("not_json", "it is nested too deeply; send something flatter") from error
+            raise Refused("not_json", "the body is nested too deeply") from error
 
     def expected_version(self) -> int | None:
-        """The version of `If-Match`: None if any will do, -1, which nothing has, for anything but an ETag of ours."""
+        """The version of `If-Match`: None for any version; -1, which matches nothing, if it is not one of our ETags."""
         header = self.http.headers.get("if-match")
         if header is None or header.strip() == "*":
             return None
@@ -131,8 +131,8 @@ class ApiRequest:
     def _too_large(self) -> Refused:
         return Refused(
             "request_too_large",
-            f"send at most {self._max_bytes:,} bytes at once; `max_request_bytes` is the server's limit",
-            # The rest of the body is not worth reading.
+            f"send at most {self._max_bytes:,} bytes per request; the server's setting is `max_request_bytes`",
+            # The rest of the body is not read.
             {"Connection": "close"},
         )
 

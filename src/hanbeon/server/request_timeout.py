@@ -1,4 +1,4 @@
-"""How long a client may take over a request: who sends slowly, or nothing, does not hold a connection for ever."""
+"""Request timeouts: a client that sends slowly, or nothing, cannot hold a connection indefinitely."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable
 
 BYTES_A_SECOND = 1_000
-"""A request may be large and its way slow: so much that has come is worth another second."""
+"""Large requests over slow links get more time: this many received bytes extend the deadline by a second."""
 
 
 class RequestTimeout:
-    """Waits for one request after the other on a connection, and gives up where one is not there in time.
+    """Times each request on a connection in turn, and gives up on one that is not complete in time.
 
-    `paused` says whether the connection is not being read: what has not come then is not the client's fault.
+    `paused` returns true while the server does not read the connection: the client is not to blame for that time.
     """
 
     def __init__(self, seconds: float, paused: Callable[[], bool], give_up: Callable[[], None]) -> None:
@@ -23,27 +23,27 @@ class RequestTimeout:
         self._due = 0.0
 
     def wait(self) -> None:
-        """From now on, unless it waits already."""
+        """Start the timer, unless it is running."""
         if self._timer is None:
             self._due = self._loop.time() + self._seconds
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._timer = self._loop.call_at(self._due, self._check)
 
     def came(self, size: int) -> None:
-        """The timer is left as it is: it finds out by itself that there is more time."""
+        """Extend the deadline; the timer reads it when it fires, and need not be replaced."""
         self._due += size / BYTES_A_SECOND
 
     def end(self) -> None:
-        """All of the request is there, or the connection is not."""
+        """Stop the timer: the request is complete, or the connection is lost."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         now = self._loop.time()
         if self._paused():
             self._due = now + self._seconds
         if now < self._due:
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._timer = self._loop.call_at(self._due, self._check)
         else:
             self._timer = None
             self._give_up()

@@ -43,7 +43,7 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
             arguments = [request.parameter(name) for name in operation.parameters]
             keywords = given_fields(await _fields(request, operation))
             if request.seed is not None:
-                # Only then can there be anything to find under these ids.
+                # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
             if operation.by:
                 keywords["by"] = principal.user
@@ -92,7 +92,7 @@ Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[Follo
 
 
 def follow_of(context: ServerContext, service: object, channel: Channel) -> Follow:
-    """How to open a channel for a request."""
+    """Return a function that opens a channel for a request."""
     method = getattr(service, channel.call)
 
     async def follow(request: ApiRequest) -> AbstractContextManager[Follower]:

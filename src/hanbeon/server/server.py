@@ -1,4 +1,4 @@
-"""Runs a server in the event loop of its App, with or without a worker beside it, until it is told to stop."""
+"""Runs a server in the event loop of its App, with or without a worker, until it is stopped."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _BACKLOG = 2048
 
 
 async def serve(app: App, *, work: bool = True) -> None:
-    """Serve the App, and work for it, until SIGTERM or SIGINT; a second signal hurries both."""
+    """Serve the App, with its worker if there is one, until SIGTERM or SIGINT; a second signal stops both at once."""
     with bound(app.settings.host, app.settings.port) as sockets:
         async with app:
             context = ServerContext(app, app.worker() if work else None)
             if not only_local(sockets) and not await context.authenticator.closed():
                 raise AuthMissing(
-                    f"{app.settings.host} can be reached from elsewhere, and without any token everybody is admin; "
-                    "make one first: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
+                    f"{app.settings.host} is reachable from other machines, and without tokens every client is admin; "
+                    "create one first: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
                     field="host",
                 )
             server = Server(context, sockets)
@@ -41,18 +41,18 @@ async def serve(app: App, *, work: bool = True) -> None:
 
 
 class Server:
-    """One server at open sockets. `stop_soon()` once lets requests and jobs finish; again, it hurries."""
+    """One server on open sockets. The first `stop_soon()` lets requests and jobs finish; the second does not wait."""
 
     def __init__(self, context: ServerContext, sockets: list[socket.socket]) -> None:
         self.context = context
         self.url = url_of(sockets)
         self._sockets = sockets
         for each in sockets:
-            each.listen(_BACKLOG)  # Whoever comes before uvicorn is ready is not sent away.
+            each.listen(_BACKLOG)  # Connections queue until uvicorn is ready, instead of being rejected.
         self._uvicorn = _Uvicorn(_config(context, context.app.settings))
 
     async def run(self) -> None:
-        """Returns when everything has stopped."""
+        """Return when everything has stopped."""
         loop = asyncio.get_running_loop()
         serving = loop.create_task(self._uvicorn.serve(self._sockets))
         stopping = loop.create_task(self.context.stopping.wait())
@@ -75,18 +75,18 @@ class Server:
             self.context.worker.stop_soon()
 
     def reload_soon(self) -> None:
-        """Without a worker there is nothing to read again."""
+        """Reload the configuration of the worker; without a worker there is nothing to reload."""
         if self.context.worker is not None:
             self.context.worker.reload_soon()
 
     def _end_requests(self) -> None:
-        """While the worker stops, not after it: a client need not wait for another's job."""
+        """Stop while the worker stops, not after it: clients need not wait for running jobs."""
         self.context.stopping.set()
         self._uvicorn.should_exit = True
 
 
 class _Uvicorn(uvicorn.Server):
-    """The signals of this process are not its own: a worker has to hear of them too."""
+    """A uvicorn server that leaves the signals alone: the worker of this process needs them too."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -108,7 +108,7 @@ def _config(context: ServerContext, settings: Settings) -> uvicorn.Config:
         log_config=None,
         log_level="warning",
         access_log=False,
-        # Whoever stands before this server is not believed: what it says would decide who is local.
+        # Forwarded headers are not trusted: they would decide which client counts as local.
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=max(1, math.ceil(settings.shutdown_grace)),

@@ -12,12 +12,12 @@ from hanbeon.server.auth import is_loopback
 
 @contextlib.contextmanager
 def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
-    """Sockets at every address that the host's name has; at one of them if the port is to be any."""
+    """Sockets on every address of the host; on one address only if the port is 0."""
     with contextlib.ExitStack() as opened:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
-            raise AddressUnavailable(f"there is no address {host!r} ({error}); use one of this machine's") from error
+            raise AddressUnavailable(f"cannot resolve {host!r} ({error}); use an address of this machine") from error
         sockets = []
         for family, kind, protocol, _, address in found[:1] if port == 0 else found:
             opening = opened.enter_context(socket.socket(family, kind, protocol))
@@ -28,14 +28,14 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
                 opening.bind(address)
             except OSError as error:
                 raise AddressUnavailable(
-                    f"port {port} of {host} cannot be had ({error.strerror}); choose another with --port"
+                    f"cannot listen on port {port} of {host} ({error.strerror}); choose another with --port"
                 ) from error
             sockets.append(opening)
         yield sockets
 
 
 def only_local(sockets: list[socket.socket]) -> bool:
-    """Whether nobody but this machine can reach them."""
+    """Return true if only this machine can reach the sockets."""
     return all(is_loopback(each.getsockname()[0]) for each in sockets)
 
 

@@ -1,1 +1,1 @@
-"""Surfaces: the engine in the words of whoever uses it. A surface translates; it never schedules by itself."""
+"""Surfaces: the engine in the vocabulary of a domain. A surface translates; it never schedules by itself."""

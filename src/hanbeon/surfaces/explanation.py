@@ -13,7 +13,7 @@ from hanbeon.surfaces.schema import Explanation
 
 
 def explanation_view(found: engine.Explanation, zone: tzinfo, status_of: Callable[[State], str]) -> Explanation:
-    """`status_of` is the surface's word for a state."""
+    """Translate an explanation; `status_of` maps a state to the surface's status."""
     return Explanation(runnable=found.runnable, reasons=[_reason(each, zone, status_of) for each in found.reasons])
 
 

@@ -1,4 +1,4 @@
-"""Operations of a surface as data: what server, client, docs and tests derive routes, calls and pages from.
+"""Operations of a surface as data: server, client, docs and tests derive routes, calls and pages from them.
 
 Nothing here imports a server, a service or a store, because clients read it too.
 """
@@ -19,7 +19,7 @@ _IN_QUERY = ("GET", "DELETE")
 
 
 class Operation(NamedTuple):
-    """One request, answered by the method `call` of the surface's service.
+    """One request, handled by the method `call` of the surface's service.
 
     The method gets the path's parameters by position and the fields that the client sent as keywords. Besides, where
     the operation says so: `new_id` (`creates`), `by` (`by`) and `expected` (of If-Match).
@@ -33,23 +33,23 @@ class Operation(NamedTuple):
     request: type[msgspec.Struct] | None = None
     """Fields of the query for GET and DELETE, of a JSON body otherwise."""
     body_optional: bool = False
-    """No body is the same as an empty object."""
+    """The body may be omitted, which means an empty object."""
     responses: Mapping[int, Any] = {}
     """Schemas by status; the first is the usual one."""
     errors: tuple[type[HanbeonError], ...] = ()
-    """In addition to those that every request of its form may meet."""
+    """Errors in addition to those that every request of this kind may get."""
     creates: bool = False
-    """Takes an Idempotency-Key: a repeated request gets the first answer."""
+    """Takes an Idempotency-Key: a repeated request gets the first response."""
     versioned: bool = False
-    """The answer has an ETag, made from `version` of the result; PATCH takes it as If-Match."""
+    """The response has an ETag, made from the result's `version`; PATCH takes it as If-Match."""
     takes_version: bool = False
-    """It has no answer to be versioned, and takes If-Match all the same."""
+    """Takes If-Match although its response has no version."""
     by: bool = False
     """The service records who sent the request."""
     part: str | None = None
-    """Attribute of the result that is the body of the answer; by default all of it."""
+    """Attribute of the result that is the response body; by default the whole result."""
     wrap: str | None = None
-    """Name under which the result stands in the answer; by default it is the answer."""
+    """Key of the result in the response body; by default the result is the body."""
     accepted: str | None = None
     """Attribute of the result: where it is true, the status is 202."""
     location: str | None = None
@@ -67,7 +67,7 @@ class Operation(NamedTuple):
 
     @property
     def checks_version(self) -> bool:
-        """Whether it takes If-Match."""
+        """True if it takes If-Match."""
         return self.takes_version or (self.versioned and self.method == "PATCH")
 
     @property

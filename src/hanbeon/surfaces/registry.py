@@ -1,4 +1,4 @@
-"""The surfaces there are. Server, worker, verify, config, docs and tests iterate over this and nothing else."""
+"""All surfaces. Server, worker, verify, config, docs and tests iterate over this and nothing else."""
 
 from __future__ import annotations
 

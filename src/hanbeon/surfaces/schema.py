@@ -1,4 +1,4 @@
-"""Types that the schemas of several surfaces share: bounded scalars, pages, explanations, answers to a cancel."""
+"""Types that the schemas of several surfaces share: bounded scalars, pages, explanations, results of a cancel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Base of whatever a client sends, as a body or in the query. A field that may be left out is UNSET by default."""
+    """Base of all requests, in the body or in the query. A field that may be left out is UNSET by default."""
 
 
 class ChannelQuery(Request, frozen=True, kw_only=True):
@@ -48,7 +48,7 @@ class ChannelQuery(Request, frozen=True, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of whatever a surface answers. Times are ISO-8601 in the zone of the installation."""
+    """Base of all results. Times are ISO-8601 in the zone of the installation."""
 
 
 class Page(Result, Generic[T], frozen=True, kw_only=True):

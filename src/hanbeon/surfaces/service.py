@@ -1,4 +1,4 @@
-"""Base of the surfaces' services, and what a service needs of its App."""
+"""Base of the surfaces' services, and the part of the App that they need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
 LOCAL = "local"
-"""Who acts where nobody logged in."""
+"""The user of calls without authentication."""
 
 NewId = Callable[[int], str]
 """The id of the nth thing that a request creates; the same for a repeated request."""
@@ -30,7 +30,7 @@ def random_id(number: int = 0) -> str:
 
 
 class SurfaceApp(Protocol):
-    """What services need of their App."""
+    """The part of the App that services need."""
 
     @property
     def store(self) -> Store: ...
@@ -69,7 +69,7 @@ class Service:
 
     @property
     def _alive_within_us(self) -> int:
-        """How recent the heartbeat of a live instance is."""
+        """The oldest heartbeat that a live instance may have."""
         return micros(self._app.settings.lease)
 
     async def _read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:

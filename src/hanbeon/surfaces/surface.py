@@ -13,7 +13,7 @@ Reference = str
 
 
 class Surface(NamedTuple):
-    """What server, worker, verify, config, docs and tests know of a surface."""
+    """Everything that server, worker, verify, config, docs and tests know of a surface."""
 
     name: str
     """Also the attribute of `App` under which its service is found."""

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType, inspect
 
-from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.options import check_names, did_you_mean
+from hanbeon.tasks.options import did_you_mean
 
 T = TypeVar("T")
 D = TypeVar("D")
 _NAME_SHOWN = 80
-PAGE_MOST = 1_000
-CURSOR_DIGITS = 18
 EXPECTED = "expected"
 """Key of `Meta(extra=…)`: the rule in words, where the constraint itself would not explain it."""
 SECRET = "secret"
@@ -147,7 +144,7 @@ def _python_name(field: inspect.Field) -> str:
     return field.name
 
 
-# From an error of msgspec's to one for people
+# Translation of msgspec's errors
 
 
 Steps = list[str]
@@ -158,7 +155,7 @@ _ANY_KEY = "..."
 
 
 def _invalid(value: Any, kind: Any, error: msgspec.ValidationError, name_of: FieldName) -> InvalidInput:
-    """The error in our words. The path that msgspec names is followed, so that a long batch is not searched."""
+    """Translate an error. The path that msgspec names is followed, so that a long batch is not searched."""
     _, _, place = str(error).rpartition(" - at ")
     steps = [name or number for name, number in _STEP.findall(place)] if "`$" in place else []
     walk = _Walk(name_of)
@@ -272,7 +269,7 @@ class _Walk:
 
 
 def _accepts(info: inspect.Type, value: Any) -> bool:
-    """By msgspec itself, so that this module never has a rule of its own."""
+    """Check by msgspec itself, so that this module has no rules of its own."""
     try:
         msgspec.convert(value, _type_of(info))
     except msgspec.ValidationError:
@@ -399,7 +396,7 @@ def bare(info: inspect.Type) -> inspect.Type:
 
 
 def _secrecy(extra: Extra) -> Extra:
-    """What the elements of an array or object take over from it."""
+    """Metadata that the elements of an array or object inherit."""
     return {SECRET: True} if extra.get(SECRET) else NO_EXTRA
 
 
@@ -412,50 +409,3 @@ def _extra(info: inspect.Type) -> Extra:
 
 def _join(field: str, name: str) -> str:
     return f"{field}.{name}" if field else name
-
-
-# Checks by hand, until every request has a schema
-
-
-def table(told: Any, owner: str, known: Collection[str] | None = None, field: str | None = None) -> dict[str, Any]:
-    """An object with no other names than the known ones."""
-    if not isinstance(told, Mapping):
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use an object", field=field)
-    if known is not None:
-        check_names([str(name)[:80] for name in told], known, owner)
-    return dict(told)
-
-
-def items(told: Any, field: str, most: int) -> list[Any]:
-    if not isinstance(told, list | tuple):
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a list", field=field)
-    if len(told) > most:
-        raise InvalidInput(f"{len(told):,} are too many; send at most {most:,} at once", field=field)
-    return list(told)
-
-
-def text(told: Any, field: str, *, required: bool = True) -> str:
-    """A name that the database can keep."""
-    if not isinstance(told, str):
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use text", field=field)
-    check_name(field, told, required=required)
-    return told
-
-
-def whole(told: Any, field: str, low: int, high: int) -> int:
-    if not isinstance(told, int) or isinstance(told, bool) or not low <= told <= high:
-        raise InvalidInput(f"{reprlib.repr(told)} does not fit; use a whole number, {low} to {high}", field=field)
-    return told
-
-
-def page_size(limit: Any) -> int:
-    return whole(limit, "limit", 1, PAGE_MOST)
-
-
-def place(cursor: Any) -> int:
-    """Where a page begins; cursors come from the page before."""
-    if cursor is None:
-        return 0
-    if not isinstance(cursor, str) or not (cursor.isascii() and cursor.isdecimal()) or len(cursor) > CURSOR_DIGITS:
-        raise InvalidInput(f"{reprlib.repr(cursor)} is no cursor; pass on the next_cursor of a page", field="cursor")
-    return int(cursor)

@@ -1,4 +1,4 @@
-"""The App, blocking: each coroutine of `App` has its twin here, with the same name, parameters and answer."""
+"""The App for blocking code: each coroutine of `App` as a method with the same name, parameters and result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 class SyncApp:
-    """`jobs = SyncApp(app)`: make and watch jobs without an event loop, from any thread, also after a fork.
+    """`jobs = SyncApp(app)`: create and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
     The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`.
@@ -50,15 +50,15 @@ class SyncApp:
         self._app = app
         self._background = Background(app)
 
-    # Life
+    # Lifecycle
 
     def open(self) -> SyncApp:
-        """Open the database, now and not with the first call: SQLite's is brought up to date, PostgreSQL's checked."""
+        """Open the database now instead of with the first call. Migrates SQLite's schema; checks PostgreSQL's."""
         self._background.open()
         return self
 
     def close(self) -> None:
-        """Close the database and end the thread; harmless if it is closed."""
+        """Close the database and end the thread; does nothing if it is closed."""
         self._background.close()
 
     def __enter__(self) -> SyncApp:
@@ -72,10 +72,10 @@ class SyncApp:
         return self._background.is_open
 
     def migrate(self) -> list[int]:
-        """Bring the database's schema up to date; the versions applied."""
+        """Migrate the database's schema; returns the versions applied."""
         return Background.once(self._app.twin().migrate)
 
-    # Making jobs
+    # Enqueueing
 
     @overload
     def enqueue(
@@ -100,17 +100,17 @@ class SyncApp:
         transaction: Any = None,
         **options: Any,
     ) -> SyncJob[Any]:
-        """Make one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
+        """Create one job: `enqueue(send.call(to="a"), priority=5)`, or by name: `enqueue("send", {"to": "a"})`.
 
-        `transaction`: a connection inside a transaction of yours; the job exists if and only if that commits.
+        `transaction`: a connection inside your own transaction; the job exists if and only if that commits.
         """
         request = request_of(self._app.tasks, task, args, options)
         return self.enqueue_many([request], transaction=transaction)[0]
 
     def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[SyncJob[R]]:
-        """Make all of these jobs or none, in this order; they may depend on each other.
+        """Create all of these jobs or none, in this order; they may depend on each other.
 
-        `transaction`: a connection inside a transaction of yours; the jobs exist if and only if that commits.
+        `transaction`: a connection inside your own transaction; the jobs exist if and only if that commits.
         """
         requests = check_requests(requests)
         new = new_jobs(self._app.tasks, self._app.settings, requests)
@@ -127,7 +127,7 @@ class SyncApp:
             return self._background.run(lambda app: app.store.enqueue(new))
         if isinstance(transaction, SyncTransaction):
             return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
-        # The caller's connection is used in the caller's thread; what is ours is done in ours.
+        # The caller's connection is used in the caller's thread, our own in ours.
         caller = sync_caller_of(transaction)
         identity = drive(identify(caller))
 
@@ -158,7 +158,7 @@ class SyncApp:
     # Jobs
 
     def job(self, job_id: str) -> SyncJob[Any]:
-        """A handle on a job by its id; whether it exists shows when it is asked."""
+        """A handle on a job by its id; its methods raise if there is no such job."""
         return SyncJob(self._background, job_id)
 
     def jobs(
@@ -173,12 +173,12 @@ class SyncApp:
         after: int = 0,
         limit: int = 100,
     ) -> list[JobRecord]:
-        """Jobs in creation order, or the newest first; go on behind the `seq` of the last one."""
+        """List jobs in creation order, or newest first; resume after the `seq` of the last one."""
         chosen: dict[str, Any] = {"queue": queue, "states": states, "task": task, "role": role, "work_item": work_item}
         return self._background.run(lambda app: app.jobs(**chosen, newest=newest, after=after, limit=limit))
 
     def cancel(self, job: SyncJob[Any] | str) -> State:
-        """Cancel a job; `running` means that its work has been told to stop and will be `cancelled` when it has."""
+        """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
         return self._background.run(lambda app: app.cancel(_id(job)))
 
     def cancel_where(
@@ -190,13 +190,13 @@ class SyncApp:
         work_item: str | None = None,
         states: Sequence[str] | None = None,
     ) -> list[str]:
-        """Cancel every unfinished job that matches; the ids accepted."""
+        """Cancel every unfinished job that matches; returns the accepted ids."""
         return self._background.run(
             lambda app: app.cancel_where(queue=queue, task=task, role=role, work_item=work_item, states=states)
         )
 
     def retry(self, job: SyncJob[Any] | str) -> State:
-        """Try a failed or cancelled job again, with all its retries; attempt numbers go on."""
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         return self._background.run(lambda app: app.retry(_id(job)))
 
     def reprioritise(self, job: SyncJob[Any] | str, *, priority: int | None = None, urgent: bool | None = None) -> None:
@@ -222,11 +222,11 @@ class SyncApp:
         )
 
     def pause(self, queue: str) -> QueueRecord:
-        """Start nothing more of a queue; what runs finishes."""
+        """Start no more jobs of a queue; running ones finish."""
         return self._background.run(lambda app: app.pause(queue))
 
     def resume(self, queue: str) -> QueueRecord:
-        """Start what waits in a queue again."""
+        """Start waiting jobs of a paused queue again."""
         return self._background.run(lambda app: app.resume(queue))
 
     def queues(self) -> list[QueueRecord]:
@@ -234,11 +234,11 @@ class SyncApp:
         return self._background.run(lambda app: app.queues())
 
     def counts(self, queue: str | None = None) -> dict[State, int]:
-        """How many jobs are in each state."""
+        """Count the jobs in each state."""
         return self._background.run(lambda app: app.counts(queue))
 
     def statistics(self, queue: str | None = None, *, window: float = 3600.0) -> dict[str, QueueStatistics]:
-        """The numbers of a queue, or of every queue by name: jobs by state, and what the last `window` seconds saw."""
+        """Statistics of a queue, or of each queue by name: jobs by state, and activity in the last `window` seconds."""
         return self._background.run(lambda app: app.statistics(queue, window=window))
 
     def __getattr__(self, name: str) -> Any:
@@ -248,10 +248,10 @@ class SyncApp:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return SyncService(background, name)
 
-    # Watching
+    # Observing
 
     def events(self, after: int = 0) -> Iterator[Event]:
-        """Every event behind `after` in the order of commits, for ever; resume with the last id seen."""
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
         while True:
             place = after
             for event in self._background.run(lambda app, place=place: _next_events(app, place), patient=True):  # type: ignore[misc]
@@ -259,24 +259,24 @@ class SyncApp:
                 yield event
 
     def events_after(self, after: int = 0) -> list[Event]:
-        """The events there are behind `after`, up to a page of them."""
+        """Return the events after `after`, up to one page."""
         return self._background.run(lambda app: app.events_after(after))
 
     def log(
         self, job: SyncJob[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
     ) -> LogPage:
-        """What a job printed, also while it runs: up to `limit` lines, of one attempt or of all.
+        """Return up to `limit` lines of a job's log, of one attempt or of all; also while it runs.
 
-        Go on with `after=page.after`, at once if there is `page.more`, and later to follow it.
+        Continue with `after=page.after`: at once if `page.more` is true, and later to follow the log.
         """
         return self._background.run(lambda app: app.log(_id(job), attempt=attempt, after=after, limit=limit))
 
     def explain(self, job: SyncJob[Any] | str) -> Explanation:
-        """Why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
+        """Explain why it is not running: every dependency, time, pause, full slot, missing worker; or why it failed."""
         return self._background.run(lambda app: app.explain(_id(job)))
 
     def instances(self) -> list[InstanceRecord]:
-        """Who works, or worked lately, on this database."""
+        """List the instances that work, or recently worked, on this database."""
         return self._background.run(lambda app: app.instances())
 
 
@@ -289,7 +289,7 @@ async def _begin(app: App) -> SyncTransaction:
 
 
 async def _next_events(app: App, after: int) -> list[Event]:
-    """A page of events, once there are some."""
+    """Wait for a page of events."""
     async with contextlib.aclosing(app.events(after)) as events:  # type: ignore[type-var]
         async for _ in events:
             break

@@ -1,6 +1,6 @@
 """An App in a thread of its own, with an event loop, for callers in any other thread and in forked processes.
 
-Nothing of it crosses a fork: neither a socket that two processes would talk through, nor a SQLite handle, whose locks
+Nothing of it crosses a fork: neither a socket that two processes would share, nor a SQLite handle, whose locks
 do not follow it. It is closed before, and both processes open their own when they next need it.
 """
 
@@ -30,19 +30,19 @@ class Background:
         self._app = app
         self._closed = False
         self._life: _Life | None = None
-        # Held while it opens, closes or forks, never while a call is under way.
+        # Held while it opens, closes or forks, never during a call.
         self.gate = threading.Lock()
         _all.add(self)
 
     def open(self) -> None:
-        _refuse_inside_a_loop()
+        _check_no_running_loop()
         with self.gate:
             self._closed = False
             self._living()
 
     def close(self) -> None:
-        """Harmless when it is not open. Calls under way end with an error."""
-        _refuse_inside_a_loop()
+        """Close it, if it is open. Calls in progress end with an error."""
+        _check_no_running_loop()
         with self.gate:
             self._closed = True
             self.end()
@@ -52,8 +52,8 @@ class Background:
         return self._life is not None
 
     def run(self, work: Callable[[App], Awaitable[T]], *, patient: bool = False) -> T:
-        """What the work gives or raises. If it is `patient`, only waiting, a fork makes it begin anew."""
-        _refuse_inside_a_loop()
+        """Return the result of the work. `patient` work only waits, so it is started again after a fork."""
+        _check_no_running_loop()
         while True:
             with self.gate:
                 life = self._living()
@@ -64,15 +64,15 @@ class Background:
                 if self._closed:
                     raise AppNotOpen(_CLOSED) from None
                 if not patient:
-                    raise DatabaseUnavailable("the process forked meanwhile; look whether it was done") from None
+                    raise DatabaseUnavailable("the process forked during the call; check if it was done") from None
             finally:
-                # On Ctrl-C in particular: nobody waits for it any more.
+                # On Ctrl-C in particular: nothing waits for the result any more.
                 future.cancel()
 
     @staticmethod
     def once(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What needs no open App, on a loop that ends with it."""
-        _refuse_inside_a_loop()
+        """Run work that needs no open App, on a temporary event loop."""
+        _check_no_running_loop()
         return asyncio.run(work())
 
     def _living(self) -> _Life:
@@ -121,7 +121,7 @@ class _Life:
         return future
 
     def end(self) -> None:
-        """Let short calls finish, give patient ones up, close."""
+        """Let short calls finish, cancel patient ones, and close."""
         concurrent.futures.wait(list(self._short), _PATIENCE)
         with contextlib.suppress(DatabaseUnavailable, concurrent.futures.CancelledError):
             asyncio.run_coroutine_threadsafe(self._close(), self.loop).result()
@@ -150,7 +150,7 @@ class _Life:
             self.loop.close()
 
 
-def _refuse_inside_a_loop() -> None:
+def _check_no_running_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class SyncJob(Generic[R_co]):
-    """A job by its id, as `Job`, blocking. Everything is read from the database when asked; nothing here goes stale."""
+    """A job by its id, like `Job` but blocking. Every method reads from the database; nothing here goes stale."""
 
     def __init__(
         self, background: Background, job_id: str, task: Task[..., R_co] | None = None, *, created: bool = True
@@ -34,31 +34,31 @@ class SyncJob(Generic[R_co]):
         return self._run(lambda job: job.record())
 
     def state(self) -> State:
-        """The state it is in now."""
+        """Its current state."""
         return self._run(lambda job: job.state())
 
     def attempts(self) -> list[AttemptRecord]:
-        """The tries that have ended, in order."""
+        """The attempts that have ended, in order."""
         return self._run(lambda job: job.attempts())
 
     def log(self, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000) -> LogPage:
-        """What it printed, also while it runs: up to `limit` lines, of one attempt or of all."""
+        """Return up to `limit` lines of its log, of one attempt or of all; also while it runs."""
         return self._run(lambda job: job.log(attempt=attempt, after=after, limit=limit))
 
     def blocked_by(self) -> list[str]:
-        """Ids of failed or cancelled jobs it waits for."""
+        """Ids of the failed or cancelled jobs that it waits for."""
         return self._run(lambda job: job.blocked_by())
 
     def cancel(self) -> State:
-        """Cancel it; `running` means that its work has been told to stop."""
+        """Cancel it; `running` means that its work is being stopped."""
         return self._run(lambda job: job.cancel())
 
     def wait(self, timeout: float | None = None) -> JobRecord:
-        """Until the job has ended, however it did."""
+        """Wait until the job has ended, in whatever state."""
         return self._wait(lambda job, left: job.wait(left), timeout)
 
     def result(self, timeout: float | None = None) -> R_co:
-        """What the task returned; raises JobFailed or JobCancelled if it did not."""
+        """Wait for the task's return value; raises JobFailed or JobCancelled if there is none."""
         result: R_co = self._wait(lambda job, left: job.result(left), timeout)
         return result
 

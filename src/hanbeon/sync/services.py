@@ -39,7 +39,7 @@ class SyncService:
 
 
 def blocking_methods(surface: Surface) -> dict[str, Callable[..., Any]]:
-    """The coroutines of a service but for those that serve a channel, which is a server's business."""
+    """The coroutines of a service, except those that serve a channel, which only a server needs."""
     served = {channel.call for channel in surface.channels}
     return {
         name: method

@@ -1,1 +1,1 @@
-"""Connections that stay open: what happens is sent to them as it happens, by WebSocket or as a stream of events."""
+"""Push connections: events are sent as they happen, over WebSockets or as server-sent events."""

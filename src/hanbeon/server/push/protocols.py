@@ -1,4 +1,4 @@
-"""What uvicorn leaves open: who does not read, or does not say what it wants, holds neither memory nor the server."""
+"""Protocols with the limits that uvicorn lacks: clients that do not read, or do not send, hold no resources."""
 
 from __future__ import annotations
 
@@ -18,71 +18,71 @@ from hanbeon.server.request_timeout import RequestTimeout
 _log = get_logger("hanbeon.server")
 PING_SECONDS = 20.0
 MESSAGE_BYTES = 4_096
-"""The most that a client may send at once. It has nothing to say, so what it says is dropped."""
+"""Maximum size of a client's message. Clients have nothing to send, so messages are dropped."""
 _ABORT = "abort"
 _SEND_BUFFER_BYTES = 131_072
-"""By itself the kernel would keep megabytes for a client that reads nothing."""
+"""By default the kernel would buffer megabytes for a client that reads nothing."""
 _WRITE_BUFFER_BYTES = 65_536
 _CLOSE_SECONDS = 2.0
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
 def abort_of(connection: HTTPConnection) -> Callable[[], None]:
-    """Drops the connection at once, with all that was not taken yet."""
+    """Return a function that drops the connection at once, with all unsent data."""
     abort: Callable[[], None] = getattr(connection.state, _ABORT)
     return abort
 
 
 class Http(H11Protocol):
-    """HTTP, with a way to drop a connection from inside, and an end for those who do not get to say what they want."""
+    """HTTP with a request timeout, and a way for the application to drop the connection."""
 
     seconds: ClassVar[float]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _ABORT: self._abort}
-        self._patience = RequestTimeout(self.seconds, lambda: self.flow.read_paused, self._refuse)
+        self._request_timeout = RequestTimeout(self.seconds, lambda: self.flow.read_paused, self._time_out)
         self._switched = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._patience.wait()
+        self._request_timeout.wait()
 
     def data_received(self, data: bytes) -> None:
-        self._patience.wait()
-        self._patience.came(len(data))
+        self._request_timeout.wait()
+        self._request_timeout.came(len(data))
         super().data_received(data)
 
     def handle_events(self) -> None:
-        """Of what has just come, or came while the request before it was answered."""
+        """Handle what was just received, or was received during the previous request."""
         super().handle_events()
         if self._switched or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._patience.end()
+            self._request_timeout.end()
         elif self.conn.their_state is h11.SEND_BODY:
-            self._patience.wait()
+            self._request_timeout.wait()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._switched = True
         super().handle_websocket_upgrade(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._patience.end()
+        self._request_timeout.end()
         super().connection_lost(exc)
 
-    def _refuse(self) -> None:
+    def _time_out(self) -> None:
         _log.info("request_too_slow", address=self.client[0] if self.client else None)
         if self.conn.their_state is h11.IDLE:
             self.transport.write(_TOO_SLOW)
             self.transport.close()
         if not self.transport.is_closing() or self.transport.get_write_buffer_size():
-            self.transport.abort()  # Half of a body has been promised to somebody; or the answer is not taken either.
+            self.transport.abort()  # A handler waits for the body, or the client does not read.
 
     def _abort(self) -> None:
         self.transport.abort()
 
 
 def http_within(limit: float) -> type[Http]:
-    """The protocol of a server that waits so many seconds for a request."""
+    """Return a protocol that waits at most `limit` seconds for a request."""
 
     class TimedProtocol(Http):
         seconds = limit
@@ -91,7 +91,7 @@ def http_within(limit: float) -> type[Http]:
 
 
 class WebSocket(WebSocketsSansIOProtocol):
-    """WebSockets, likewise; what is closed is gone soon, whether or not the other side takes part."""
+    """WebSockets with the same limits. A closed connection ends soon, even if the client does not cooperate."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -108,15 +108,15 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self.handshake_initiated and not self.handshake_complete:
-            self.transport.abort()  # It speaks before it was let in, and nothing bounds what that would take.
+            self.transport.abort()  # Data before the handshake has ended would be buffered without bound.
             return
         super().data_received(data)
         if not self.handshake_initiated and self.conn.handshake_exc is not None:
-            self.transport.close()  # It is no handshake, and nothing else would ever notice.
+            self.transport.close()  # Not a handshake; nothing else would close it.
 
     def handle_parser_exception(self) -> None:
         if self.conn.close_sent is None:
-            self.transport.abort()  # Uvicorn would fail here, loudly: there is no connection to say goodbye on.
+            self.transport.abort()  # Uvicorn would raise here: there is no connection to close properly.
         else:
             super().handle_parser_exception()
 
@@ -124,7 +124,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             super().handle_ping()
         elif pong := b"".join(self.conn.data_to_send()):
-            # Pongs would pile up before whoever reads nothing. The latest is enough, once there is room for it.
+            # Pongs would pile up for a client that reads nothing. The latest is enough, once there is room for it.
             self._pong = pong
 
     def resume_writing(self) -> None:
@@ -140,13 +140,13 @@ class WebSocket(WebSocketsSansIOProtocol):
     async def send(self, message: Any) -> None:
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
-            self.handshake_complete = True  # By a refusal; uvicorn would complain that nobody answered.
+            self.handshake_complete = True  # Rejected; uvicorn would log a missing response.
             self._abort_soon()
         elif message["type"] == "websocket.close":
             self._abort_soon()
 
     def shutdown(self) -> None:
-        """A session hears of the stop by itself and says goodbye; uvicorn would cut it short, with another code."""
+        """Leave open sessions alone: they see the stop and close themselves; uvicorn would use another code."""
         if not self.handshake_complete or self.close_sent:
             super().shutdown()
 
@@ -154,5 +154,5 @@ class WebSocket(WebSocketsSansIOProtocol):
         self.transport.abort()
 
     def _abort_soon(self) -> None:
-        """Closing waits until everything is taken, which may be never."""
+        """Abort after a timeout: closing waits until the client has read everything, which may be never."""
         self.loop.call_later(_CLOSE_SECONDS + 1, self.transport.abort)

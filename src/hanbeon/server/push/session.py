@@ -1,4 +1,4 @@
-"""One open connection: what comes is sent, and it ends when the client, the server or the right to listen goes."""
+"""One push connection: sends events until the client leaves, the server stops or access is revoked."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LOOK_SECONDS = 1.0
 ADMIT_AGAIN_SECONDS = 3.0
 BEAT_SECONDS = 15.0
 SEND_SECONDS = 20.0
-"""A client that takes nothing for so long does not read at all."""
+"""A client that reads nothing for this long is considered stuck."""
 _END_SECONDS = 1.0
 _GOING_AWAY = 1001
 
 
 class SessionEnd(NamedTuple):
-    """Why a connection ends: the code of a WebSocket's close, and a word."""
+    """Why a connection ends: the WebSocket close code and the reason."""
 
     code: int
     reason: str
 
 
 class ClientLeft(enum.Enum):
-    """How a connection ends without a word from us."""
+    """Ends of a connection without a close message from the server."""
 
     GONE = "the client left"
     STUCK = "the client did not read"
@@ -45,26 +45,26 @@ class Wire(Protocol):
     async def send(self, message: Delivered | EventGap) -> None: ...
 
     async def beat(self) -> None:
-        """Show that it lives, where nothing else does."""
+        """Send a keep-alive, where the protocol has none."""
         ...
 
     async def left(self) -> None:
-        """Returns when the client has left."""
+        """Return when the client has left."""
         ...
 
     async def end(self, ending: SessionEnd) -> None: ...
 
     def abort(self) -> None:
-        """Drop it with whatever it has not taken: closing would wait for that."""
+        """Drop the connection with all unsent data: closing would wait for that."""
         ...
 
 
 Admitted = Callable[[], Awaitable[None]]
-"""Whether who listens still may; refused if not."""
+"""Raises `Refused` if the client may no longer listen."""
 
 
 class PushSession:
-    """Sends a follower's messages over a wire. Whatever the client does, it holds up nobody, and ends."""
+    """Sends a follower's messages over a wire. No client can hold up another, or keep the session from ending."""
 
     def __init__(self, wire: Wire, follower: Follower, admitted: Admitted, stopping: asyncio.Event) -> None:
         self._wire, self._follower = wire, follower
@@ -73,7 +73,7 @@ class PushSession:
         self._sent_at = 0.0
 
     async def run(self, gap: Callable[[], None]) -> None:
-        """Until it ends; `gap` is called when the client is told that it is slow."""
+        """Run until the connection ends; `gap` is called when the client is notified that it missed events."""
         loop = asyncio.get_running_loop()
         self._sent_at = loop.time()
         tasks = [loop.create_task(each) for each in (self._send(gap), self._watch(), self._wait())]
@@ -110,11 +110,11 @@ class PushSession:
 
     async def _watch(self) -> SessionEnd | ClientLeft:
         try:
-            return await self._look()
+            return await self._check()
         except ClientDisconnect:
             return ClientLeft.GONE
 
-    async def _look(self) -> SessionEnd | ClientLeft:
+    async def _check(self) -> SessionEnd | ClientLeft:
         now = asyncio.get_running_loop().time
         admitted_at = now()
         while not await _within(LOOK_SECONDS, self._stopping):
@@ -127,10 +127,10 @@ class PushSession:
             if now() - admitted_at > ADMIT_AGAIN_SECONDS:
                 admitted_at = now()
                 try:
-                    with contextlib.suppress(DatabaseUnavailable):  # Nobody knows better just now.
+                    with contextlib.suppress(DatabaseUnavailable):  # Keep the last decision while the database is away.
                         await self._admitted()
-                except Refused as refused:
-                    return SessionEnd(close_code(refused), refused.code)
+                except Refused as error:
+                    return SessionEnd(close_code(error), error.code)
         return SessionEnd(_GOING_AWAY, "stopping")
 
     async def _end(self, ending: SessionEnd | ClientLeft) -> None:
@@ -151,7 +151,7 @@ class PushSession:
 
 
 async def _within(seconds: float, event: asyncio.Event) -> bool:
-    """Whether it happens so soon."""
+    """Return true if the event is set within this time."""
     try:
         async with asyncio.timeout(seconds):
             return await event.wait()

@@ -1,4 +1,4 @@
-"""Streams of server-sent events (SSE): the same as over a WebSocket, for curl and for browsers' EventSource."""
+"""Server-sent events (SSE): the messages of the WebSocket, for curl and for EventSource in browsers."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from hanbeon.server.request import ApiRequest
 from hanbeon.surfaces.operation import Channel
 
 _RETRY_MS = 1_000
-_HEADERS = {"X-Accel-Buffering": "no"}  # Proxies that collect before they pass on would make it late.
+_HEADERS = {"X-Accel-Buffering": "no"}  # A buffering proxy would delay events.
 
 
 class SseWire:
-    """One response without an end."""
+    """One streaming response."""
 
     def __init__(self, receive: Receive, send: Send, abort: Callable[[], None]) -> None:
         self._receive, self._send = receive, send
         self.abort = abort
 
     async def send(self, message: Delivered | EventGap) -> None:
-        if isinstance(message, EventGap):  # It is no event, so it has no id to come back with.
+        if isinstance(message, EventGap):  # Not an event, so it has no id to resume after.
             await self.write(b"event: gap\ndata: %s\n\n" % data_of(message))
         else:
             await self.write(b"id: %d\nevent: %s\ndata: %s\n\n" % (message.id, message.type.encode(), message.data))
@@ -42,7 +42,7 @@ class SseWire:
             pass
 
     async def end(self, ending: SessionEnd) -> None:
-        """Whoever follows comes again, goes on where it was, and is told what is wrong if something is."""
+        """End the response. The client reconnects, and resumes or gets the error as a response."""
         await self.write(b"", more=False)
 
     async def write(self, data: bytes, *, more: bool = True) -> None:
@@ -50,7 +50,7 @@ class SseWire:
 
 
 class EventStream(Response):
-    """A session as the answer to a request."""
+    """A session as the response to a request."""
 
     media_type = "text/event-stream"
 

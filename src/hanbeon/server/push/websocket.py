@@ -21,7 +21,7 @@ from hanbeon.surfaces.operation import Channel
 
 
 class WebSocketWire:
-    """One WebSocket. Pings are the protocol's business."""
+    """One WebSocket. The protocol sends the pings."""
 
     def __init__(self, receive: Receive, send: Send, abort: Callable[[], None]) -> None:
         self._receive, self._send = receive, send
@@ -35,7 +35,7 @@ class WebSocketWire:
 
     async def left(self) -> None:
         while (await self._receive())["type"] != "websocket.disconnect":
-            pass  # Clients have nothing to say.
+            pass  # Messages from clients are ignored.
 
     async def end(self, ending: SessionEnd) -> None:
         await self._send({"type": "websocket.close", "code": ending.code, "reason": ending.reason})
@@ -61,17 +61,17 @@ def websockets(context: ServerContext, channels: Sequence[tuple[Channel, Follow]
             if match is Match.FULL:
                 scope.update(found, route=route)
                 return channel, follow
-        raise Refused("no_such_path", "the page /docs lists all paths")
+        raise Refused("no_such_path", "see /docs for all paths")
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        await receive()  # That it wants to connect.
+        await receive()  # The connect message.
         try:
             await _run_session(context, *channel_of(scope), scope, receive, send)
             return
         except HanbeonError as error:
             response = problem_of(error)
-        except Refused as refused:
-            response = refused.response()
+        except Refused as error:
+            response = error.response()
         await response(scope, receive, send)
 
     return answer
@@ -96,4 +96,4 @@ async def _run_session(
 
 
 async def _never(*args: Any) -> None:
-    """Routes are asked for what they match, and for nothing else."""
+    """Placeholder endpoint: these routes are only used for matching."""

@@ -42,7 +42,7 @@ async def make_jobs(
         made = await _made_before(store, office, planned)
         jobs = _new_jobs(planned, made, office, handlers, max_payload_bytes)
         if not jobs:
-            return await store.read(lambda tx: _look(tx, ids, {}, {}))
+            return await store.read(lambda tx: _results(tx, ids, {}, {}))
         try:
             return await _enqueue(store, office, ids, jobs)
         except UnknownDependency as error:
@@ -51,7 +51,7 @@ async def make_jobs(
             raise UnknownDependency(f"{unknown}: no job of this office has such an id", error.ids) from error
         except Changed:
             office = await _again(store, office)
-    raise Conflict(f"office {office.id} changes faster than jobs can be made in it; try again")
+    raise Conflict(f"office {office.id} changes faster than jobs can be created in it; try again")
 
 
 async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:
@@ -59,7 +59,7 @@ async def _again(store: Store, office: OfficeRecord) -> OfficeRecord:
 
 
 async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs: Sequence[NewJob]) -> Jobs:
-    """What is answered is looked at before the commit: after it a worker may be quicker than the answer."""
+    """Read the results before the commit: after it, a worker may change the jobs first."""
     found: list[Jobs] = []
     if len(ids) == len(jobs) == 1:
         one = await store.enqueue_one_in_office(jobs[0], office.id, office.version)
@@ -68,14 +68,14 @@ async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs:
 
     async def look(tx: Tx, answers: Sequence[Enqueued]) -> None:
         made = {each.id: each for each in answers if each.created}
-        found[:] = [await _look(tx, ids, {job.id: job for job in jobs}, made)]
+        found[:] = [await _results(tx, ids, {job.id: job for job in jobs}, made)]
 
     await store.enqueue(jobs, first=lambda tx: keep_office(tx, office.id, office.version), last=look)
     return found[0]
 
 
-async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Mapping[str, Enqueued]) -> Jobs:
-    """Return these jobs. Only what their creation does not tell is read, which is little of a large batch."""
+async def _results(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Mapping[str, Enqueued]) -> Jobs:
+    """Return these jobs. Only what their creation does not determine is read, which is little of a large batch."""
     known: dict[str, JobRecord] = {}
     dependencies: dict[str, Sequence[Dependency]] = {}
     for job_id, answer in made.items():
@@ -85,7 +85,7 @@ async def _look(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made: Ma
             waits_for = sorted((made[each] for each in set(job.depends_on)), key=lambda each: each.seq)
             dependencies[job_id] = [Dependency(each.id, each.state) for each in waits_for]
     others = [job_id for job_id in ids if job_id not in known]
-    now = 0  # Of no account for what does not run.
+    now = 0  # Irrelevant for jobs that do not run.
     if others:
         found = await queries.jobs_by_id(tx, others)
         dependencies |= await queries.dependencies_of_all(tx, found)

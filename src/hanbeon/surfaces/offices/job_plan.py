@@ -24,7 +24,7 @@ _NAMES = ("key", "task_id", "role", "handler")
 
 
 class JobMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an office stores with a job: names for people, the job's own settings, and the digest of its request."""
+    """Data that an office stores with a job: names for people, the job's own settings, and its request's digest."""
 
     key: str | None = None
     title: str | None = None
@@ -40,7 +40,7 @@ class PlannedJob(NamedTuple):
     id: str
     depends_on: tuple[str, ...]
     digest: str
-    """Tells two requests with the same id apart."""
+    """Distinguishes two requests with the same id."""
     may_exist: bool
     """The client chose the id, or the request may be a repeated one."""
 

@@ -24,7 +24,7 @@ from hanbeon.surfaces.validation import inside, or_default
 
 PREFIX = "whsec_"
 _SECRET_BYTES = range(24, 65)
-"""As Standard Webhooks demands: fewer could be guessed, and libraries may reject more."""
+"""The bounds of Standard Webhooks: fewer could be guessed, and libraries may reject more."""
 
 Known = Sequence[ListenerRecord]
 
@@ -93,7 +93,7 @@ def _http_address(url: str, settings: Settings) -> str:
         kind = None if settings.outbound_allow_private else why_not_public(origin.host)
         if kind is not None:
             raise InvalidInput(
-                f"{origin.host} is refused: a {kind} address; {HOW_TO_ALLOW}",
+                f"{origin.host} is not allowed: a {kind} address; {HOW_TO_ALLOW}",
                 field="url",
             )
     return url
@@ -129,7 +129,7 @@ def _known_target(given: str, left: list[ListenerRecord], field: str) -> Listene
     if found is not None:
         left.remove(found)
     elif MASK in given:
-        raise InvalidInput("is masked, and this office shows no target so; give the whole address", field=field)
+        raise InvalidInput("is masked and matches no target of this office; give the full address", field=field)
     return found
 
 

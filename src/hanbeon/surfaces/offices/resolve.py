@@ -41,7 +41,7 @@ class Handlers:
         self.check_role(name, role, field)
 
     def serves(self, name: str, role: str) -> bool:
-        """Whether a task takes jobs of this role, as far as this App knows."""
+        """Return true if a task takes jobs of this role, as far as this App knows."""
         task = self.get(name)
         return task is None or not role or not task.options.roles or role in task.options.roles
 

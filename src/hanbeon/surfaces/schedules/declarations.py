@@ -1,4 +1,4 @@
-"""Schedules that code and files declare: checked when they are said, and put in force by the workers that start."""
+"""Schedules declared in code and files: checked when they are declared, applied by workers when they start."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Tasks = Mapping[str, Task[..., Any]]
 
 
 class DeclaredSchedule(msgspec.Struct, frozen=True):
-    """A declaration that fits. Which zone it means where it names none shows when a worker starts."""
+    """A valid declaration. If it names no zone, the zone is resolved when a worker starts."""
 
     name: str
     task: str
     fields: dict[str, Any]
 
     def resolved(self, tasks: Tasks, settings: Settings) -> Declaration:
-        """With its arguments checked, if the task is among these."""
+        """Return it with its arguments checked, if the task is among these."""
         definition = definitions.definition_of(self.fields, settings.zone)
         if self.task in tasks:
             packed = tasks[self.task].signature.pack((), self.fields.get("args") or {})
@@ -45,7 +45,7 @@ class DeclaredSchedule(msgspec.Struct, frozen=True):
 
 
 def declared_schedule(name: Any, given: Mapping[str, Any]) -> DeclaredSchedule:
-    """Check the fields of a declared schedule. An instant may be past: it was not when it was written."""
+    """Check the fields of a declared schedule. An instant may be past: it was not when the declaration was written."""
     with inside("name"):
         name = convert(Name, name)
     known = as_json({field: value for field, value in given.items() if value is not None}, _ANY_ZONE)
@@ -69,37 +69,37 @@ def _check_required(fields: Mapping[str, Any]) -> None:
 
 
 class DeclaredSchedules:
-    """Those that code declares one by one, and whole sets that come from files and can be replaced."""
+    """Schedules that code declares one by one, and replaceable sets of them from files."""
 
     def __init__(self) -> None:
         self._own: dict[str, DeclaredSchedule] = {}
         self._sets: dict[str, dict[str, DeclaredSchedule]] = {}
 
     def add(self, schedule: DeclaredSchedule) -> None:
-        """A name is declared once; twice, it is a mistake, unless both say the same."""
-        _refuse_another(self._all(), schedule)
+        """Declare a schedule. A second declaration of its name is an error, unless both are equal."""
+        _check_unique(self._all(), schedule)
         self._own[schedule.name] = schedule
 
     def check(self, origin: str, schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Settings) -> None:
-        """Refuse a set of which a name is declared elsewhere, or with which arguments would not fit their tasks."""
+        """Reject a set if one of its names is declared elsewhere, or if arguments do not match their task."""
         every = self._all(without=origin)
         for schedule in schedules:
-            _refuse_another(every, schedule)
+            _check_unique(every, schedule)
             every[schedule.name] = schedule
         _resolved(every.values(), tasks, settings)
 
     def replace(self, origin: str, schedules: Iterable[DeclaredSchedule]) -> None:
-        """Declare the schedules of an origin instead of its last ones."""
+        """Replace the declared schedules of an origin."""
         schedules = list(schedules)
         for schedule in schedules:
-            _refuse_another(self._all(without=origin), schedule)
+            _check_unique(self._all(without=origin), schedule)
         self._sets[origin] = {schedule.name: schedule for schedule in schedules}
 
     def __iter__(self) -> Iterator[DeclaredSchedule]:
         return iter(self._all().values())
 
     def resolved(self, tasks: Registry, settings: Settings) -> list[Declaration]:
-        """All of them as they are put in force; a zone that is not named is that of the settings."""
+        """Return all of them with their zones; the default zone is that of the settings."""
         return _resolved(self, tasks.by_name, settings)
 
     def _all(self, without: str = "") -> dict[str, DeclaredSchedule]:
@@ -120,7 +120,7 @@ def _resolved(schedules: Iterable[DeclaredSchedule], tasks: Tasks, settings: Set
     return found
 
 
-def _refuse_another(known: Mapping[str, DeclaredSchedule], schedule: DeclaredSchedule) -> None:
+def _check_unique(known: Mapping[str, DeclaredSchedule], schedule: DeclaredSchedule) -> None:
     if known.get(schedule.name, schedule) != schedule:
         raise InvalidInput(
             f"schedule {schedule.name!r} is declared twice; give one of the two another name",

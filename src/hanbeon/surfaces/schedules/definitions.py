@@ -1,4 +1,4 @@
-"""From the fields of a schedule, validated by their schema, to the definition that the engine goes by, and back."""
+"""Conversion of a schedule's validated fields to the engine's definition, and back."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def timing_of(fields: Fields, zone: ZoneInfo) -> Timing:
 
 
 def check_times(timing: Timing, now: int) -> None:
-    """Reject times that contradict each other, or would never come after `now`."""
+    """Reject times that contradict each other, or of which none is after `now`."""
     try:
         check_timing(timing, now)
     except InvalidInput as error:
@@ -71,7 +71,7 @@ def check_times(timing: Timing, now: int) -> None:
 
 
 def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds") -> dict[str, Any]:
-    """The fields that make this definition. To make it again from them, ask for every microsecond."""
+    """Return the fields of a definition. To restore it exactly from them, request microseconds."""
     timing = definition.timing
     return {
         "cron": timing.cron,

@@ -1,4 +1,4 @@
-"""Previews: when a schedule fires next, or would fire, worked out without a database."""
+"""Previews: the next fires of a schedule, computed without a database."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PreviewPlan(NamedTuple):
     start: int | None
 
     def fires(self, now: int) -> list[schemas.PreviewedFire]:
-        """Rejects a timing that would never fire."""
+        """Reject a timing that would never fire."""
         after = now if self.start is None else self.start - 1
         definitions.check_times(self.timing, after)
         return next_fires(self.timing, after, self.n)
@@ -37,7 +37,7 @@ def plan_preview(request: schemas.PreviewRequest, zone: ZoneInfo) -> PreviewPlan
 
 
 def next_fires(timing: Timing, after: int, n: int) -> list[schemas.PreviewedFire]:
-    """The next fires, in the schedule's own zone, in which its times are meant."""
+    """The next fires, in the schedule's own zone."""
     zone = zone_of(timing.timezone)
     return [_shown(each, zone) for each in itertools.islice(timing.fires(after), n)]
 

@@ -36,7 +36,7 @@ def key_of_schedule(schedule: Any) -> str:
 
 
 def as_json(fields: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
-    """Keywords of Python as JSON would have them: tasks by name, moments as text."""
+    """Convert Python keywords to JSON values: tasks to names, moments to text."""
     return {name: _as_json(value, fields, zone) for name, value in fields.items()}
 
 
@@ -46,7 +46,7 @@ def _as_json(value: Any, fields: Mapping[str, Any], zone: ZoneInfo) -> Any:
     if not isinstance(value, dt.datetime):
         return value
     if value.tzinfo is None and value.fold:
-        # ISO-8601 has no word for the second of two equal times but its offset.
+        # In ISO-8601 only the offset distinguishes the second of two equal local times.
         named = fields.get("timezone")
         value = value.replace(tzinfo=zone_of(named) if isinstance(named, str) else zone)
     return value.isoformat()

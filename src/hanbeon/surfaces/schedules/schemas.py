@@ -230,7 +230,7 @@ class SchedulePage(Page[Schedule], frozen=True, kw_only=True):
 
 
 class PreviewedFire(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """A fire to come. `note` says what a change of clocks does to it."""
+    """A future fire. `note` explains the effect of a clock change on it."""
 
     at: str
     note: str | None = None
@@ -241,7 +241,7 @@ class Preview(Result, frozen=True, kw_only=True):
 
 
 class Fire(Result, frozen=True, kw_only=True):
-    """The outcome of a fire. `more`: at least so many later ones, up to the next row, have no row of their own."""
+    """The outcome of a fire. `more`: at least this many later ones, up to the next row, have no row of their own."""
 
     fire_at: str
     outcome: FireOutcome

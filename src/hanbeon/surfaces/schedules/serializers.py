@@ -1,4 +1,4 @@
-"""From the engine's records to the results of schedules."""
+"""Results of schedules, made from the engine's records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hanbeon.surfaces.schema import Explanation
 
 
 class Serializer:
-    """In the zone of the installation."""
+    """Return a time in the zone of the installation."""
 
     def __init__(self, zone: ZoneInfo) -> None:
         self._zone = zone

@@ -39,7 +39,7 @@ _PAGE_SIZE = 100
 
 
 class Schedules(Service):
-    """When the tasks of an App run by themselves, and the executions that come of it. The App must be open."""
+    """Schedules of an App's tasks, and their executions. The App must be open."""
 
     # Schedules
 
@@ -127,11 +127,11 @@ class Schedules(Service):
         )
 
     async def pause(self, schedule: AnySchedule) -> schemas.Schedule:
-        """Fire no more until it is resumed. Fires that fall due meanwhile are not caught up with."""
+        """Stop firing until it is resumed. Fires that fall due in the meantime are not made up for."""
         return await self.change(schedule, paused=True)
 
     async def resume(self, schedule: AnySchedule) -> schemas.Schedule:
-        """Let a paused schedule continue, from now."""
+        """Resume a paused schedule, from now on."""
         return await self.change(schedule, paused=False)
 
     async def delete(self, schedule: AnySchedule, *, expected: int | None = None) -> None:
@@ -153,7 +153,7 @@ class Schedules(Service):
     async def preview_of(
         self, **request: Unpack[keywords.PreviewRequestFields]
     ) -> builtins.list[schemas.PreviewedFire]:
-        """When a schedule would fire: `preview_of(cron="0 9 * * *", timezone="Europe/Berlin")`. Creates nothing."""
+        """Preview a schedule's fires: `preview_of(cron="0 9 * * *", timezone="Europe/Berlin")`. Creates nothing."""
         plan = plan_preview(validate(schemas.PreviewRequest, self._json(request)), self._zone)
         return plan.fires(await self._read(now_us))
 
@@ -190,7 +190,7 @@ class Schedules(Service):
 
         async def create(tx: Tx) -> tuple[LaneNumbers, ExecutionRecord]:
             lanes = await executions.run_now(tx, store.book, name, packed, execution_id, by)
-            # As it was created, not as a quick worker may leave it a moment later.
+            # As it was created: a worker may change it a moment later.
             return lanes, await executions.execution(tx, execution_id)
 
         lanes, created = await self._write(create)
@@ -225,7 +225,7 @@ class Schedules(Service):
         return self._serializer.execution(await self._read(lambda tx: executions.execution(tx, execution_id)))
 
     async def explain(self, execution_id: str) -> Explanation:
-        """Why it is not running: every time, pause, full slot with its holders, missing worker; or why it failed."""
+        """Explain why it is not running: every time, pause, full slot and its holders, no worker; or why it failed."""
         await self.execution(execution_id)
         found = await explain_job(self._store, execution_id, self._alive_within_us)
         return self._serializer.explanation(found)
@@ -235,7 +235,7 @@ class Schedules(Service):
         await self.execution(execution_id)
         state = await self._store.cancel(execution_id)
         execution = await self.execution(execution_id)
-        # Its work may have stopped since it was asked to.
+        # Its work may have stopped in the meantime.
         stopping = state is State.RUNNING and execution.status is ExecutionStatus.RUNNING
         return schemas.CancelAnswer(execution=execution, stopping=stopping)
 
@@ -260,7 +260,7 @@ class Schedules(Service):
             raise TaskNotFound(name)
         return self._serializer.task(found[0], (await self._live()).get(name, 0))
 
-    # Shared by several of them
+    # Shared helpers
 
     @property
     def _serializer(self) -> Serializer:

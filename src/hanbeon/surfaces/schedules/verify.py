@@ -14,10 +14,10 @@ from hanbeon.store.tx import Tx
 
 _BEFORE_ALL = "00000000-0000-0000-0000-000000000000"
 _CAUSES = {
-    "no_execution": (Code.LOST_FIRE, "a fire made an execution that is not there"),
-    "no_fire": (Code.LOST_FIRE, "an execution has no line in the history of its schedule"),
-    "doubled": (Code.DOUBLED_FIRE, "one fire made several executions"),
-    "outdated": (Code.WRONG_FIRE, "it fired by a definition that was no longer in force"),
+    "no_execution": (Code.LOST_FIRE, "a fire created an execution that does not exist"),
+    "no_fire": (Code.LOST_FIRE, "an execution has no entry in the history of its schedule"),
+    "doubled": (Code.DOUBLED_FIRE, "one fire created several executions"),
+    "outdated": (Code.WRONG_FIRE, "it fired from a definition that was no longer in force"),
 }
 
 

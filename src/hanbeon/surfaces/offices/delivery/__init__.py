@@ -1,1 +1,1 @@
-"""What offices send out: events to webhooks, and word of failures to people, as jobs of the engine."""
+"""Messages of offices: events to webhooks and notifications of failures to people, sent as jobs of the engine."""

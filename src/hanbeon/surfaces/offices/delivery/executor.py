@@ -14,7 +14,7 @@ from hanbeon.surfaces.offices.delivery.specs import OUTGOING, WebhookSpec
 
 
 class DeliveryExecutor:
-    """`blocking` runs what would hold the event loop up: in a process where there are some, or else in a thread."""
+    """Runs deliveries. `blocking` runs what would block the event loop: in a process if possible, else in a thread."""
 
     name = OUTGOING
     lends_transactions = False
@@ -29,7 +29,7 @@ class DeliveryExecutor:
         return DeliveryWork(self, call, done)
 
     async def close(self) -> None:
-        """Before the executors that it stands on."""
+        """Close it before the executors that it uses."""
         running = [work.task for work in self.running]
         for work in list(self.running):
             work.stop(StopCause.SHUTDOWN)
@@ -47,7 +47,7 @@ class DeliveryWork:
         executor.running.add(self)
 
     def stop(self, cause: StopCause) -> None:
-        """Once: a second cancellation would not wait for the end of the work."""
+        """Cancel once: a second cancellation would not wait for the end of the work."""
         if not self._stopped:
             self._stopped = True
             self._why.cause = cause
@@ -59,12 +59,12 @@ class DeliveryWork:
 
 
 async def _body(executor: DeliveryExecutor, call: Call, why: StopCauseOf) -> Outcome | None:
-    """How it ended; whatever goes wrong is a failure of this message and of nothing else."""
+    """Return the outcome; any error is a failure of this message and of nothing else."""
     http = executor.http
     try:
         if isinstance(call.task.spec, WebhookSpec):
             client = await http.client()
-            # Not before: it takes the libraries along that most workers never need.
+            # Imported late: it loads libraries that most workers never need.
             from hanbeon.surfaces.offices.delivery.webhook import deliver
 
             return await deliver(client, executor.store, http.settings, http.clock, call.backend.job, call.arguments)

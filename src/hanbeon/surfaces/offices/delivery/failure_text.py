@@ -40,7 +40,7 @@ _LINES = {
 
 
 def failure_text(language: str, office: str, event: SchedulerEvent, job: JobRecord | None) -> Message:
-    """Title and body; what is not known is left out. The job may have been pruned since."""
+    """Return title and body; unknown values are left out. The job may have been pruned since."""
     meta = meta_of(None if job is None else job.meta)
     name = meta.title or meta.key or event.job_id
     message = event.details.get("error_message")
@@ -50,7 +50,7 @@ def failure_text(language: str, office: str, event: SchedulerEvent, job: JobReco
         "role": None if job is None else job.role,
         "type": event.details.get("failure_type"),
         "message": None if message is None else message[:_MESSAGE_MOST],
-        # One that failed with what it depends on was never tried.
+        # A job that failed with its dependency was never attempted.
         "attempts": event.details.get("attempt", 0),
         "at": event.timestamp,
     }
@@ -59,5 +59,5 @@ def failure_text(language: str, office: str, event: SchedulerEvent, job: JobReco
 
 
 def _one_line(text: str) -> str:
-    """A title becomes the subject of a mail: what would end its line would begin a header."""
+    """Return the text on one line: a title becomes a mail's subject, where a line break would start a header."""
     return " ".join(text.split())

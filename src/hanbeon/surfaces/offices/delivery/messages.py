@@ -1,4 +1,4 @@
-"""Which messages events become: their bytes are fixed here, and every try sends the same."""
+"""Messages made from events: their bytes are fixed here, and every attempt sends the same ones."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import MESSAGE, EventType, MessageType
 
-# Beside what a webhook may take itself: a name server that is silent, and writing down how it went.
+# Added to the webhook's own timeout: for a slow name server, and for recording the outcome.
 _SPARE_SECONDS = 20.0
 NOTIFICATION_SECONDS = 60.0
 
 
 class DeliveryMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept with a message for people: which event of which job it tells of, if of any."""
+    """Metadata stored with a message: the event and the job that it is about, if any."""
 
     event: int = 0
     type: MessageType = MessageType.JOB_READY
@@ -44,7 +44,7 @@ class MessageBuilder:
         self._settings = settings
 
     async def __call__(self, tx: Tx, events: Sequence[Event], listeners: Listeners) -> list[NewJob]:
-        # No messages for one disabled longer than events are kept: its backlog would have no end.
+        # No messages for one disabled longer than events are kept: its backlog would grow without bound.
         forgotten = await now_us(tx) - micros(self._settings.retention)
         wanted = [
             (listener, office_event)
@@ -71,7 +71,7 @@ class MessageBuilder:
             args |= failure_text(self._settings.language, listener.office_name, office_event, job)._asdict()
             seconds = NOTIFICATION_SECONDS
         message = NewJob(
-            # The same whoever makes it: even if two relays could make it, there would be one.
+            # Deterministic: if two relays made this message, there would still be only one.
             id=str(uuid.uuid5(uuid.UUID(listener.id), str(office_event.id))),
             task=TASK[listener.kind],
             args=to_json(args),
@@ -85,7 +85,7 @@ class MessageBuilder:
 
 
 def test_message(hook: ListenerRecord, message_id: str, now: int, settings: Settings) -> NewJob:
-    """A message that tries a webhook out: with the fields of an event, so that whoever reads those can read it."""
+    """A test message to a webhook, with the fields of an event, so that any receiver of events can read it."""
     body = {
         "id": None,
         "type": MessageType.WEBHOOK_TEST,

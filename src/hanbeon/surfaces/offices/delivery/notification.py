@@ -1,4 +1,4 @@
-"""One try to tell people of a failure, by a library that knows their many services, in a process that can be killed."""
+"""One attempt to notify people of a failure, through Apprise's services, in a process that can be killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = get_logger("hanbeon.outgoing")
 
 
 class AttemptWithSecrets:
-    """The desk of an attempt, whose job has other arguments for the process that is to do it."""
+    """The backend of an attempt whose job has other arguments for the process that runs it."""
 
     def __init__(self, backend: AttemptBackend, job: Claimed) -> None:
         self._desk, self.job = backend, job
@@ -35,7 +35,7 @@ class AttemptWithSecrets:
 
 
 async def notify(executor: Executor, store: Store, settings: Settings, call: Call, stop: StopCauseOf) -> Outcome | None:
-    """Send it, and note how that went."""
+    """Send it, and record the outcome."""
     args = call.arguments
     target = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
     if target is None:
@@ -61,7 +61,7 @@ async def notify(executor: Executor, store: Store, settings: Settings, call: Cal
 
 
 class StopCauseOf:
-    """Why the work is to stop, once it is."""
+    """The reason why the work is to stop, once it is."""
 
     cause: StopCause = StopCause.SHUTDOWN
 
@@ -73,7 +73,7 @@ def _confided(call: Call, args: dict[str, Any], executor: Executor) -> Call:
 
 
 async def _run(executor: Executor, call: Call, stop: StopCauseOf) -> Outcome | None:
-    """How it ended. Cancelled, it returns when nothing of the work is left."""
+    """Return the outcome. If cancelled, it returns when nothing of the work is left."""
     ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
     work: Work = executor.start(call, lambda outcome: None if ended.done() else ended.set_result(outcome))
     try:

@@ -16,7 +16,7 @@ _QUIET_POLLS = 6
 
 
 class Relay:
-    """While nobody listens, it asks for nothing but, now and then, whether somebody does."""
+    """While there are no listeners, it only checks from time to time if there are any."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
         self._store, self._settings, self._clock = store, settings, clock
@@ -25,12 +25,12 @@ class Relay:
         self.listening = False
 
     def look_again(self) -> None:
-        """Somebody may listen now who did not before."""
+        """Wake up: there may be a new listener."""
         self._look_at = -math.inf
 
     @property
     def quiet_seconds(self) -> float:
-        """Between two looks while nobody listens: the word that somebody does may have been lost."""
+        """Time between two checks without listeners: the notification of a new one may have been lost."""
         return self._settings.poll * _QUIET_POLLS
 
     async def run_once(self) -> float:

@@ -12,7 +12,7 @@ from hanbeon.tasks.parameters import Parameters
 OUTGOING = "outgoing"
 """The executor that sends messages."""
 NOBODY = Returned('{"skipped":"nobody listens there any more"}')
-"""How a message ends whose listener was removed."""
+"""The result of a message whose listener was removed."""
 
 
 class WebhookSpec(msgspec.Struct, frozen=True):

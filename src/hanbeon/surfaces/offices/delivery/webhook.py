@@ -1,4 +1,4 @@
-"""One try to deliver an event to a webhook, signed as Standard Webhooks has it."""
+"""One attempt to deliver an event to a webhook, signed according to Standard Webhooks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOTED_FOR_US = MICROS
 
 
 class Failure(NamedTuple):
-    """Why a try failed. `final`: no other try could go otherwise."""
+    """Why an attempt failed. `final`: another attempt would fail too."""
 
     message: str
     final: bool = False
@@ -40,16 +40,16 @@ class Failure(NamedTuple):
 async def deliver(
     client: OutboundClient, store: Store, settings: Settings, clock: Clock, job: Claimed, args: dict[str, Any]
 ) -> Outcome:
-    """Send it, and note how that went with the webhook before the engine hears of it."""
+    """Send it, and record the outcome with the webhook before the engine does."""
     hook = await store.read(lambda tx: listener_by_id(tx, args["listener"]))
     if hook is None:
         return NOBODY
     failure = await _send(client, settings, clock, hook, job.id, args["body"].encode())
     if is_test(job.queue):
-        # It counts neither for the webhook nor against it: that is for the events which it was made to hear.
+        # A test message does not change the webhook's state; only events do.
         return Returned() if failure is None else Raised(failure.message, FailureType.TEMPORARY)
     if failure is None:
-        # It was taken, whether that can be noted or not: to send it again would be worse.
+        # It was delivered, even if that cannot be recorded: sending it again would be worse.
         with contextlib.suppress(DatabaseUnavailable):
             if not _is_well(hook, clock.now_us()):
                 await store.write(lambda tx: note_success(tx, hook.id))
@@ -58,12 +58,12 @@ async def deliver(
 
 
 def _is_well(hook: ListenerRecord, now_us: int) -> bool:
-    """Whether all that could be noted of a success is there already: with many in a second, one is enough."""
+    """Return true if this success need not be recorded: of many in a second, one is enough."""
     return not hook.failures and abs(now_us - (hook.last_success_at or 0)) < _NOTED_FOR_US
 
 
 async def failed(store: Store, settings: Settings, hook: ListenerRecord, job: Claimed, failure: Failure) -> Outcome:
-    """What a failed try means: another, or that the webhook is given up and this waits with the others."""
+    """Return the consequence of a failed attempt: a retry, or the webhook is disabled and its messages wait."""
     created_at = (await store.job(job.id)).created_at
     last_try = not job.policy.allows(FailureType.TEMPORARY, job.retry_count, permanent=False)
     disabled = await store.write(
@@ -85,7 +85,7 @@ async def failed(store: Store, settings: Settings, hook: ListenerRecord, job: Cl
 async def _send(
     client: OutboundClient, settings: Settings, clock: Clock, hook: ListenerRecord, message_id: str, body: bytes
 ) -> Failure | None:
-    """None if it was taken."""
+    """Send it; returns None if it was accepted."""
     origin, target = split_url(hook.url, "url")
     request = HttpRequest(
         "POST", origin, target or "/", _headers(hook.secret or "", message_id, clock.now_us(), body), body
@@ -98,18 +98,18 @@ async def _send(
         ):
             if 200 <= answer.status < 300:
                 taken = True
-                await answer.read(_READ_MOST)  # So that the connection can be used again; what it says decides nothing.
+                await answer.read(_READ_MOST)  # Read so that the connection can be reused; the content is ignored.
                 return None
-            # A redirect, too: who wants events elsewhere says so in the office.
+            # Redirects too: the address is changed in the office.
             message = f"{origin} answered {status_line(answer.status)}"
             return Failure(message, answer.status == _GONE, retry_after_us(answer, clock.now_us()))
     except TimeoutError:
         return None if taken else Failure(f"{origin} did not answer within {seconds:g} s")
     except PermanentError as error:
-        # The remedy that it names is that of a task.
+        # The remedy in its message is for tasks.
         why = str(error).partition(";")[0]
-        refused = error.failure_type == FailureType.PERMISSION_ERROR
-        return Failure(f"{why}; {HOW_TO_ALLOW}" if refused else why, final=True)
+        blocked = error.failure_type == FailureType.PERMISSION_ERROR
+        return Failure(f"{why}; {HOW_TO_ALLOW}" if blocked else why, final=True)
     except TaskError as error:
         return None if taken else Failure(str(error))
 
