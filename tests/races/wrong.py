@@ -83,8 +83,8 @@ class _Locked(dict[int, QueueLimits]):
 def _change(texts: dict[str, str]) -> None:
     """Replace the texts of named statements."""
 
-    def changed(name: str, dialect: Any) -> str:
-        return texts.get(name) or statement(name, dialect)
+    def changed(name: str, dialect: Any, precondition: str | None = None) -> str:
+        return texts.get(name) or statement(name, dialect, precondition)
 
     patch.object(postgres, "statement", changed).start()
 

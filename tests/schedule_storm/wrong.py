@@ -52,8 +52,8 @@ def changed_without_passing_over() -> Texts:
 
 @contextmanager
 def in_the_place_of_the_right(texts: Texts) -> Iterator[None]:
-    def changed(name: str, dialect: Any) -> str:
-        return {"pause": _PAUSE, **texts}.get(name) or statement(name, dialect)
+    def changed(name: str, dialect: Any, precondition: str | None = None) -> str:
+        return {"pause": _PAUSE, **texts}.get(name) or statement(name, dialect, precondition)
 
     with ExitStack() as undo:
         undo.enter_context(patch.object(postgres, "statement", changed))
