@@ -1,4 +1,4 @@
-"""What a test makes of the logs of a process ends with it."""
+"""Resets the logging configuration after each test."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What a claimer asks for: all lanes, or only the place where the last claim left off."""
+"""Requests of a claimer: all lanes, or only the position where the last claim ended."""
 
 from typing import Any, cast
 

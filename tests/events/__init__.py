@@ -1,1 +1,1 @@
-"""What happened, told to whoever listens."""
+"""Tests of events and their subscribers."""

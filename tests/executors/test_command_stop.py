@@ -42,8 +42,8 @@ async def test_kills_a_command_that_ignores_sigterm_and_descendants(
     processes = await numbers(journal)
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
-    told, seen = await watched(started, processes)
-    assert GRACE <= told - asked_at < GRACE + SLACK
+    reported, seen = await watched(started, processes)
+    assert GRACE <= reported - asked_at < GRACE + SLACK
     assert seen == [], "its end was told before all of it was dead"
     assert commands.work() == []
 
@@ -122,9 +122,7 @@ async def test_a_killed_session_supervisor_leaves_nothing(commands: CommandBench
     assert not any(alive(pid) for pid in processes)
 
 
-async def test_work_whose_lease_nobody_renews_is_stopped_by_its_supervisor(
-    commands: CommandBench, journal: Journal
-) -> None:
+async def test_supervisor_stops_work_without_renewed_lease(commands: CommandBench, journal: Journal) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
     await commands.run(shell("true"), journal="")
     started = commands.start(body(bodies.stubborn, journal=str(journal)), backend={"lease": 12.0})

@@ -35,8 +35,8 @@ async def test_kills_a_body_that_ignores_sigterm_and_its_descendants(
     processes = await numbers(journal)
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
-    told, seen = await watched(started, processes)
-    assert GRACE <= told - asked_at < GRACE + SLACK
+    reported, seen = await watched(started, processes)
+    assert GRACE <= reported - asked_at < GRACE + SLACK
     assert seen == [], "its end was told before all of it was dead"
     assert bench.work() == []
 
@@ -146,7 +146,7 @@ async def test_an_idle_process_that_is_killed_is_replaced(bench: Bench) -> None:
     assert await bench.run(bodies.add, a=2) == Returned("2")
 
 
-async def test_work_whose_lease_nobody_renews_is_stopped_by_its_supervisor(bench: Bench, journal: Journal) -> None:
+async def test_supervisor_stops_work_without_renewed_lease(bench: Bench, journal: Journal) -> None:
     """The event loop stands still: nobody here could stop it, and nobody says that it may go on."""
     await bench.run(bodies.add, a=1)  # So that the lease is not over before the body has begun.
     started = bench.start(bodies.stubborn, journal=str(journal), backend={"lease": 12.0})

@@ -107,7 +107,7 @@ class CommandBench(AnyBench[CommandExecutor]):
         return call._replace(backend=cast(AttemptBackend, self.backend))
 
     def printed(self, stream: LogStream = LogStream.STDOUT) -> bytes:
-        """What the last command printed there."""
+        """Return the output of the last command there."""
         return b"".join(data for on, data in self.backend.printed if on is stream)
 
 
@@ -123,14 +123,14 @@ async def until(what: str, ask: Callable[[], Any], seconds: float = 20.0) -> Any
 async def numbers(journal: Journal, count: int = 2) -> list[int]:
     """The numbers of the processes that told of themselves, once there are as many."""
 
-    def told() -> list[int]:
+    def reported() -> list[int]:
         return [int(words[1]) for words in journal.lines() if len(words) == 2]
 
-    return list(await until(f"{count} processes", lambda: told() if len(told()) >= count else None))
+    return list(await until(f"{count} processes", lambda: reported() if len(reported()) >= count else None))
 
 
 def alive(pid: int) -> bool:
-    """Whether it runs; one that is dead and not waited for does not."""
+    """Return True if it runs; a zombie does not."""
     try:
         os.kill(pid, 0)
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

@@ -1,4 +1,4 @@
-"""What a library looks up for itself is checked, and nobody else's is where others run beside it."""
+"""The address guard checks what a library resolves by itself, and nothing that other threads resolve."""
 
 import os
 import socket

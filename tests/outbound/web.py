@@ -200,6 +200,6 @@ class Routes(httpcore2.AsyncNetworkBackend):
         return await self._real.connect_tcp("127.0.0.1", web.port, timeout, local_address, socket_options)
 
 
-def told(seen: Seen) -> dict[str, Any]:
-    """What a request says of its job."""
+def job_headers(seen: Seen) -> dict[str, Any]:
+    """Return the parts of a request that name its job."""
     return {name: value for name, value in seen.headers.items() if name.startswith(("hanbeon-", "idempotency-"))}

@@ -36,10 +36,10 @@ async def retell(store: Store, change: Callable[[Told], Told | None]) -> int:
     changed = 0
     for row in await run_sql(store, "SELECT seq, body FROM hanbeon.event_batch ORDER BY seq"):
         events = msgspec.json.decode(row["body"])
-        told = [change(dict(event)) for event in events]
-        if any(told):
-            changed += sum(event is not None for event in told)
-            body = msgspec.json.encode([new or old for new, old in zip(told, events, strict=True)]).decode()
+        found = [change(dict(event)) for event in events]
+        if any(found):
+            changed += sum(event is not None for event in found)
+            body = msgspec.json.encode([new or old for new, old in zip(found, events, strict=True)]).decode()
             await run_sql(store, "UPDATE hanbeon.event_batch SET body = $1 WHERE seq = $2", body, row["seq"])
     return changed
 

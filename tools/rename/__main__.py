@@ -187,7 +187,7 @@ def _is_module(dotted: str) -> bool:
 
 
 def _local_modules(tree: ast.Module, table: Table) -> dict[str, str]:
-    """What an imported module is called here: old name to new."""
+    """Local names of imported modules, old to new."""
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
