@@ -52,7 +52,7 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "options", "words"),
+    ("message", "options", "words"),
     [
         ("https://example.org", {}, "http: must be a table like"),
         ({}, {}, "url: is missing"),

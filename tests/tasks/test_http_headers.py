@@ -9,7 +9,7 @@ from hanbeon.tasks.http_headers import fill_headers, headers
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("message", "words"),
     [
         ({"Host": "evil.org"}, "set by Hanbeon"),
         ({"content-length": "3"}, "set by Hanbeon"),
