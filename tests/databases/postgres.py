@@ -45,7 +45,7 @@ _kept: dict[str, psycopg.Connection] = {}
 
 
 class PostgresStartError(Exception):
-    """The server did not come up; the message carries the end of its log."""
+    """The server did not start; the message has the end of its log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class PostgresServer:
         return f"postgresql://{_USER}:{self.password}@127.0.0.1:{self.port}/{database}"
 
     def create_database(self, template: str = "template0") -> str:
-        """The URL of a new database: empty, or a copy of another that nobody is connected to."""
+        """The URL of a new database: empty, or a copy of another without connections."""
         name = f"test_{secrets.token_hex(8)}"
         # In memory, copying the files takes half as long as writing them through the log.
         strategy = "WAL_LOG" if self.durable else "FILE_COPY"
@@ -173,7 +173,7 @@ class PostgresServer:
         self.up()
 
     def stop(self) -> None:
-        """End the server for good and remove its data; does nothing if it is already gone."""
+        """End the server for good and remove its data; safe to call when it is down or already gone."""
         try:
             postmaster = psutil.Process(self.pid)
         except (FileNotFoundError, psutil.NoSuchProcess):

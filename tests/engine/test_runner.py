@@ -41,7 +41,7 @@ CLASSIFIED: dict[StopCause | None, dict[Outcome | None, Outcome | None]] = {
 CASES = [(cause, outcome, logged) for cause, rows in CLASSIFIED.items() for outcome, logged in rows.items()]
 
 
-@pytest.mark.parametrize(("cause", "outcome", "told"), CASES)
+@pytest.mark.parametrize(("cause", "outcome", "logged"), CASES)
 async def test_outcome_written_to_the_database(
     cause: StopCause | None, outcome: Outcome | None, logged: Outcome | None
 ) -> None:
@@ -156,7 +156,7 @@ async def test_invalid_arguments_fail_the_job_without_running_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "told"),
+    ("cause", "logged"),
     [(StopCause.SHUTDOWN, [HANDED_BACK]), (StopCause.CANCELLED, [HANDED_BACK]), (StopCause.LEASE_LOST, [])],
 )
 async def test_attempt_stopped_before_it_began_never_begins(cause: StopCause, logged: list[Outcome]) -> None:

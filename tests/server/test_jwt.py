@@ -272,12 +272,8 @@ def test_keys_are_read_again_when_their_file_changes(tmp_path: Path, monkeypatch
     ("setting", "content", "why"),
     [
         ("jwt_key_file", None, "(No such file"),
-        ("jwt_key_file", b"", "must be a public key in PEM"),
-        (
-            "jwt_key_file",
-            b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
-            "must be a public key in PEM",
-        ),
+        ("jwt_key_file", b"", "a public key in PEM"),
+        ("jwt_key_file", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "a public key in PEM"),
         ("jwt_key_file", "private", "got a private key"),
         ("jwt_key_file", b"x" * 2_000_000, "too large"),
         ("jwt_secret_file", b"short\n", "at least 32 bytes long for HS256, got 5"),

@@ -137,7 +137,7 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
 
 
 def _links(maker: Operation, others: Sequence[Operation]) -> dict[str, Any]:
-    """Links from a created thing to the operations on it: those below its path that need no other parameters."""
+    """Links from a created resource to its operations: those below its path that need no other parameters."""
     below = f"{maker.path}/{{"
     return {
         operation_id(each): {

@@ -61,9 +61,9 @@ class ApiRequest:
         """The seed of derived ids, if the request may be repeated."""
 
     def new_id(self, number: int = 0) -> str:
-        """The id of the nth thing that the request creates; a repeated request gets the same ids."""
+        """The id of the nth resource that the request creates; a repeated request gets the same ids."""
         assert self.seed is not None, "the request has no Idempotency-Key"
-        # With the time of the first request, so that ids stay in the order in which things were created.
+        # With the time of the first request, so that ids stay in creation order.
         seed = uuid.UUID(self.seed).bytes
         rest = bytearray(hashlib.blake2b(seed + number.to_bytes(8), digest_size=10).digest())
         rest[0] = rest[0] & 0x0F | 0x70

@@ -22,7 +22,7 @@ def _reason(because: engine.Because, zone: tzinfo, status_of: Callable[[State], 
     if "state" in details:
         state = State(details.pop("state"))
         status = str(status_of(state))
-        # Only its beginning: a message may say the same.
+        # Only the beginning: a message may contain the same text.
         details, text = {"status": status, **details}, text.replace(engine.ended(state), engine.ended(status), 1)
     for name in engine.INSTANTS & details.keys():
         details[name] = iso(details[name], zone, "milliseconds")

@@ -22,7 +22,7 @@ LOCAL = "local"
 """The user of calls without authentication."""
 
 NewId = Callable[[int], str]
-"""The id of the nth thing that a request creates; the same for a repeated request."""
+"""Returns the id of the nth resource that a request creates; a repeated request gets the same ids."""
 
 
 def random_id(number: int = 0) -> str:

@@ -110,7 +110,7 @@ _NESTED = (msgspec.Struct, list)
 
 
 def _checked(value: Any) -> Any:
-    """The value; structs in it that break a rule become mappings, in which the rule that they break is found."""
+    """Return the value with invalid structs turned into mappings, in which the broken rule can be located."""
     if isinstance(value, list | tuple):
         return [_checked_struct(each) if isinstance(each, msgspec.Struct) else each for each in value]
     return _checked_struct(value) if isinstance(value, msgspec.Struct) else value

@@ -83,7 +83,7 @@ class Background:
         return self._life
 
     def end(self) -> None:
-        """With the gate held: end the thread and everything it has open."""
+        """End the thread and everything it has open; the caller holds the gate."""
         life, self._life = self._life, None
         if life is not None:
             life.end()

@@ -22,7 +22,7 @@ ROLE_TIMEOUTS_MS = {
 BY_ROLE = "maxConcurrentByRole"
 
 Explicit = Mapping[str, Any]
-"""Settings that somebody has set; a role whose limit was removed is there with None."""
+"""Settings that were set explicitly; a role whose limit was removed is present with None."""
 
 
 def merged(explicit: Explicit, changes: ConfigChange) -> dict[str, Any]:

@@ -49,7 +49,7 @@ _meta = msgspec.json.Decoder(JobMeta)
 
 
 def meta_of(text: str | None) -> JobMeta:
-    """The meta that was stored with a job; empty for a job that the surface did not make."""
+    """The meta that was stored with a job; empty for a job that the surface did not create."""
     try:
         return _meta.decode(text or "{}")
     except msgspec.DecodeError:

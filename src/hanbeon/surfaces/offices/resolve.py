@@ -19,7 +19,7 @@ DEFAULT_SESSION = "default"
 _SILENT = TaskOptions()
 
 HowBy = Callable[[str | None, str, int | None, int | None], Handling]
-"""How a job is to be run: by the task of this name, in this role, with a timeout and retries of its own."""
+"""The way a job is run: the name of its task, its role, its timeout and its retries."""
 
 
 class Handlers:
@@ -80,7 +80,7 @@ def handling(
     own_timeout_ms: int | None,
     own_retries: int | None,
 ) -> Handling:
-    """How a job is to be run by the task of this name, or for now by none."""
+    """Return how a job is run by the task of this name, or by none for now."""
     task = None if name is None else handlers.get(name)
     options = _SILENT if task is None else task.options
     config = in_force(office.config)

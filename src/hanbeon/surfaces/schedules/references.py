@@ -1,4 +1,4 @@
-"""How Python names tasks, schedules and moments: by themselves, or by name, id or text."""
+"""References from Python: tasks, schedules and moments as objects, or as names, ids or text."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class CancelAnswer(Result, frozen=True, kw_only=True):
 
 
 class Schedule(Result, frozen=True, kw_only=True):
-    """When a task runs by itself. `waiting`: fires that wait until the task is free.
+    """The times at which a task runs. `waiting`: fires that wait until the task is free.
 
     `declared`: code or a file declares it; `overridden` lists the fields that were changed since.
     """

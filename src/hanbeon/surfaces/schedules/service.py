@@ -284,7 +284,7 @@ class Schedules(Service):
         return key if is_id(key) else (await self._record(key)).id
 
     async def _live(self) -> dict[str, int]:
-        """How many live workers serve each task."""
+        """Count the live workers that serve each task."""
         live: dict[str, int] = {}
         for each in await self._read(lambda tx: instances(tx, micros(self._app.settings.lease))):
             for task in each.tasks if each.alive else ():

@@ -16,7 +16,7 @@ _QUIET_POLLS = 6
 
 
 class Relay:
-    """While there are no listeners, it only checks from time to time if there are any."""
+    """Relays events to listeners. While there are none, it only checks from time to time if there are any."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
         self._store, self._settings, self._clock = store, settings, clock
