@@ -1,4 +1,4 @@
-"""What a test makes of the logs of a process ends with it."""
+"""Logging configuration that ends with its test."""
 
 from collections.abc import Iterator
 

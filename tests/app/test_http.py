@@ -8,7 +8,7 @@ from hanbeon import App, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.domain.log import LogLine
 from hanbeon.testing import TestKit
-from tests.outbound.web import Web, begun, endless, json_reply, reply, silence, told
+from tests.outbound.web import Web, begun, endless, job_headers, json_reply, reply, silence
 
 
 async def test_an_answer_is_the_result_of_the_job(kit: TestKit) -> None:
@@ -53,7 +53,7 @@ async def test_the_next_attempt_comes_when_the_server_asked_for_it(kit: TestKit)
         (AttemptStatus.COMPLETED, None),
     ]
     assert attempts[0].message == f"POST {web.url}/ answered 429 Too Many Requests: slow down"
-    facts = [told(seen) for seen in web.seen]
+    facts = [job_headers(seen) for seen in web.seen]
     assert {each["idempotency-key"] for each in facts} == {job.id}
     assert [each["hanbeon-fence"] for each in facts] == ["1", "2", "3"]
     assert len({each["hanbeon-session-id"] for each in facts}) == 3
@@ -168,5 +168,5 @@ async def test_more_calls_at_once_than_usual(app: App) -> None:
         jobs = await app.enqueue_many([ping.call() for _ in range(100)])
         async with app.worker(concurrency=50):
             assert [await job.result(20) for job in jobs] == [1] * 100
-        assert len({told(seen)["idempotency-key"] for seen in web.seen}) == 100
+        assert len({job_headers(seen)["idempotency-key"] for seen in web.seen}) == 100
         assert len(web.peers) <= 50

@@ -23,8 +23,8 @@ def report(seq: int, fence: int = 1) -> CompletionReport:
     return CompletionReport(seq, fence, Returned())
 
 
-async def settle(completion: CompletionBuffer, told: CompletionReport, seconds: float = 30.0) -> Completed | None:
-    return await completion.settle(told, SystemClock().monotonic() + seconds)
+async def settle(completion: CompletionBuffer, item: CompletionReport, seconds: float = 30.0) -> Completed | None:
+    return await completion.settle(item, SystemClock().monotonic() + seconds)
 
 
 def accepted(reports: Sequence[CompletionReport]) -> list[Completed]:

@@ -1,4 +1,4 @@
-"""What a job leaves in memory: nothing that waits for the cycle collector."""
+"""A job leaves nothing in memory that waits for the cycle collector."""
 
 import gc
 from collections.abc import Iterator

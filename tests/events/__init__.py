@@ -1,1 +1,1 @@
-"""What happened, told to whoever listens."""
+"""Events for subscribers."""

@@ -22,14 +22,14 @@ class Caller:
         self.executor = executor
 
     def start(
-        self, url: str, arguments: Mapping[str, Any] | None = None, *, max_bytes: int = 1_024, **told: Any
+        self, url: str, arguments: Mapping[str, Any] | None = None, *, max_bytes: int = 1_024, **options: Any
     ) -> Started:
-        told = {"allow_private": True, **told}
-        call, _ = new_call(http_task_at("work", url, told), max_result_bytes=max_bytes, **(arguments or {}))
+        options = {"allow_private": True, **options}
+        call, _ = new_call(http_task_at("work", url, options), max_result_bytes=max_bytes, **(arguments or {}))
         return Started(self.executor, call)
 
-    async def call(self, url: str, arguments: Mapping[str, Any] | None = None, **told: Any) -> Outcome | None:
-        return await self.start(url, arguments, **told).within(20)
+    async def call(self, url: str, arguments: Mapping[str, Any] | None = None, **options: Any) -> Outcome | None:
+        return await self.start(url, arguments, **options).within(20)
 
 
 @asynccontextmanager

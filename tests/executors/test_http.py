@@ -18,7 +18,7 @@ from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.executors.executor import StopCause
 from tests.executors.http_backend import Caller, calling
 from tests.executors.workbench import until
-from tests.outbound.web import Reply, Web, begun, broken, endless, json_reply, reply, silence, told
+from tests.outbound.web import Reply, Web, begun, broken, endless, job_headers, json_reply, reply, silence
 
 JOB = "01a1e189-eda6-7180-9760-000000000001"
 
@@ -48,7 +48,7 @@ async def test_request_contents(caller: Caller) -> None:
     assert seen.headers["content-type"] == "application/json"
     assert seen.headers["user-agent"] == f"hanbeon/{version('hanbeon')}"
     assert seen.headers["accept-encoding"] == "identity"
-    assert told(seen) == {
+    assert job_headers(seen) == {
         "idempotency-key": JOB,
         "hanbeon-job-id": JOB,
         "hanbeon-attempt": "1",

@@ -1,4 +1,4 @@
-"""What a library looks up for itself is checked, and nobody else's is where others run beside it."""
+"""A library's own lookups are checked, and those of others beside it are not."""
 
 import os
 import socket
