@@ -1,4 +1,4 @@
-"""Resets the logging configuration after each test."""
+"""Logging configuration that ends with its test."""
 
 from collections.abc import Iterator
 

@@ -13,7 +13,7 @@ LEASE = 30.0
 
 
 class HandWork:
-    """Work that ends when the test says so, and notes how it was told to stop."""
+    """Work that ends when the test says so, and records how it was stopped."""
 
     def __init__(self, done: Done = lambda outcome: None) -> None:
         self.stops: list[StopCause] = []
@@ -24,7 +24,7 @@ class HandWork:
 
 
 class HandExecutor:
-    """Starts that work; its stopping takes as long as it is told."""
+    """Starts that work; its stopping takes as long as given."""
 
     name = "by hand"
     lends_transactions = False

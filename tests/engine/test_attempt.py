@@ -1,4 +1,4 @@
-"""An instance's view of an attempt: always on the early side, and none once the lease is gone."""
+"""An instance's view of an attempt: always on the early side, and nothing once the lease is gone."""
 
 import pytest
 

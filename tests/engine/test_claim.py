@@ -1,4 +1,4 @@
-"""Requests of a claimer: all lanes, or only the position where the last claim ended."""
+"""Claims of all lanes, or only from the position where the last claim left off."""
 
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ FIRST = LanePosition.before_all(7)
 
 
 class Lanes:
-    """Notes what it is asked, and answers as it is told."""
+    """Records requests, and returns a prepared answer."""
 
     def __init__(self) -> None:
         self.asked: list[LanePosition | None] = []

@@ -23,8 +23,8 @@ def report(seq: int, fence: int = 1) -> CompletionReport:
     return CompletionReport(seq, fence, Returned())
 
 
-async def settle(completion: CompletionBuffer, logged: CompletionReport, seconds: float = 30.0) -> Completed | None:
-    return await completion.settle(logged, SystemClock().monotonic() + seconds)
+async def settle(completion: CompletionBuffer, item: CompletionReport, seconds: float = 30.0) -> Completed | None:
+    return await completion.settle(item, SystemClock().monotonic() + seconds)
 
 
 def accepted(reports: Sequence[CompletionReport]) -> list[Completed]:

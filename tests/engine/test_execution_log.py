@@ -1,4 +1,4 @@
-"""Log entries of executions and fires; other jobs pay nothing for them."""
+"""Log entries of executions and fires, without a cost for other jobs."""
 
 import logging
 import re
@@ -22,7 +22,7 @@ async def timetable(kit: TestKit) -> Timetable:
 
 @pytest.fixture
 def entries() -> Iterator[list[dict[str, Any]]]:
-    """Entries as a program with its own structlog configuration gets them."""
+    """The entries of a program that has configured structlog."""
     found: list[dict[str, Any]] = []
 
     def keep(logger: Any, method: str, event: Any) -> Any:
@@ -76,8 +76,8 @@ async def test_recovery_logs_the_execution_of_a_dead_instance(
     await kit.start_ready()
     await kit.clock.advance(kit.app.settings.lease + 1)
     await kit.worker.recover.run_once()
-    (logged,) = _named(entries, "execution_retrying")
-    assert (logged["execution"], logged["task"], logged["reason"]) == (made.execution_id, "hold", "retried")
+    (entry,) = _named(entries, "execution_retrying")
+    assert (entry["execution"], entry["task"], entry["reason"]) == (made.execution_id, "hold", "retried")
     timetable.gates.hold.set()
 
 

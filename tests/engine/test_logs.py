@@ -44,7 +44,7 @@ class Rows:
         return False
 
     @property
-    def told(self) -> list[list[int]]:
+    def written(self) -> list[list[int]]:
         return [[write.lease.seq for write in batch] for batch in self.writes]
 
 
@@ -87,15 +87,15 @@ async def test_logs_of_many_attempts_are_written_in_batches(monkeypatch: pytest.
     logs = [world.said(seq) for seq in (1, 2, 3)]
     await asyncio.sleep(0)
     assert 0 < await world.logs.run_once() <= 0.05, "a moment to gather"
-    assert world.rows.told == []
+    assert world.rows.written == []
     now += 0.06
     pause = await world.logs.run_once()
-    assert world.rows.told == [[1, 2, 3]]
+    assert world.rows.written == [[1, 2, 3]]
     assert pause > 1_000, "asleep until something is printed"
     logs[0].attempt.log(OUT, b"more\n")  # type: ignore[attr-defined]
     await asyncio.sleep(0)
     assert 0.1 < await world.logs.run_once() <= 0.25
-    assert world.rows.told == [[1, 2, 3]]
+    assert world.rows.written == [[1, 2, 3]]
 
 
 async def test_end_of_an_attempt_writes_its_log_at_once() -> None:
@@ -106,7 +106,7 @@ async def test_end_of_an_attempt_writes_its_log_at_once() -> None:
     await asyncio.sleep(0.01)
     world.rows.gate.set()
     await asyncio.gather(*ending)
-    assert world.rows.told in ([[1, 2, 3]], [[1], [2, 3]])
+    assert world.rows.written in ([[1, 2, 3]], [[1], [2, 3]])
     assert all(log.is_clean for log in logs)
 
 
@@ -153,7 +153,7 @@ async def test_loop_retries_lines_it_could_not_write() -> None:
     with pytest.raises(DatabaseUnavailable):
         await world.logs.run_once()
     await world.logs.run_once()
-    assert world.rows.told == [[1], [1]]
+    assert world.rows.written == [[1], [1]]
     assert log.is_clean
 
 
@@ -165,14 +165,14 @@ async def test_a_refused_log_takes_nothing_more(caplog: pytest.LogCaptureFixture
     for log in (kept, refused):
         log.attempt.log(OUT, b"more\n")  # type: ignore[attr-defined]
     await world.logs.write_now([kept, refused])
-    assert world.rows.told == [[1, 2], [1]]
+    assert world.rows.written == [[1, 2], [1]]
 
 
 async def test_one_that_cannot_be_stored_keeps_no_other_from_it(caplog: pytest.LogCaptureFixture) -> None:
     world = World(ValueError("odd"), (), ValueError("odd"))
     logs = [world.said(seq) for seq in (1, 2)]
     await world.logs.write_now(logs)
-    assert world.rows.told == [[1, 2], [1], [2]]
+    assert world.rows.written == [[1, 2], [1], [2]]
     assert "log_lost" in caplog.text
     assert all(log.is_clean for log in logs)
 
@@ -207,8 +207,8 @@ async def test_batches_are_bounded() -> None:
     for log in logs:
         log.take(OUT, (b"x" * 79 + b"\n") * 13_000)
     await world.logs.write_now(logs)
-    assert len(world.rows.told) > 1
-    assert sorted(seq for batch in world.rows.told for seq in batch) == [1, 2, 3, 4]
+    assert len(world.rows.written) > 1
+    assert sorted(seq for batch in world.rows.written for seq in batch) == [1, 2, 3, 4]
 
 
 async def test_lines_show_within_a_second_of_being_printed(app: App) -> None:

@@ -1,4 +1,4 @@
-"""The skeleton of every loop: it backs off, survives, wakes up, and ends when told."""
+"""The skeleton of every loop: it backs off, survives, wakes up, and ends when cancelled."""
 
 import asyncio
 import types

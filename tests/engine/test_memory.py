@@ -1,4 +1,4 @@
-"""Memory of a worker: a finished job leaves nothing for the cycle collector."""
+"""A job leaves nothing in memory that waits for the cycle collector."""
 
 import gc
 from collections.abc import Iterator

@@ -130,8 +130,8 @@ async def test_of_a_bad_file_nothing_is_put_in_force(
     assert await _result(kit, "work") == "first"
     assert (await _limits(kit, "mail")).max_concurrent == 5
     assert [queue.name for queue in await kit.app.queues()] == ["default", "mail"]
-    (logged,) = [record for record in caplog.records if "reload_refused" in record.getMessage()]
-    assert logged.levelname == "ERROR"
+    (entry,) = [record for record in caplog.records if "reload_refused" in record.getMessage()]
+    assert entry.levelname == "ERROR"
     (folder / "hanbeon.toml").unlink()
     kit.worker.reload_soon()
     await kit.worker.reload.run_once()
@@ -155,8 +155,8 @@ async def test_settings_that_can_change_do_and_the_others_are_named(
     assert kit.worker.main.slots == kit.worker._settings.concurrency == 2
     assert kit.worker._maintenance.settings.retention == 86_400
     assert kit.worker._settings.lease == 30
-    (logged,) = [record.getMessage() for record in caplog.records if "restart_needed" in record.getMessage()]
-    assert "settings=['database_url', 'lease']" in logged
+    (entry,) = [record.getMessage() for record in caplog.records if "restart_needed" in record.getMessage()]
+    assert "settings=['database_url', 'lease']" in entry
     assert "s3cr3t" not in caplog.text
     jobs = [await kit.app.enqueue("work") for _ in range(3)]
     await kit.worker.start_ready()

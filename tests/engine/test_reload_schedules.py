@@ -56,8 +56,8 @@ async def test_schedule_missing_from_the_file_stays_and_is_logged(
 ) -> None:
     await _reload(kit, tmp_path, _TASK)
     assert await _crons(kit) == {"nightly": "0 3 * * *"}
-    (logged,) = [each.getMessage() for each in caplog.records if "schedule_no_longer_declared" in each.getMessage()]
-    assert "schedule='nightly'" in logged
+    (entry,) = [each.getMessage() for each in caplog.records if "schedule_no_longer_declared" in each.getMessage()]
+    assert "schedule='nightly'" in entry
     (instance,) = await kit.app.instances()
     assert instance.schedules == []
 

@@ -1,4 +1,4 @@
-"""From a claim to its acknowledged end: what the database is told of every way in which a body can end."""
+"""From a claim to its acknowledged end: the outcome written for every way in which a body can end."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,20 +35,20 @@ CLASSIFIED: dict[StopCause | None, dict[Outcome | None, Outcome | None]] = {
         ERROR: HANDED_BACK,
         **{each: each for each in (RETURNED, PUT_OFF, PERMANENT, OWN)},
     },
-    # The database knows that it was cancelled, and ends it so whatever it is told.
+    # The database knows that it was cancelled, and ends it so whatever the outcome.
     StopCause.CANCELLED: {STOPPED: HANDED_BACK, **{each: each for each in (RETURNED, PUT_OFF, ERROR, PERMANENT, OWN)}},
 }
-CASES = [(cause, outcome, logged) for cause, rows in CLASSIFIED.items() for outcome, logged in rows.items()]
+CASES = [(cause, outcome, written) for cause, rows in CLASSIFIED.items() for outcome, written in rows.items()]
 
 
-@pytest.mark.parametrize(("cause", "outcome", "logged"), CASES)
+@pytest.mark.parametrize(("cause", "outcome", "written"), CASES)
 async def test_outcome_written_to_the_database(
-    cause: StopCause | None, outcome: Outcome | None, logged: Outcome | None
+    cause: StopCause | None, outcome: Outcome | None, written: Outcome | None
 ) -> None:
     attempt = new_attempt()
     if cause is not None:
         attempt.stop(cause)
-    assert _classify(attempt, outcome) == logged
+    assert _classify(attempt, outcome) == written
 
 
 def test_every_cause_has_its_row() -> None:
@@ -60,10 +60,10 @@ class Settling:
 
     def __init__(self, *script: Exception | bool) -> None:
         self._script = list(script)
-        self.logged: list[Outcome] = []
+        self.written: list[Outcome] = []
 
     async def complete(self, reports: Sequence[CompletionReport]) -> list[Completed]:
-        self.logged += [each.outcome for each in reports]
+        self.written += [each.outcome for each in reports]
         answer = self._script.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -114,20 +114,20 @@ async def _work(number: int = 1) -> None: ...
 async def test_a_result_is_told_once_and_acknowledged() -> None:
     world = World(True)
     await world.run()
-    assert world.store.logged == [RETURNED]
+    assert world.store.written == [RETURNED]
 
 
 async def test_a_refused_result_is_not_insisted_on() -> None:
     world = World(False)
     await world.run()
-    assert world.store.logged == [RETURNED]
+    assert world.store.written == [RETURNED]
 
 
 async def test_a_result_is_told_again_while_the_lease_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.engine.runner._RETRY_SECONDS", 0.001)
     world = World(DatabaseUnavailable("gone"), DatabaseUnavailable("gone"), True)
     await world.run()
-    assert world.store.logged == [RETURNED] * 3
+    assert world.store.written == [RETURNED] * 3
 
 
 async def test_and_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,35 +142,35 @@ async def test_and_no_longer_than_that(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(world.store, "complete", slowly)
     await world.run()
-    assert world.store.logged == [RETURNED], "by then the job may be somebody else's"
+    assert world.store.written == [RETURNED], "by then the job may be somebody else's"
 
 
 async def test_invalid_arguments_fail_the_job_without_running_it() -> None:
     world = World(True, args='{"number": "one"}')
     await world.run()
     assert world.executor.started == []
-    (logged,) = world.store.logged
-    assert isinstance(logged, Raised)
-    assert logged.failure_type == "invalid"
-    assert "Expected `int" in logged.message
+    (written,) = world.store.written
+    assert isinstance(written, Raised)
+    assert written.failure_type == "invalid"
+    assert "Expected `int" in written.message
 
 
 @pytest.mark.parametrize(
-    ("cause", "logged"),
+    ("cause", "written"),
     [(StopCause.SHUTDOWN, [HANDED_BACK]), (StopCause.CANCELLED, [HANDED_BACK]), (StopCause.LEASE_LOST, [])],
 )
-async def test_attempt_stopped_before_it_began_never_begins(cause: StopCause, logged: list[Outcome]) -> None:
+async def test_attempt_stopped_before_it_began_never_begins(cause: StopCause, written: list[Outcome]) -> None:
     world = World(True)
     world.attempt.stop(cause)
     await world.run()
     assert world.executor.started == []
-    assert world.store.logged == logged
+    assert world.store.written == written
 
 
 async def test_an_end_that_cannot_be_written_at_all_becomes_a_failure() -> None:
     world = World(ValueError("no database takes this"), ValueError("no database takes this"), True)
     await world.run()
-    assert world.store.logged[-1] == Raised("ValueError: no database takes this")
+    assert world.store.written[-1] == Raised("ValueError: no database takes this")
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Tests of events and their subscribers."""
+"""Events for subscribers."""

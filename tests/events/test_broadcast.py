@@ -51,14 +51,14 @@ async def test_past_events_come_first_then_new_ones(app: App, crowd: Broadcast) 
     before = await _make(app, 3)
     await _make(app, 2, OTHER)
     with crowd.following(QUEUE, words, 0) as follower:
-        assert [received.data for received in await _hear(follower, 3)] == before
+        assert [message.data for message in await _hear(follower, 3)] == before
         await _make(app, 2, OTHER)
         now = await _make(app, 2)
         heard = await _hear(follower, 2)
-        assert [received.data for received in heard] == now
+        assert [message.data for message in heard] == now
     after = await _make(app)
     with crowd.following(QUEUE, words, heard[0].id) as follower:
-        assert [received.data for received in await _hear(follower, 2)] == [now[1], *after]
+        assert [message.data for message in await _hear(follower, 2)] == [now[1], *after]
 
 
 async def test_joining_during_writes_misses_and_repeats_nothing(
@@ -88,8 +88,8 @@ async def test_joining_during_writes_misses_and_repeats_nothing(
     found = await asyncio.gather(*following)
     await writing
     for heard in found:
-        assert [received.data for received in heard] == made
-        assert [received.id for received in heard] == sorted({received.id for received in heard})
+        assert [message.data for message in heard] == made
+        assert [message.id for message in heard] == sorted({message.id for message in heard})
 
 
 async def test_slow_subscriber_gets_a_gap_and_loses_nothing(
@@ -98,16 +98,16 @@ async def test_slow_subscriber_gets_a_gap_and_loses_nothing(
     monkeypatch.setattr(follower_module, "WAITING_MOST", 5)
     with crowd.following(QUEUE, words, 0) as slow, crowd.following(QUEUE, words, 0) as quick:
         (first,) = await _make(app)
-        assert [received.data for received in await _hear(slow, 1)] == [first]
+        assert [message.data for message in await _hear(slow, 1)] == [first]
         await _hear(quick, 1)
         reading = asyncio.create_task(_hear(quick, 20))
         async with asyncio.timeout(20):  # Until it waits, live.
             while not slow._live:
                 await _turn(slow)
         made = [each for _ in range(20) for each in await _make(app)]
-        assert [received.data for received in await reading] == made
+        assert [message.data for message in await reading] == made
         async with asyncio.timeout(20):
-            while len(slow._waiting) < 5:  # noqa: ASYNC110 - nobody is told
+            while len(slow._waiting) < 5:  # noqa: ASYNC110 - there is no event
                 await asyncio.sleep(0.01)
         assert len(slow._waiting) == 5
         heard = [await slow.next() for _ in range(5)]
@@ -115,7 +115,7 @@ async def test_slow_subscriber_gets_a_gap_and_loses_nothing(
         assert isinstance(heard[-1], Delivered)
         assert gap == EventGap(heard[-1].id)
         rest = await _hear(slow, 15)
-        assert [received.data for received in (*heard, *rest) if isinstance(received, Delivered)] == made
+        assert [message.data for message in (*heard, *rest) if isinstance(message, Delivered)] == made
 
 
 async def _turn(follower: Follower) -> None:
@@ -133,12 +133,12 @@ async def test_cancelling_a_wait_loses_nothing(app: App, crowd: Broadcast) -> No
             await asyncio.sleep(0.002)
             waiting.cancel()
             heard = [
-                received
-                for received in await asyncio.gather(waiting, return_exceptions=True)
-                if isinstance(received, Delivered)
+                message
+                for message in await asyncio.gather(waiting, return_exceptions=True)
+                if isinstance(message, Delivered)
             ]
             heard += await _hear(follower, 1 - len(heard))
-            assert [received.data for received in heard] == await making
+            assert [message.data for message in heard] == await making
 
 
 def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -165,7 +165,7 @@ async def test_the_database_is_read_once_for_all(app: App, crowd: Broadcast, mon
         for _ in range(10):
             (made,) = await _make(app)
             heard = await asyncio.gather(*(_hear(each, 1) for each in joined))
-            assert {received.data for (received,) in heard} == {made}
+            assert {message.data for (message,) in heard} == {made}
         monkeypatch.undo()
         for entered in followers:
             entered.__exit__(None, None, None)
@@ -188,7 +188,7 @@ async def test_nobody_is_read_for_when_nobody_follows(
     await asyncio.sleep(0)
     assert readings == []
     with crowd.following(QUEUE, words, 0) as follower:
-        assert [received.data for received in await _hear(follower, 3)][1:] == made
+        assert [message.data for message in await _hear(follower, 3)][1:] == made
 
 
 def _reads(crowd: Broadcast) -> bool:
@@ -199,7 +199,7 @@ async def test_subscriber_ahead_of_all_does_not_move_the_others(app: App, crowd:
     with crowd.following(QUEUE, words, 10**12) as ahead, crowd.following(QUEUE, words, 0) as other:
         await _turn(ahead)
         made = await _make(app, 3)
-        assert [received.data for received in await _hear(other, 3)] == made
+        assert [message.data for message in await _hear(other, 3)] == made
         await _turn(ahead)
 
 
@@ -216,7 +216,7 @@ async def test_pruned_events_hold_up_no_subscriber(app: App, crowd: Broadcast, m
             await _turn(follower)
         assert len(readings) < 10, "it looks for what is gone again and again"
         made = await _make(app)
-        assert [received.data for received in await _hear(follower, 1)] == made
+        assert [message.data for message in await _hear(follower, 1)] == made
 
 
 _SQLITE_DELETE = "DELETE FROM hanbeon_event_batch"
@@ -238,12 +238,12 @@ async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broa
             await _turn(follower)
             await _turn(other)
             made = await _make(app, 2)
-        assert [received.data for received in await _hear(follower, 1)] == made[:1]
+        assert [message.data for message in await _hear(follower, 1)] == made[:1]
         for _ in range(2):
             with pytest.raises(NotFound):
                 await _hear(follower, 1)
         others = await _make(app, 1, OTHER)
-        assert [received.data for received in await _hear(other, 1)] == others
+        assert [message.data for message in await _hear(other, 1)] == others
 
 
 async def _last(app: App) -> int:
@@ -268,7 +268,7 @@ async def test_a_database_outage_loses_no_event(app: App, crowd: Broadcast, monk
         async with asyncio.timeout(20):
             await failed.wait()
         made += await _make(app)
-        assert [received.data for received in await _hear(follower, 2)] == made
+        assert [message.data for message in await _hear(follower, 2)] == made
 
 
 async def test_a_defect_ends_those_who_follow_and_not_the_reading(
@@ -284,7 +284,7 @@ async def test_a_defect_ends_those_who_follow_and_not_the_reading(
         with pytest.raises(ZeroDivisionError):
             await _hear(follower, 1)
         with crowd.following(QUEUE, words, last) as other:
-            assert [received.data for received in await _hear(other, 1)] == made
+            assert [message.data for message in await _hear(other, 1)] == made
 
 
 @pytest.mark.parametrize("size", [1, 400])
@@ -323,5 +323,5 @@ async def test_only_a_few_catch_up_at_the_same_time(
             return await _hear(follower, 3)
 
     heard = await asyncio.gather(*(follow() for _ in range(30)))
-    assert all([received.data for received in each] == made for each in heard)
+    assert all([message.data for message in each] == made for each in heard)
     assert most <= module._CATCHING_UP_AT_ONCE + 1  # And the one who reads for all.

@@ -31,7 +31,7 @@ def new_call(
 
 
 class Started:
-    """A body that an executor runs, and how it ended: told once, or the future complains."""
+    """A body that an executor runs, and how it ended: reported once, or the future complains."""
 
     def __init__(self, executor: Executor, call: Call) -> None:
         self._ended: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()

@@ -22,14 +22,14 @@ class Caller:
         self.executor = executor
 
     def start(
-        self, url: str, arguments: Mapping[str, Any] | None = None, *, max_bytes: int = 1_024, **reported: Any
+        self, url: str, arguments: Mapping[str, Any] | None = None, *, max_bytes: int = 1_024, **options: Any
     ) -> Started:
-        reported = {"allow_private": True, **reported}
-        call, _ = new_call(http_task_at("work", url, reported), max_result_bytes=max_bytes, **(arguments or {}))
+        options = {"allow_private": True, **options}
+        call, _ = new_call(http_task_at("work", url, options), max_result_bytes=max_bytes, **(arguments or {}))
         return Started(self.executor, call)
 
-    async def call(self, url: str, arguments: Mapping[str, Any] | None = None, **reported: Any) -> Outcome | None:
-        return await self.start(url, arguments, **reported).within(20)
+    async def call(self, url: str, arguments: Mapping[str, Any] | None = None, **options: Any) -> Outcome | None:
+        return await self.start(url, arguments, **options).within(20)
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Commands really stop: whatever they do and start, nothing of it is left when their end is told."""
+"""Commands really stop: whatever they do and start, nothing of it is left when their end is reported."""
 
 import asyncio
 import os
@@ -42,9 +42,9 @@ async def test_kills_a_command_that_ignores_sigterm_and_descendants(
     processes = await numbers(journal)
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
-    reported, seen = await watched(started, processes)
-    assert GRACE <= reported - asked_at < GRACE + SLACK
-    assert seen == [], "its end was told before all of it was dead"
+    ended_at, seen = await watched(started, processes)
+    assert GRACE <= ended_at - asked_at < GRACE + SLACK
+    assert seen == [], "its end was reported before all of it was dead"
     assert commands.work() == []
 
 

@@ -17,8 +17,8 @@ from tests.executors.workbench import CommandBench
 
 REPORT = """
 import json, os, sys
-told = {"argv": sys.argv[1:], "stdin": sys.stdin.read(), "env": dict(os.environ), "cwd": os.getcwd()}
-os.write(3, json.dumps({"result": told}).encode())
+report = {"argv": sys.argv[1:], "stdin": sys.stdin.read(), "env": dict(os.environ), "cwd": os.getcwd()}
+os.write(3, json.dumps({"result": report}).encode())
 """
 
 
@@ -38,12 +38,12 @@ async def seen(commands: CommandBench, task: Task[..., Any], **arguments: Any) -
 
 async def test_a_command_gets_its_arguments_in_three_ways(commands: CommandBench, tmp_path: Path) -> None:
     line = ("--target={args.target}", "{job.id}", "{args.n}", "{print $1} {{args.n}} {}")
-    reported = await seen(commands, python(REPORT, *line, cwd=str(tmp_path)), target="a b; rm -rf $HOME", n=3)
+    report = await seen(commands, python(REPORT, *line, cwd=str(tmp_path)), target="a b; rm -rf $HOME", n=3)
     job = commands.backend.job
-    assert reported["argv"] == ["--target=a b; rm -rf $HOME", job.id, "3", "{print $1} {args.n} {}"]
-    assert json.loads(reported["stdin"]) == {"target": "a b; rm -rf $HOME", "n": 3}
-    assert reported["cwd"] == str(tmp_path)
-    of_hanbeon = {name: value for name, value in reported["env"].items() if name.startswith("HANBEON_")}
+    assert report["argv"] == ["--target=a b; rm -rf $HOME", job.id, "3", "{print $1} {args.n} {}"]
+    assert json.loads(report["stdin"]) == {"target": "a b; rm -rf $HOME", "n": 3}
+    assert report["cwd"] == str(tmp_path)
+    of_hanbeon = {name: value for name, value in report["env"].items() if name.startswith("HANBEON_")}
     assert json.loads(of_hanbeon.pop("HANBEON_ARGS")) == {"target": "a b; rm -rf $HOME", "n": 3}
     assert of_hanbeon.pop("HANBEON_SESSION")
     assert of_hanbeon == {
@@ -68,15 +68,13 @@ async def test_only_what_is_allowed_passes_from_the_environment(
     monkeypatch.setenv("HANBEON_DATABASE_URL", "postgresql://secret@db/jobs")
     monkeypatch.setenv("TOKEN", "secret")
     monkeypatch.setenv("CHOSEN", "passed")
-    reported = await seen(commands, python(REPORT))
-    assert "secret" not in json.dumps(reported["env"])
-    assert reported["env"]["PATH"] == os.environ["PATH"]
-    reported = await seen(
-        commands, python(REPORT, pass_env=["CHOSEN", "NOT_THERE"], env={"FIXED": "1", "CHOSEN": "set"})
-    )
-    names = {name for name in reported["env"] if not name.startswith(("HANBEON_", "LC_CTYPE"))}
+    report = await seen(commands, python(REPORT))
+    assert "secret" not in json.dumps(report["env"])
+    assert report["env"]["PATH"] == os.environ["PATH"]
+    report = await seen(commands, python(REPORT, pass_env=["CHOSEN", "NOT_THERE"], env={"FIXED": "1", "CHOSEN": "set"}))
+    names = {name for name in report["env"] if not name.startswith(("HANBEON_", "LC_CTYPE"))}
     assert names == {"CHOSEN", "FIXED"}
-    assert reported["env"]["CHOSEN"] == "set"
+    assert report["env"]["CHOSEN"] == "set"
 
 
 async def test_arguments_too_long_for_the_environment_are_on_stdin(commands: CommandBench) -> None:
@@ -91,9 +89,9 @@ async def test_defaults_are_wherever_a_program_looks(commands: CommandBench) -> 
     params = {"n": {"type": "integer", "default": 4}, "s": "string"}
     task = python(REPORT, "{args.n}", params=params)
     task_arguments = task.signature.unpack(task.call(s="x").args)
-    reported = await seen(commands, task, **task_arguments)
-    assert reported["argv"] == ["4"]
-    for text in (reported["stdin"], reported["env"]["HANBEON_ARGS"]):
+    report = await seen(commands, task, **task_arguments)
+    assert report["argv"] == ["4"]
+    for text in (report["stdin"], report["env"]["HANBEON_ARGS"]):
         assert json.loads(text) == {"n": 4, "s": "x"}
 
 

@@ -78,7 +78,7 @@ async def test_a_body_that_looks_can_end_by_itself(journal: Journal) -> None:
     (pid,) = await numbers(journal, 1)
     started.stop(StopCause.SHUTDOWN)
     assert result(await started.within()) == "in peace", "within the grace"
-    assert not alive(pid), "one that was told to stop gets no other job"
+    assert not alive(pid), "one that was stopped gets no other job"
     await bench.executor.close()
 
 

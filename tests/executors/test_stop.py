@@ -1,4 +1,4 @@
-"""Work that really stops: whatever a body does and starts, nothing of it is left when its end is told."""
+"""Work that really stops: whatever a body does and starts, nothing of it is left when its end is reported."""
 
 import os
 import signal
@@ -35,9 +35,9 @@ async def test_kills_a_body_that_ignores_sigterm_and_its_descendants(
     processes = await numbers(journal)
     asked_at = time.monotonic()
     started.stop(StopCause.DEADLINE)
-    reported, seen = await watched(started, processes)
-    assert GRACE <= reported - asked_at < GRACE + SLACK
-    assert seen == [], "its end was told before all of it was dead"
+    ended_at, seen = await watched(started, processes)
+    assert GRACE <= ended_at - asked_at < GRACE + SLACK
+    assert seen == [], "its end was reported before all of it was dead"
     assert bench.work() == []
 
 

@@ -107,7 +107,7 @@ class CommandBench(AnyBench[CommandExecutor]):
         return call._replace(backend=cast(AttemptBackend, self.backend))
 
     def printed(self, stream: LogStream = LogStream.STDOUT) -> bytes:
-        """Return the output of the last command there."""
+        """The output of the last command there."""
         return b"".join(data for on, data in self.backend.printed if on is stream)
 
 
@@ -121,7 +121,7 @@ async def until(what: str, ask: Callable[[], Any], seconds: float = 20.0) -> Any
 
 
 async def numbers(journal: Journal, count: int = 2) -> list[int]:
-    """The numbers of the processes that told of themselves, once there are as many."""
+    """The pids of the processes that reported themselves, once there are `count`."""
 
     def reported() -> list[int]:
         return [int(words[1]) for words in journal.lines() if len(words) == 2]
@@ -139,7 +139,7 @@ def alive(pid: int) -> bool:
 
 
 async def watched(started: Started, processes: list[int], seconds: float = GRACE + SLACK) -> tuple[float, list[int]]:
-    """When its end was told (it was stopped), and which of the processes ran at that very moment."""
+    """The time its end was reported (after a stop), and the processes that ran at that very moment."""
     moment: asyncio.Future[tuple[float, list[int]]] = asyncio.get_running_loop().create_future()
     started.when_over(lambda: moment.set_result((time.monotonic(), [pid for pid in processes if alive(pid)])))
     assert await started.within(seconds) is None

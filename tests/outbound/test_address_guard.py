@@ -1,4 +1,4 @@
-"""The address guard checks what a library resolves by itself, and nothing that other threads resolve."""
+"""A library's own lookups are checked, and those of others beside it are not."""
 
 import os
 import socket

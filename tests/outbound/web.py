@@ -73,7 +73,7 @@ class Web:
         self.port = port
         self._replies, self._tls = replies or (reply(),), tls
         self.answer: Callable[[Seen], Reply] | None = None
-        """What to answer to a request, if that is to depend on it."""
+        """Return the response to a request, if it depends on it."""
         self._serving: set[asyncio.Task[None]] = set()
         self.seen: list[Seen] = []
         self.peers: list[Peer] = []
@@ -201,5 +201,5 @@ class Routes(httpcore2.AsyncNetworkBackend):
 
 
 def job_headers(seen: Seen) -> dict[str, Any]:
-    """Return the parts of a request that name its job."""
+    """Return the headers of a request about its job."""
     return {name: value for name, value in seen.headers.items() if name.startswith(("hanbeon-", "idempotency-"))}

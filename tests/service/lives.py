@@ -1,4 +1,4 @@
-"""A sound history that goes through every move there is, told through the store alone."""
+"""A sound history that goes through every move there is, through the store alone."""
 
 from collections.abc import Sequence
 from typing import Any

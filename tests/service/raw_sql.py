@@ -36,10 +36,10 @@ async def retell(store: Store, change: Callable[[Told], Told | None]) -> int:
     changed = 0
     for row in await run_sql(store, "SELECT seq, body FROM hanbeon.event_batch ORDER BY seq"):
         events = msgspec.json.decode(row["body"])
-        found = [change(dict(event)) for event in events]
-        if any(found):
-            changed += sum(event is not None for event in found)
-            body = msgspec.json.encode([new or old for new, old in zip(found, events, strict=True)]).decode()
+        changes = [change(dict(event)) for event in events]
+        if any(changes):
+            changed += sum(event is not None for event in changes)
+            body = msgspec.json.encode([new or old for new, old in zip(changes, events, strict=True)]).decode()
             await run_sql(store, "UPDATE hanbeon.event_batch SET body = $1 WHERE seq = $2", body, row["seq"])
     return changed
 
@@ -101,7 +101,7 @@ async def shift_attempt(store: Store, job_id: str, attempt: int, column: str, by
     await run_sql(store, sql, *which)
     ended = "fence = $3 AND attempt_status IS NOT NULL"
     await run_sql(store, f"UPDATE hanbeon.job SET {own} = {own} + $1 WHERE seq = $2 AND {ended}", *which)
-    # How long all succeeded ones ran is kept, too: told apart from what the test is about.
+    # How long all succeeded ones ran is kept, too, separately from what the test is about.
     await store.number_events()
     await store.fold()
     ran = (

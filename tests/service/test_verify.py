@@ -37,8 +37,8 @@ async def test_every_move_there_is_verifies_clean(store: Store) -> None:
     assert report.findings == ()
     assert report.sound
     assert not report.pruned
-    rows = {event.type for event in await store.events_after(0, 10_000)}
-    assert rows >= set(Reason)
+    types = {event.type for event in await store.events_after(0, 10_000)}
+    assert types >= set(Reason)
     assert report.jobs == sum((await store.counts()).values())
     assert (report.first_event, report.last_event) == (1, report.events)
 

@@ -12,13 +12,13 @@ from hanbeon.tasks.result_codes import ResultCodes
 URL = "https://example.org/hook"
 
 
-def call(**message: Any) -> HttpCall:
-    return HttpCall.of({"url": URL, **message}, None)
+def call(**given: Any) -> HttpCall:
+    return HttpCall.of({"url": URL, **given}, None)
 
 
 def test_as_a_file_has_it() -> None:
-    message = {"method": "post", "url": URL, "headers": {"X-A": "1"}, "status_codes": {"409": "success"}}
-    task = http_task("ping", message, {"retries": 5, "timeout": "2m", "params": {"n": "integer"}})
+    given = {"method": "post", "url": URL, "headers": {"X-A": "1"}, "status_codes": {"409": "success"}}
+    task = http_task("ping", given, {"retries": 5, "timeout": "2m", "params": {"n": "integer"}})
     assert task.executor == "http"
     assert (task.options.retries, task.options.timeout) == (5, 120.0)
     assert task.where == f"the HTTP call POST {URL}"
@@ -52,7 +52,7 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "options", "words"),
+    ("given", "options", "words"),
     [
         ("https://example.org", {}, "http: must be a table like"),
         ({}, {}, "url: is missing"),
@@ -80,9 +80,9 @@ def test_arguments_go_where_the_method_has_them(method: str, send: str) -> None:
         ({"url": URL}, {"timeout": 0}, "timeout: must be positive"),
     ],
 )
-def test_rejects_invalid_calls(message: Any, options: dict[str, Any], words: str) -> None:
+def test_rejects_invalid_calls(given: Any, options: dict[str, Any], words: str) -> None:
     with pytest.raises(TaskDefinitionError, match=words) as caught:
-        http_task("ping", message, options)
+        http_task("ping", given, options)
     assert "(task 'ping')" in str(caught.value)
 
 
@@ -107,15 +107,15 @@ def test_status_meaning(statuses: tuple[int, ...], meaning: str) -> None:
 
 
 def test_a_task_may_see_it_otherwise() -> None:
-    message = call(status_codes={"409": "success", 404: {"type": "gone", "permanent": True}, 200: "odd"})
-    assert message.meaning(409).is_success
-    assert message.meaning(404) == ResultCodes("gone", permanent=True)
-    assert message.meaning(200) == ResultCodes("odd")
-    assert message.meaning(500) == ResultCodes("temporary")
+    given = call(status_codes={"409": "success", 404: {"type": "gone", "permanent": True}, 200: "odd"})
+    assert given.meaning(409).is_success
+    assert given.meaning(404) == ResultCodes("gone", permanent=True)
+    assert given.meaning(200) == ResultCodes("odd")
+    assert given.meaning(500) == ResultCodes("temporary")
 
 
 def test_secrets_are_shown_by_their_names() -> None:
-    message = call(headers={"Authorization": "Bearer ${TOKEN}"})
-    assert "${TOKEN}" in repr(message)
-    assert str(message) == f"the HTTP call POST {URL}"
+    given = call(headers={"Authorization": "Bearer ${TOKEN}"})
+    assert "${TOKEN}" in repr(given)
+    assert str(given) == f"the HTTP call POST {URL}"
     assert len(call(url="https://example.org/" + "x" * 500).line) < 80

@@ -9,7 +9,7 @@ from hanbeon.tasks.http_headers import fill_headers, headers
 
 
 @pytest.mark.parametrize(
-    ("message", "words"),
+    ("given", "words"),
     [
         ({"Host": "evil.org"}, "set by Hanbeon"),
         ({"content-length": "3"}, "set by Hanbeon"),
@@ -33,15 +33,15 @@ from hanbeon.tasks.http_headers import fill_headers, headers
         ("X-Y: 1", "table of strings"),
     ],
 )
-def test_rejects_invalid_headers(message: Any, words: str) -> None:
+def test_rejects_invalid_headers(given: Any, words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
-        headers(message, "headers")
+        headers(given, "headers")
 
 
 def test_secrets_come_from_the_environment() -> None:
-    message = headers({"Authorization": "Bearer ${TOKEN}", "X-Two": "${A}-${A}$${A}", "X-Plain": '{"a": 1}'}, "headers")
-    assert message["Authorization"] == "Bearer ${TOKEN}"
-    filled, secrets = fill_headers(message, {"TOKEN": "t0k3n", "A": "b"})
+    given = headers({"Authorization": "Bearer ${TOKEN}", "X-Two": "${A}-${A}$${A}", "X-Plain": '{"a": 1}'}, "headers")
+    assert given["Authorization"] == "Bearer ${TOKEN}"
+    filled, secrets = fill_headers(given, {"TOKEN": "t0k3n", "A": "b"})
     assert filled == {"Authorization": "Bearer t0k3n", "X-Two": "b-b${A}", "X-Plain": '{"a": 1}'}
     assert secrets == {"t0k3n", "b"}
 
