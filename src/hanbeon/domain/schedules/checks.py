@@ -63,7 +63,7 @@ def _check_instant(timing: Timing, now: int) -> None:
         )
     for field in ("gap", "fold"):
         if getattr(timing, field) is not None:
-            raise InvalidInput("must not be combined with run_at, which occurs only once; omit it", field=field)
+            raise InvalidInput("must not be combined with run_at, only with cron; omit it", field=field)
     if timing.next_fire(timing.run_at - 1) is None:
         raise InvalidInput("must be between starts_at and ends_at; omit those for a single instant", field="run_at")
 
