@@ -25,7 +25,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "a step of nothing": ({"cron": "*/0 * * * *"}, "cron", ""),
     "unknown word": ({"cron": "@sometimes"}, "cron", "@daily"),
     "neither": ({"cron": None}, "cron", "for example"),
-    "both": ({"cron": "@daily", "run_at": "2099-01-01T00:00:00Z"}, "run_at", "leave one of them out"),
+    "both": ({"cron": "@daily", "run_at": "2099-01-01T00:00:00Z"}, "run_at", "omit one of them"),
     "past": ({"cron": None, "run_at": "2020-01-01T00:00:00+09:00"}, "run_at", "choose a later instant, for example 20"),
     "impossible date": ({"cron": None, "run_at": "2027-02-30T09:00:00+09:00"}, "run_at", "like 2027-01-31T09:00:00"),
     "only a date": ({"cron": None, "run_at": "2027-02-20"}, "run_at", "must be a moment in ISO-8601"),
@@ -54,13 +54,13 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "ends_at",
         "choose a later end",
     ),
-    "ended": ({"ends_at": "2020-01-01T00:00:00Z"}, "ends_at", "does not fire any more"),
+    "ended": ({"ends_at": "2020-01-01T00:00:00Z"}, "ends_at", "never does until"),
     "an empty name": ({"name": ""}, "name", "must be a string of 1 to 200 characters"),
     "a long name": ({"name": "x" * 201}, "name", "must be a string of 1 to 200 characters"),
     "a name with NUL": ({"name": "a\0b"}, "name", "NUL"),
-    "a giant cron": ({"cron": "* " * 100_000}, "cron", "more than 500"),
+    "a giant cron": ({"cron": "* " * 100_000}, "cron", "at most 500"),
     "a hostile cron": ({"cron": "'; DROP TABLE hanbeon.schedule; --"}, "cron", "for example"),
-    "full-width digits": ({"cron": "１ * * * *"}, "cron", "has no meaning"),
+    "full-width digits": ({"cron": "１ * * * *"}, "cron", "must not contain the character"),
 }
 
 
