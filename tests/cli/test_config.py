@@ -130,7 +130,7 @@ def test_check_finds_schedules_that_cannot_be_kept(tmp_path: Path) -> None:
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * *"))
     done = hanbeon("config", "check", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: hanbeon.toml: schedules.nightly.cron: it takes 5 fields")
+    assert done.stderr.startswith("error: hanbeon.toml: schedules.nightly.cron: must have 5 fields")
     assert done.stderr.endswith("(line 5)\n")
 
 

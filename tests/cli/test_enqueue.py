@@ -226,7 +226,7 @@ async def test_tasks_of_an_app(shop: str) -> None:
         (("send", "to=a", "--timeout", "0"), "must be positive"),
         (("send", "to=a", "--after", "x"), "must contain jobs or their ids"),
         (("send", "to=a", "--after", "01890000-0000-7000-8000-000000000000"), "depends_on"),
-        (("send", "to=a", "--id", "x"), "is not a UUID"),
+        (("send", "to=a", "--id", "x"), "must be a UUID in lower case"),
         (("send", "to=a", "--priority", "high"), "--priority"),
         (("send", "to=a", "--on-conflict", "ignore"), "'refuse', 'skip', 'replace_pending'"),
     ],

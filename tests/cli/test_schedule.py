@@ -70,7 +70,7 @@ async def test_it_is_changed_field_by_field(where: tuple[str, ...]) -> None:
     assert (await call("schedule", "change", "it", *where)).code == 2
     typo = await call("schedule", "change", "it", "--unset", "ends", *where)
     assert typo.code == 2
-    assert "There are" in typo.err
+    assert "known fields are" in typo.err
 
 
 async def test_it_is_paused_resumed_and_deleted(where: tuple[str, ...]) -> None:

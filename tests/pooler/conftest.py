@@ -1,4 +1,4 @@
-"""A new database of PostgreSQL, and its address through PgBouncer."""
+"""The URL through PgBouncer of a new PostgreSQL database without any table: migrations must pass a pooler, too."""
 
 import os
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from tests.databases.pgbouncer import find_pgbouncer, pgbouncer
 
 
 @pytest.fixture
-def pooled_url(postgres_url: str) -> Iterator[str]:
+def pooled_url(empty_postgres_url: str) -> Iterator[str]:
     program = find_pgbouncer()
     if program is None:
         reason = "no PgBouncer here: install it (apt-get install pgbouncer, brew install pgbouncer)"
         if os.environ.get("CI") == "true":
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)
-    with pgbouncer(program, postgres_url) as url:
+    with pgbouncer(program, empty_postgres_url) as url:
         yield url

@@ -23,9 +23,11 @@ async def pooled(url: str) -> bool:
         return app.store.database.pooled
 
 
-async def test_a_pooler_is_noticed_and_the_server_is_not_taken_for_one(postgres_url: str, pooled_url: str) -> None:
+async def test_a_pooler_is_noticed_and_the_server_is_not_taken_for_one(
+    empty_postgres_url: str, pooled_url: str
+) -> None:
     assert await migrate(pooled_url) == [1]
-    assert not await pooled(postgres_url)
+    assert not await pooled(empty_postgres_url)
     assert await pooled(pooled_url)
 
 
@@ -96,7 +98,7 @@ async def test_listen_url_that_is_a_pooler_is_reported(pooled_url: str, caplog: 
     app = make_app(pooled_url, listen_url=pooled_url, poll=0.5)
     async with app, app.worker():
         assert await (await app.enqueue("plain", {"n": 1})).result(timeout=10) == 1
-    assert "HANBEON_LISTEN_URL leads to a pooler" in caplog.text
+    assert "HANBEON_LISTEN_URL points to a pooler" in caplog.text
 
 
 @pytest.mark.slow

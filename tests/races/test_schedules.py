@@ -117,7 +117,7 @@ async def test_tasks_reregister_while_their_fires_run(postgres_url: str, share: 
 
 async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_path: Path) -> None:
     async with storm(postgres_url, Journal(tmp_path / "journal"), random.Random(1)) as run:
-        made = await Schedules(run.app).run("alone0", {"args": {"label": "", "journal": os.devnull}})
+        made = await Schedules(run.app).run("alone0", {"label": "", "journal": os.devnull})
         store, settings = run.app.store, {"alone0": TaskSettings(timeout_us=5_000_000)}
         async with direct(postgres_url) as completing:
             async with completing.transaction():
