@@ -79,9 +79,9 @@ async def test_statements_are_prepared_only_inside_transactions(
     assert outside == []
 
 
-async def test_with_an_address_to_listen_on_it_is_woken(postgres_url: str, pooled_url: str) -> None:
+async def test_with_an_address_to_listen_on_it_is_woken(empty_postgres_url: str, pooled_url: str) -> None:
     await migrate(pooled_url)
-    app = make_app(pooled_url, listen_url=postgres_url, poll=60)
+    app = make_app(pooled_url, listen_url=empty_postgres_url, poll=60)
     async with app, app.worker(), make_app(pooled_url) as other:
         await (await app.enqueue("plain", {"n": 1})).result(timeout=10)
         job = await other.enqueue("plain", {"n": 7})
