@@ -13,7 +13,7 @@ from hanbeon.surfaces.schedules.declarations import declared_schedule
 from hanbeon.tasks.task_settings import settings_of
 from tests.surfaces.schedules.schedule_kit import add_tasks
 
-INSTANCES, ROUNDS = 6, 4
+INSTANCES, ROUNDS = 6, 12
 
 
 async def test_each_is_made_once_and_changed_once(database_url: str) -> None:

@@ -149,7 +149,7 @@ def test_excess_on_time_fires_follow_in_the_next_plan() -> None:
     assert following == now + SECOND
 
 
-@settings(max_examples=20)
+@settings(max_examples=50)
 @given(
     st.sampled_from(["* * * * *", "*/20 * * * * *", "* 9,21 * * *", "30 1 * * *", "0 0 * * MON"]),
     st.sampled_from([SEOUL, "America/New_York", "Australia/Lord_Howe"]),
