@@ -54,11 +54,6 @@ class Store:
         self._folding: asyncio.Task[None] | None = None
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
-    @property
-    def book(self) -> LaneCache:
-        """Former name of `lanes`."""
-        return self.lanes
-
     async def open(self) -> None:
         await self.database.open()
 
@@ -139,10 +134,6 @@ class Store:
                 self.notifier.send(hints)
             return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
         return None
-
-    async def enqueue_one_in_office(self, job: NewJob, office_id: str, version: int) -> enqueues.Enqueued | None:
-        """`enqueue_one` on the condition that the office is at this version."""
-        return await self.enqueue_one(job, RowVersion("keep_office", office_id, version))
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none within a caller's transaction: they exist if and only if it commits."""

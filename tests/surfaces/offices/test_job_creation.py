@@ -11,6 +11,7 @@ import uuid_utils
 from hanbeon import App
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import job_creation
 from hanbeon.surfaces.offices.service import Offices
@@ -139,11 +140,13 @@ async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: 
         (job,) = (await offices.create_jobs(office.id, jobs=[{}])).jobs
         record = await app.store.job(job.id)
         new = NewJob(id=_id(), task=record.task, queue=record.queue)
-        made = await app.store.enqueue_one_in_office(new, office.id, office.version)
+        made = await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version))
         assert made is not None
-        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None, "the id is taken"
+        assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version)) is None, (
+            "the id is taken"
+        )
         new = msgspec.structs.replace(new, id=_id())
-        assert await app.store.enqueue_one_in_office(new, office.id, office.version + 1) is None
+        assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version + 1)) is None
         await offices.delete(office.id, cancel=True)
-        assert await app.store.enqueue_one_in_office(new, office.id, office.version) is None
+        assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version)) is None
         assert await app.store.jobs([new.id]) == []

@@ -10,7 +10,6 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations import offices, queries
-from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import listeners_of
 from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.store.tx import Tx
@@ -61,8 +60,8 @@ class OfficeService(Service):
         view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
         return [view.job(job, dependencies.get(job.id, ())) for job in jobs]
 
-    async def _hand_over(self, tx: Tx, office: OfficeRecord, handlers: Handlers) -> LaneNumbers:
-        """Give waiting jobs the handlers that the office's sessions name, and return the lanes created for them."""
+    async def _hand_over(self, tx: Tx, office: OfficeRecord, handlers: Handlers) -> None:
+        """Give waiting jobs the handlers that the office's sessions name."""
 
         def of_job(role: str, meta: str | None) -> Handling | None:
             name = session_of(office.sessions, role)
@@ -71,16 +70,13 @@ class OfficeService(Service):
             own = meta_of(meta)
             return handling(office, handlers, name, role, own_timeout_ms=own.timeout_ms, own_retries=own.max_retries)
 
-        return await offices.hand_over(tx, self._store.book, office.queue, of_job)
+        await offices.hand_over(tx, self._store.lanes, office.queue, of_job)
 
-    async def _moving(self, office_id: str, operation: Callable[[Tx], Awaitable[T]], made: LaneNumbers) -> T:
-        """Commit an operation that may hand jobs over, then cache the lanes that it `made`."""
+    async def _moving(self, office_id: str, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Commit an operation that may hand jobs over, with the time that this takes."""
         stock = await self._store.stock(queue_of_office((await self._record(office_id)).id))
         waiting = stock.count(State.PENDING) + stock.count(State.READY)
-        answer = await self._write(operation, waiting)
-        for name, number in made:
-            self._store.book.note(name, number)
-        return answer
+        return await self._write(operation, waiting)
 
 
 async def job_of(tx: Tx, office_id: str, job_id: str) -> JobRecord:

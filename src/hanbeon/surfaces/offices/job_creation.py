@@ -9,7 +9,7 @@ from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
 from hanbeon.store.operations import queries
-from hanbeon.store.operations.enqueue import Enqueued
+from hanbeon.store.operations.enqueue import Enqueued, RowVersion
 from hanbeon.store.operations.offices import OfficeRecord, keep_office, office_by_id
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.store.store import Store
@@ -62,7 +62,7 @@ async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs:
     """Read the results before the commit: after it, a worker may change the jobs first."""
     found: list[Jobs] = []
     if len(ids) == len(jobs) == 1:
-        one = await store.enqueue_one_in_office(jobs[0], office.id, office.version)
+        one = await store.enqueue_one(jobs[0], RowVersion("keep_office", office.id, office.version))
         if one is not None:
             return Jobs([_as_made(jobs[0], one)], {}, one.created_at)
 

@@ -16,7 +16,6 @@ from hanbeon.errors import InvalidInput, WrongState
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
-from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import keywords, schemas, serializers
 from hanbeon.surfaces.offices.base import OfficeService, job_of
@@ -102,17 +101,16 @@ class OfficeJobs(OfficeService):
     async def retry(self, office_id: str, job_id: str) -> schemas.Job:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
         handlers = await self._handlers(())
-        made: LaneNumbers = []
 
         async def retry(tx: Tx) -> None:
             await offices.keep_office(tx, office_id)
             job = await job_of(tx, office_id, job_id)
-            await requeue(tx, self._store.book, job_id)
+            await requeue(tx, self._store.lanes, job_id)
             if job.task == NO_HANDLER:
-                made[:] = await self._hand_over(tx, await offices.office_by_id(tx, office_id), handlers)
+                await self._hand_over(tx, await offices.office_by_id(tx, office_id), handlers)
 
         with _in_office_words("retried", sources_of(Reason.REQUEUED)):
-            await self._moving(office_id, retry, made)
+            await self._moving(office_id, retry)
         (job,) = await self._views(office_id, [job_id])
         return job
 

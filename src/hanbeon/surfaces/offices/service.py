@@ -16,7 +16,6 @@ from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
 from hanbeon.store.operations import offices
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
@@ -85,7 +84,6 @@ class Offices(OfficeJobs, OfficeWebhooks):
         request = validate(schemas.OfficeChange, fields)
         given = given_fields(request)
         handlers = await self._handlers(_named(request))
-        made: LaneNumbers = []
         await self._prepare_listeners(given)
         gone: list[ListenerRecord] = []
 
@@ -94,10 +92,10 @@ class Offices(OfficeJobs, OfficeWebhooks):
             after = await offices.change_office(tx, _with(office, request, handlers))
             gone[:] = await self._put_listeners(tx, office_id, given)
             if "sessions" in given:
-                made[:] = await self._hand_over(tx, after, handlers)
+                await self._hand_over(tx, after, handlers)
             return (await self._shown(tx, [after]))[0]
 
-        changed = await self._moving(office_id, change, made)
+        changed = await self._moving(office_id, change)
         await self._cancel_deliveries(gone)
         return changed
 
@@ -152,7 +150,9 @@ class Offices(OfficeJobs, OfficeWebhooks):
         """Run one scheduling cycle now, here if this process has a worker; otherwise wake all workers."""
         office = await self._record(office_id)
         store = self._store
-        activated = await self._write(lambda tx: offices.promote_queue(tx, store.book, office.queue, _PROMOTED_AT_ONCE))
+        activated = await self._write(
+            lambda tx: offices.promote_queue(tx, store.lanes, office.queue, _PROMOTED_AT_ONCE)
+        )
         started = 0
         if self.worker is not None:
             started = await self.worker.start_now(office.queue)

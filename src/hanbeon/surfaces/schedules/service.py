@@ -18,7 +18,6 @@ from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
 from hanbeon.store.operations.executions import ExecutionFilter, ExecutionRecord
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.lanes import LaneNumbers
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.schedules import ScheduleRecord
 from hanbeon.store.operations.tasks import KnownTask
@@ -188,15 +187,12 @@ class Schedules(Service):
         await self._register(name)
         store = self._store
 
-        async def create(tx: Tx) -> tuple[LaneNumbers, ExecutionRecord]:
-            lanes = await executions.run_now(tx, store.book, name, packed, execution_id, by)
+        async def create(tx: Tx) -> ExecutionRecord:
+            await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.
-            return lanes, await executions.execution(tx, execution_id)
+            return await executions.execution(tx, execution_id)
 
-        lanes, created = await self._write(create)
-        for lane, number in lanes:
-            store.book.note(lane, number)
-        return self._serializer.execution(created)
+        return self._serializer.execution(await self._write(create))
 
     async def executions(self, **query: Unpack[keywords.ExecutionQueryFields]) -> schemas.ExecutionPage:
         """Executions, newest first; continue with the page's `next_cursor`."""

@@ -46,8 +46,6 @@ class Relay:
             return self._settings.poll
         await self._store.number_events()
         relayed = await self._store.write(
-            lambda tx: relay(tx, self._store.book, self._make, _EVENTS_AT_ONCE), _EVENTS_AT_ONCE
+            lambda tx: relay(tx, self._store.lanes, self._make, _EVENTS_AT_ONCE), _EVENTS_AT_ONCE
         )
-        for name, number in relayed.lanes:
-            self._store.book.note(name, number)
         return AGAIN if relayed.more else self._settings.poll
