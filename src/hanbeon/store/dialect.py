@@ -18,6 +18,7 @@
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
+@contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
                                            a list, an attempt's session id, and the clock without a custom function
@@ -52,6 +53,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
 
@@ -143,6 +145,10 @@ class Postgres:
         return f"{column} = {column} + 0"
 
     @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"strpos(lower({column}), lower({text}::text)) > 0"
+
+    @staticmethod
     def instant(column: str) -> str:
         return f"(timestamptz 'epoch' + {column} * interval '1 microsecond')"
 
@@ -219,6 +225,10 @@ class Sqlite:
         return "true"
 
     @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"instr(lower({column}), lower({text})) > 0"
+
+    @staticmethod
     def instant(column: str) -> str:
         micros = f"(({column}) % 1000000 + 1000000) % 1000000"
         seconds = f"(({column}) - {micros}) / 1000000"
@@ -269,6 +279,7 @@ def translate(sql: str, dialect: Dialect) -> str:
         r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
         sql,
     )
+    sql = _CONTAINS.sub(lambda m: dialect.contains(m[1], m[2]), sql)
     sql = _MEMBER.sub(lambda m: dialect.member(m[1], m[2]), sql)
     sql = _INSTANT.sub(lambda m: dialect.instant(m[1]), sql)
     sql = _JSON.sub(lambda m: dialect.json(m[1]), sql)

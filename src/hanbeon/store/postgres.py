@@ -94,6 +94,10 @@ class PostgresTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
+
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import msgspec
 
 from hanbeon.clock import micros
-from hanbeon.domain.job import NAME_LIMIT, check_size, is_id
+from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
@@ -311,15 +311,6 @@ class Schedules(Service):
     def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
         definition = definitions.definition_of(fields, self._zone)
         return msgspec.structs.replace(definition, args=self._packed(task, fields.get("args") or {}))
-
-    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
-        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
-        if task in self._app.tasks.names():
-            packed = self._app.tasks.get(task).signature.pack((), args)
-        else:
-            packed = definitions.args_text(args)
-        check_size("args", packed, self._app.settings.max_payload_bytes)
-        return packed
 
 
 def _task_name(task: AnyTask) -> str:
