@@ -23,13 +23,28 @@ class Way(enum.Enum):
     TO_CLIENT = "to the client"
 
 
-class Fault:
-    """A connection to be cut at the nth statement that matches: before it is sent on, or once it is answered."""
+class Moment(enum.Enum):
+    BEFORE = "before it is sent on"
+    AFTER = "once it is answered"
+    MEANWHILE = "while it is on its way, for as long as the test likes"
 
-    def __init__(self, match: Match, nth: int, *, after: bool) -> None:
+
+class Fault:
+    """A connection to be cut at the nth statement that matches."""
+
+    def __init__(self, match: Match, nth: int, moment: Moment) -> None:
         self._match, self._left = match, nth
-        self.after = after
+        self.moment = moment
         self.struck = asyncio.Event()
+        self._deliver, self.answered = asyncio.Event(), asyncio.Event()
+
+    async def deliver(self) -> None:
+        """Let a statement that is on its way arrive; returns when the server has answered."""
+        self._deliver.set()
+        await self.answered.wait()
+
+    async def delivery(self) -> None:
+        await self._deliver.wait()
 
     def strikes(self, statements: list[Statement]) -> bool:
         if self.struck.is_set():
@@ -46,7 +61,7 @@ class _Line:
     def __init__(self, near: asyncio.StreamWriter, far: asyncio.StreamWriter, gates: dict[Way, asyncio.Event]) -> None:
         self.near, self.far, self.gates = near, far, dict(gates)
         self.reader = StatementReader()
-        self.loses_answer = False
+        self.loses: Fault | None = None
         """The next answer of the server is dropped, and the connection reset."""
 
     @property
@@ -60,8 +75,8 @@ class _Line:
         while not (gate := self.gates[way]).is_set() or gate is not self.gates[way]:
             await gate.wait()
 
-    def reset(self) -> None:
-        for writer in (self.near, self.far):
+    def reset(self, *writers: asyncio.StreamWriter) -> None:
+        for writer in writers or (self.near, self.far):
             with contextlib.suppress(OSError):
                 writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             writer.transport.abort()
@@ -97,13 +112,19 @@ class FaultProxy:
 
     def cut_before(self, match: Match = lambda statement: statement.commits, nth: int = 1) -> Fault:
         """Reset the connection that is about to send the nth such statement, which the server never gets."""
-        self._fault = Fault(match, nth, after=False)
-        return self._fault
+        return self._armed(Fault(match, nth, Moment.BEFORE))
 
     def cut_after(self, match: Match = lambda statement: statement.commits, nth: int = 1) -> Fault:
         """Reset the connection of the nth such statement once the server has answered; the answer is lost."""
-        self._fault = Fault(match, nth, after=True)
-        return self._fault
+        return self._armed(Fault(match, nth, Moment.AFTER))
+
+    def cut_meanwhile(self, match: Match = lambda statement: statement.commits, nth: int = 1) -> Fault:
+        """Reset the client's side at the nth such statement, which reaches the server later, by `Fault.deliver`."""
+        return self._armed(Fault(match, nth, Moment.MEANWHILE))
+
+    def _armed(self, fault: Fault) -> Fault:
+        self._fault = fault
+        return fault
 
     def silence(self, *ways: Way) -> None:
         """Let nothing pass from now on, over existing and new connections, in one direction or in both."""
@@ -170,12 +191,17 @@ class FaultProxy:
                 if self._ask is not None and not self.silenced.is_set() and await self._ask(data, line.port):
                     self.silence()
                 statements = line.reader.feed(data)
-                if self._fault is not None and self._fault.strikes(statements):
-                    if not self._fault.after:
+                if (fault := self._fault) is not None and fault.strikes(statements):
+                    if fault.moment is Moment.BEFORE:
                         line.reset()
                         return
-                    line.loses_answer = True
+                    line.loses = fault
+                    if fault.moment is Moment.MEANWHILE:
+                        line.reset(line.near)
+                        await fault.delivery()
                 await self._forward(data, line, line.far, Way.TO_SERVER)
+                if line.loses is not None and line.loses.moment is Moment.MEANWHILE:
+                    await line.loses.answered.wait()  # The client is gone: nothing more comes from there.
         # A goodbye travels like everything else: not through a silent wire.
         await line.passage(Way.TO_SERVER)
         line.far.close()
@@ -184,10 +210,11 @@ class FaultProxy:
         lost = b""
         with contextlib.suppress(OSError):
             while data := await reader.read(_CHUNK):
-                if line.loses_answer:
+                if line.loses is not None:
                     lost = lost[-6:] + data
                     if is_answered(lost):
                         line.reset()
+                        line.loses.answered.set()
                         return
                 else:
                     await self._forward(data, line, line.near, Way.TO_CLIENT)

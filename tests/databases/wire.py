@@ -19,6 +19,8 @@ class Statement(NamedTuple):
     """Outside a transaction: it commits by itself."""
     reading: bool
     """Inside a read-only transaction."""
+    earlier: tuple[str, ...] = ()
+    """The statements of its transaction that came before it."""
 
     @property
     def commits(self) -> bool:
@@ -36,6 +38,7 @@ class StatementReader:
         self._started = False
         self._prepared: dict[str, str] = {}
         self._inside = self._reading = False
+        self._earlier: list[str] = []
 
     def feed(self, data: bytes) -> list[Statement]:
         """Return the statements that these bytes complete."""
@@ -70,8 +73,10 @@ class StatementReader:
     def _execute(self, sql: str) -> list[Statement]:
         if _BEGINS.match(sql):
             self._inside, self._reading = True, "READ ONLY" in sql.upper()
+            self._earlier.clear()
             return [Statement(sql, False, self._reading)]
-        statement = Statement(sql, not self._inside, self._reading)
+        statement = Statement(sql, not self._inside, self._reading, tuple(self._earlier))
+        self._earlier.append(sql)
         if _ENDS.match(sql) or sql.upper().lstrip().startswith("ROLLBACK"):
             self._inside = self._reading = False
         return [statement]
