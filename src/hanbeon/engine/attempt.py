@@ -35,6 +35,7 @@ class Attempt:
         "_sooner",
         "_store",
         "_zone",
+        "acknowledged",
         "cause",
         "children",
         "deadline",
@@ -75,6 +76,8 @@ class Attempt:
         self.work: Work | None = None
         self.cause: StopCause | None = None
         self.settling = False
+        self.acknowledged = False
+        """The database has said that it has recorded the end."""
         self.children: list[NewJob] = []
         self.lent: UserTransaction | None = None
         self.overdue_note: asyncio.Task[None] | None = None

@@ -150,6 +150,7 @@ class Runner:
         if settled is None:
             _log.warning("result_refused", job=job.id, attempt=job.fence)
             return
+        attempt.acknowledged = True
         self.ends[settled.reason] += 1
         if _log_enabled():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)

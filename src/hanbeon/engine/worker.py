@@ -82,10 +82,10 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         served = ServedTasks(registry, self._executors)
         main = TaskPool("jobs", served, settings.concurrency, hint="work")
-        self.pools = [Pool(each, store, settings, clock, self._begin) for each in (*pools, main)]
+        self.attempts = RunningAttempts(store, clock, idle_seconds=settings.poll)
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in (*pools, main)]
         self.main = self.pools[-1]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name))
-        self.attempts = RunningAttempts(store, clock, idle_seconds=settings.poll)
         self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
@@ -103,7 +103,7 @@ class Worker:
         self.watch = Loop("watch", self._renewer.watch)
         self.complete = Loop("complete", self._completion.run_once)
         self.log = Loop("log", self._logs.run_once)
-        self.recover = Loop("recover", self._maintenance.recover)
+        self.recover = Loop("recover", self._recover)
         self.promote = Loop("promote", self._maintenance.promote)
         self.fire = Loop("fire", self.schedule_poller.run_once)
         self.number = Loop("number", self._maintenance.number)
@@ -227,6 +227,7 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
             await self.write_logs()  # Of threads that do not stop.
         await _cancel(self._loop_tasks)
+        await self._hand_back_unanswered()
         # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
         await _cancel(self._runner.tasks)
         self._hints.close()
@@ -235,6 +236,13 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable):
             await self._store.leave(self.instance)
         _log.info("worker_stopped", instance=self.instance)
+
+    async def _hand_back_unanswered(self) -> None:
+        """Ask a last time: a claim that was under way until now may have committed."""
+        with contextlib.suppress(DatabaseUnavailable, TimeoutError):
+            async with asyncio.timeout(self._settings.heartbeat):
+                for pool in self.pools:
+                    await pool.claimer.unanswered.settle(at_once=True)
 
     async def end_if_idle(self) -> bool:
         """Claim nothing more from here on, unless there is something to claim or something runs."""
@@ -331,6 +339,12 @@ class Worker:
         for pool in self.pools:
             if attempt in pool.running:
                 pool.ended(attempt)
+
+    async def _recover(self) -> float:
+        """Recover expired leases; jobs that never began here are not lost, and are handed back first."""
+        for pool in self.pools:
+            await pool.claimer.hand_back_unanswered()
+        return await self._maintenance.recover()
 
     async def _beat(self) -> float:
         if not await self._instance.beat(len(self.main.running), self._settings.concurrency):

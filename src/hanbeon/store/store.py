@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -299,6 +299,12 @@ class Store:
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
         return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
+
+    async def hand_back(
+        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
+    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
+        """Release what the instance is said to run and never began; see `complete.hand_back`."""
+        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
 
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))

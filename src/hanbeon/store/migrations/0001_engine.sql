@@ -296,14 +296,17 @@ CREATE TABLE hanbeon.action (
 CREATE INDEX hanbeon_action_at ON hanbeon.action (at);
 CREATE INDEX hanbeon_action_user ON hanbeon.action (user_name, seq);
 
--- Responses to requests with an Idempotency-Key. Without a response it is running, or was when its server died.
+-- Responses to requests with an Idempotency-Key. Without a response it is running, or its outcome is unknown.
 CREATE TABLE hanbeon.answer (
   user_name text NOT NULL,
   key text NOT NULL,
   digest text NOT NULL,
-  -- The seed of generated ids, so that a repetition after a crash generates the same ids.
+  -- The seed of generated ids, so that a repetition after an unknown outcome generates the same ids.
   seed text NOT NULL,
   created_at bigint NOT NULL,
+  -- The server that runs it, and since when; none if that server gave up without an outcome.
+  holder text,
+  held_at bigint NOT NULL,
   status integer,
   headers text,
   body text,

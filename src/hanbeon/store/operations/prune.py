@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
+from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.tallies import index_entries
@@ -75,6 +76,7 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         "timings": len(timings),
         "actions": len(actions),
         "queues": queues,
+        "responses": await prune_responses(tx, limit),
     }
     if any(deleted.values()):
         await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})

@@ -68,6 +68,9 @@ class Schedules(Service):
         await self._register(new.task)
 
         async def add(tx: Tx) -> ScheduleRecord:
+            # Before anything is checked: the first request may have made it, and what it met may have changed.
+            if new_id is not random_id and (made := await schedules.find_schedule(tx, record.id)) is not None:
+                return made
             found = await self._known(tx, new.task)
             definitions.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
@@ -188,6 +191,9 @@ class Schedules(Service):
         store = self._store
 
         async def create(tx: Tx) -> ExecutionRecord:
+            # The first request may have run it, and another execution may be unfinished by now.
+            if new_id is not random_id and (made := await executions.find_execution(tx, execution_id)) is not None:
+                return made
             await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.
             return await executions.execution(tx, execution_id)
