@@ -49,7 +49,7 @@ def _retried(outcome: Outcome, policy: RetryPolicy, retry_count: int) -> bool:
         case TimedOut(unseen):
             return not (unseen and policy.on_lost is OnLost.FAIL)
         case Lost():
-            return policy.on_lost is OnLost.RETRY
+            return policy.on_lost is OnLost.RETRY  # Of the second and later ones in a row; see below for the first.
         case Returned() | HandedBack() | PutOff():
             return False
 
@@ -67,7 +67,7 @@ def test_a_requested_stop_wins_over_every_outcome(outcome: Outcome) -> None:
 def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
     failures = {Raised: AttemptStatus.FAILED, TimedOut: AttemptStatus.TIMEOUT, Lost: AttemptStatus.LOST}
     for policy, retry_count in itertools.product(POLICIES, range(4)):
-        ending = decide(Held(retry_count, policy, False), outcome)
+        ending = decide(Held(retry_count, policy, False, lost_before=True), outcome)
         assert is_legal(ending.reason, State.RUNNING, ending.state)
         if type(outcome) not in failures:
             continue
@@ -80,6 +80,23 @@ def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
         else:
             assert (ending.reason, ending.state) == (Reason.FAILED, State.FAILED)
             assert (ending.retry_count, ending.delay_us) == (retry_count, None)
+
+
+@pytest.mark.parametrize("retry_count", range(4))
+def test_first_lost_attempt_is_retried_at_once_for_free(retry_count: int) -> None:
+    for policy in POLICIES:
+        ending = decide(Held(retry_count, policy, False), Lost())
+        kind = (ending.reason, ending.retry_count, ending.delay_us, ending.failure_type, ending.message)
+        if policy.on_lost is OnLost.RETRY:
+            assert kind == (Reason.RETRIED, retry_count, 0, "lost", LOST_MESSAGE)
+        else:
+            assert kind == (Reason.FAILED, retry_count, None, "lost", LOST_MESSAGE)
+        assert decide(Held(retry_count, policy, True), Lost()).reason is Reason.STOPPED
+
+
+def test_error_that_calls_itself_lost_is_an_error() -> None:
+    ending = decide(Held(0, RetryPolicy(base_us=BASE), False), Raised("gone", FailureType.LOST))
+    assert (ending.attempt, ending.retry_count, ending.delay_us) == (AttemptStatus.FAILED, 1, BASE)
 
 
 def test_a_return_is_success_with_its_result() -> None:

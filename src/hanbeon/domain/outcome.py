@@ -59,6 +59,8 @@ class Held(NamedTuple):
     retry_count: int
     policy: RetryPolicy
     stop_requested: bool
+    lost_before: bool = False
+    """The attempt before this one was lost, too."""
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
@@ -93,6 +95,16 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd
             # The end of the work was not observed: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
             return _failed(job, AttemptStatus.TIMEOUT, FailureType.TIMEOUT, TIMEOUT_MESSAGE, final, random_share)
+        case Lost() if not job.lost_before and job.policy.on_lost is OnLost.RETRY:
+            # The instance failed, not the work. The next one in a row counts: a job may be what kills its instances.
+            return AttemptEnd(
+                Reason.RETRIED,
+                AttemptStatus.LOST,
+                job.retry_count,
+                delay_us=0,
+                failure_type=FailureType.LOST,
+                message=LOST_MESSAGE,
+            )
         case Lost():
             return _failed(job, AttemptStatus.LOST, FailureType.LOST, LOST_MESSAGE, False, random_share)
         case HandedBack():

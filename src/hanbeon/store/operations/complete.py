@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, Returned, TimedOut, decide
+from hanbeon.domain.retry import FailureType
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneCache
@@ -104,7 +105,11 @@ async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], 
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
     """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
-    endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
+    endings = {}
+    for row in rows:
+        # The row keeps how the attempt before ended, until this one ends or a user retries the job.
+        held = _held(row)._replace(lost_before=row["failure_type"] == FailureType.LOST)
+        endings[row["seq"]] = decide(held, _vanished(row), random_share)
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await _apply(tx, lanes, rows, endings, seen=False)
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
