@@ -20,7 +20,7 @@ from hanbeon.domain.outcome import (
     TimedOut,
     decide,
 )
-from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED, FailureType, OnLost, RetryPolicy
+from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED, NOT_THE_WORK, FailureType, OnLost, RetryPolicy
 
 BASE = 1_000
 OUTCOMES: list[Outcome] = [
@@ -67,7 +67,7 @@ def test_a_requested_stop_wins_over_every_outcome(outcome: Outcome) -> None:
 def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
     failures = {Raised: AttemptStatus.FAILED, TimedOut: AttemptStatus.TIMEOUT, Lost: AttemptStatus.LOST}
     for policy, retry_count in itertools.product(POLICIES, range(4)):
-        ending = decide(Held(retry_count, policy, False, lost_before=True), outcome)
+        ending = decide(Held(retry_count, policy, False, last_failure=FailureType.LOST), outcome)
         assert is_legal(ending.reason, State.RUNNING, ending.state)
         if type(outcome) not in failures:
             continue
@@ -82,21 +82,24 @@ def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
             assert (ending.retry_count, ending.delay_us) == (retry_count, None)
 
 
-@pytest.mark.parametrize("retry_count", range(4))
-def test_first_lost_attempt_is_retried_at_once_for_free(retry_count: int) -> None:
-    for policy in POLICIES:
-        ending = decide(Held(retry_count, policy, False), Lost())
-        kind = (ending.reason, ending.retry_count, ending.delay_us, ending.failure_type, ending.message)
+NOT_THE_WORKS = [Lost(), Raised("away", FailureType.DATABASE_UNAVAILABLE)]
+
+
+@pytest.mark.parametrize("outcome", NOT_THE_WORKS, ids=repr)
+def test_first_end_that_is_not_the_works_fault_is_free(outcome: Outcome) -> None:
+    for policy, retry_count in itertools.product(POLICIES, range(4)):
+        first = decide(Held(retry_count, policy, False, "error"), outcome)
         if policy.on_lost is OnLost.RETRY:
-            assert kind == (Reason.RETRIED, retry_count, 0, "lost", LOST_MESSAGE)
+            assert (first.reason, first.retry_count, first.delay_us) == (Reason.RETRIED, retry_count, 0)
+            assert first.failure_type in NOT_THE_WORK
         else:
-            assert kind == (Reason.FAILED, retry_count, None, "lost", LOST_MESSAGE)
-        assert decide(Held(retry_count, policy, True), Lost()).reason is Reason.STOPPED
+            assert first == decide(Held(retry_count, policy, False, "lost"), outcome), "an ordinary failure"
+        assert decide(Held(retry_count, policy, True), outcome).reason is Reason.STOPPED
 
 
-def test_error_that_calls_itself_lost_is_an_error() -> None:
-    ending = decide(Held(0, RetryPolicy(base_us=BASE), False), Raised("gone", FailureType.LOST))
-    assert (ending.attempt, ending.retry_count, ending.delay_us) == (AttemptStatus.FAILED, 1, BASE)
+def test_permanent_error_is_never_free() -> None:
+    outcome = Raised("away", FailureType.DATABASE_UNAVAILABLE, permanent=True)
+    assert decide(Held(0, RetryPolicy(), False), outcome).state is State.FAILED
 
 
 def test_a_return_is_success_with_its_result() -> None:

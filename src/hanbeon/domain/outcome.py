@@ -59,8 +59,8 @@ class Held(NamedTuple):
     retry_count: int
     policy: RetryPolicy
     stop_requested: bool
-    lost_before: bool = False
-    """The attempt before this one was lost, too."""
+    last_failure: str | None = None
+    """The failure type of the attempt before, if that failed."""
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
@@ -95,16 +95,6 @@ def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd
             # The end of the work was not observed: for a job that must run at most once that is as bad as a lost one.
             final = unseen and job.policy.on_lost is OnLost.FAIL
             return _failed(job, AttemptStatus.TIMEOUT, FailureType.TIMEOUT, TIMEOUT_MESSAGE, final, random_share)
-        case Lost() if not job.lost_before and job.policy.on_lost is OnLost.RETRY:
-            # The instance failed, not the work. The next one in a row counts: a job may be what kills its instances.
-            return AttemptEnd(
-                Reason.RETRIED,
-                AttemptStatus.LOST,
-                job.retry_count,
-                delay_us=0,
-                failure_type=FailureType.LOST,
-                message=LOST_MESSAGE,
-            )
         case Lost():
             return _failed(job, AttemptStatus.LOST, FailureType.LOST, LOST_MESSAGE, False, random_share)
         case HandedBack():
@@ -125,6 +115,10 @@ def _failed(
     job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
 ) -> AttemptEnd:
     failure_type, message = _storable(failure_type), _storable(message)
+    if not permanent and job.policy.forgives(failure_type, job.last_failure):
+        return AttemptEnd(
+            Reason.RETRIED, attempt, job.retry_count, delay_us=0, failure_type=failure_type, message=message
+        )
     if job.policy.allows(failure_type, job.retry_count, permanent=permanent):
         return AttemptEnd(
             Reason.RETRIED,

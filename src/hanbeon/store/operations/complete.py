@@ -11,7 +11,6 @@ import msgspec
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, Returned, TimedOut, decide
-from hanbeon.domain.retry import FailureType
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneCache
@@ -105,11 +104,7 @@ async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], 
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
     """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
-    endings = {}
-    for row in rows:
-        # The row keeps how the attempt before ended, until this one ends or a user retries the job.
-        held = _held(row)._replace(lost_before=row["failure_type"] == FailureType.LOST)
-        endings[row["seq"]] = decide(held, _vanished(row), random_share)
+    endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await _apply(tx, lanes, rows, endings, seen=False)
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
@@ -126,7 +121,9 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
 
 
 def _held(row: Any) -> Held:
-    return Held(row["retry_count"], policy_of(row["policy"]), row["stop_requested_at"] is not None)
+    # The row keeps the failure of the attempt before until this one ends or a user retries the job.
+    stop_requested = row["stop_requested_at"] is not None
+    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
 
 
 def _vanished(row: Any) -> Outcome:
