@@ -11,7 +11,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
 from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
-from hanbeon.errors import LeaseLost
+from hanbeon.errors import DatabaseUnavailable, LeaseLost
 from hanbeon.executors.executor import Executor, StopCause, Work
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease
@@ -22,6 +22,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.signature import to_json_text
 
 _log = get_logger("hanbeon.engine")
+_RETRY_SECONDS = 0.2
 
 
 class Attempt:
@@ -150,8 +151,19 @@ class Attempt:
     async def write_progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
         check_size("progress", text, self._max_payload_bytes)
-        if self.lost or not await self._store.write_progress(self.lease, text, self.lent):
-            raise LeaseLost(self.job.id, self.job.fence)
+        while not self.lost:
+            try:
+                held = await self._store.write_progress(self.lease, text, self.lent)
+            except DatabaseUnavailable:
+                if self.stopping or self._store.is_blocking(self.lent):
+                    raise  # In the second case it goes through its transaction, which is lost.
+                # A database that refuses for a moment must not fail the body; its lease limits the wait.
+                await asyncio.sleep(_RETRY_SECONDS)
+            else:
+                if held:
+                    return
+                break
+        raise LeaseLost(self.job.id, self.job.fence)
 
     def log(self, stream: LogStream, data: bytes) -> None:
         # A thread or process that outlives the body would log after its end.

@@ -19,7 +19,7 @@ from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
-from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.pool import Pool, TaskPool
 from hanbeon.engine.reload import RELOADABLE, Reloader
@@ -99,7 +99,8 @@ class Worker:
         self._stop_requested = asyncio.Event()
         self._hurry = asyncio.Event()
         self.guard = Loop("guard", self.attempts.guard)
-        self.renew = Loop("renew", self._renewer.renew)
+        # A database that refuses for a moment must not cost a lease: it is asked again well before the end of one.
+        self.renew = Loop("renew", self._renewer.renew, longest_pause=min(LONGEST_PAUSE, settings.lease / 10))
         self.watch = Loop("watch", self._renewer.watch)
         self.complete = Loop("complete", self._completion.run_once)
         self.log = Loop("log", self._logs.run_once)
