@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import LeaseLost
@@ -19,7 +20,6 @@ from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 
 _log = get_logger("hanbeon.engine")
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
 from hanbeon.logs import get_logger
 from hanbeon.tasks.context import AttemptBackend, PutOffRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task
 
 MESSAGE_LIMIT = 4_000

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
 from hanbeon.tasks.options import check_names, did_you_mean
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.template import as_text
 
 _TYPES: dict[str, Any] = {

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hanbeon.errors import ArgumentsDoNotFit, NotSerialisable, TaskDefinitionError
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -103,18 +104,6 @@ class TaskSignature:
             return msgspec.json.decode(text, type=self._result)
         except (msgspec.ValidationError, TypeError):
             return msgspec.json.decode(text)
-
-
-def to_json_text(value: Any, what: str, field: str) -> str:
-    """Encode a value as JSON, or raise an error that names the remedy."""
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise NotSerialisable(
-            f"{what} cannot be encoded as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
-            "datetimes) and open files, connections and the like inside the task",
-            field=field,
-        ) from error
 
 
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
