@@ -40,6 +40,9 @@ class Started:
     def stop(self, cause: StopCause) -> None:
         self._work.stop(cause)
 
+    def insist(self) -> None:
+        self._work.insist()
+
     async def outcome(self) -> Outcome | None:
         return await self._ended
 

@@ -71,7 +71,7 @@ class Parameters:
         """Decode the arguments from JSON, with the defaults of those that are missing."""
         try:
             given = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise self._invalid(f"they are not an object: {error}") from error
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -93,10 +94,10 @@ class TaskSignature:
     def _decode(self, text: str) -> Any:
         try:
             return self._codec.decode(text)
-        except msgspec.ValidationError as error:
-            raise ArgumentsDoNotFit(
-                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
-            ) from error
+        except Exception as error:
+            # Any: the types are the user's, and run code of their own when they are made.
+            why = str(error) if isinstance(error, msgspec.MsgspecError) else reprlib.repr(error)
+            raise ArgumentsDoNotFit(f"task {self._name!r}: {why}; it takes {self._signature}", field="args") from error
 
     def read_result(self, text: str) -> Any:
         """Decode a result into the task's declared type, or as plain JSON if that fails."""
