@@ -11,13 +11,13 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from hanbeon.clock import MICROS, iso, micros, seconds_of
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.request import instant_us
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
