@@ -107,6 +107,11 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
 
 
+async def roles_of_queue(tx: Tx, queue: str) -> set[str]:
+    """Return the roles that jobs have brought into a queue."""
+    return {row["role"] for row in await tx.fetch("roles_of_queue", await queue_id(tx, queue))}
+
+
 async def promote_queue(tx: Tx, lanes: LaneCache, queue: str, limit: int) -> int:
     """pending → ready for the due jobs of one queue; return how many."""
     numbers = lanes_of_queue(await queue_id(tx, queue))

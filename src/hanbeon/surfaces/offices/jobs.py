@@ -34,7 +34,7 @@ class OfficeJobs(OfficeService):
         self, office_id: str, *, new_id: NewId = random_id, **fields: Unpack[keywords.JobBatchFields]
     ) -> schemas.JobsCreated:
         """Create the jobs, all or none, and return them in the same order."""
-        batch = validate(schemas.JobBatch, fields)
+        batch = validate(schemas.JobGraph, fields)
         office = await self._record(office_id)
         planned = plan(batch.jobs, new_id)
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
