@@ -8,7 +8,17 @@ import pytest
 from hanbeon.client.client import RETRY_SECONDS
 from hanbeon.client.client import TIMEOUT_SECONDS as CLIENT_SECONDS
 from hanbeon.clock import MICROS
-from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, GRAPH_EDGES, GRAPH_JOBS, JOB_EDGES, PAGE_ROWS, ROLES
+from hanbeon.domain.bounds import (
+    BATCH_EDGES,
+    BATCH_JOBS,
+    GRAPH_EDGES,
+    GRAPH_JOBS,
+    JOB_EDGES,
+    PAGE_BYTES,
+    PAGE_EDGES,
+    PAGE_ROWS,
+    ROLES,
+)
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
@@ -119,6 +129,9 @@ def _whole(name: str) -> str:
         ("server", f"without the default config | {ROLES:,} |"),
         ("server", f"| webhooks, notification targets of an office | {LISTENERS_MOST} each |"),
         ("server", f"| rows of a page | {PAGE_ROWS:,}; {PAGE_LINES:,} lines of a log |"),
+        ("server", f"more than {PAGE_BYTES // 2**20} MiB of stored text, or more than {PAGE_EDGES:,} dependencies"),
+        ("server", f"if these exceed {PAGE_BYTES // 2**20} MiB"),
+        ("server", f"its latest {PAGE_ROWS:,} executions"),
         ("server", f"{GRAPH_JOBS:,} jobs with {GRAPH_EDGES:,} dependencies"),
         ("offices", f"[at most {BATCH_JOBS:,} jobs]"),
         ("server", f"within {KEPT_SECONDS / 3600:g} hours"),

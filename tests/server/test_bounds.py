@@ -1,10 +1,12 @@
-"""Bounds of requests over HTTP: 422 with the field, stated in the description of the API."""
+"""Bounds of requests and pages over HTTP: 422 with the field, stated in the description of the API; shorter pages."""
 
 from typing import Any
 
 import pytest
 
-from tests.server.client import Client
+from hanbeon import App
+from hanbeon.domain.bounds import PAGE_BYTES
+from tests.server.client import Client, serving
 
 _MANY = {"depends_on": ["a"] * 10_000}
 _ROLES = dict.fromkeys(map(str, range(1_001)), 1)
@@ -51,3 +53,24 @@ async def test_description_states_the_bounds(sqlite_server: Client) -> None:
     assert (jobs["minItems"], jobs["maxItems"]) == (1, 10_000)
     assert schemas["JobSpec"]["properties"]["depends_on"]["anyOf"][0]["maxItems"] == 10_000
     assert schemas["ConfigChange"]["properties"]["maxConcurrentByRole"]["maxProperties"] == 1_000
+
+
+async def test_page_of_large_results_is_cut(app: App) -> None:
+    """Seven results of a megabyte, are two pages of whole jobs."""
+
+    @app.task
+    async def large() -> str:
+        return "\x7f" * 1_000_000
+
+    async with serving(app, work=True) as client:
+        made = await client.post("/api/offices", {"name": "large", "sessions": {"default": "large"}})
+        jobs = f"/api/offices/{made.json['id']}/jobs"
+        ids = [job["id"] for job in (await client.post(jobs, {"jobs": [{}] * 7})).json["jobs"]]
+        for job_id in ids:
+            await app.job(job_id).result(timeout=60)
+        first = await client.get(f"{jobs}?limit=1000")
+        assert len(first.body) < PAGE_BYTES + 100_000
+        second = await client.get(f"{jobs}?limit=1000&cursor={first.json['next_cursor']}")
+        assert second.json["next_cursor"] is None
+        assert [job["id"] for page in (first, second) for job in page.json["items"]] == ids
+        assert all(len(job["result"]) == 1_000_000 for job in first.json["items"])

@@ -17,3 +17,7 @@ ROLES = 1_000
 """Roles of one office: those of its config, of its sessions and of its jobs."""
 PAGE_ROWS = 1_000
 """Rows of one page over HTTP."""
+PAGE_BYTES = 4 * 1024**2
+"""Stored bytes of one page, unless its first row alone is larger. What follows is on the next page."""
+PAGE_EDGES = 100_000
+"""Dependencies on one page of jobs, unless its first job alone has more."""

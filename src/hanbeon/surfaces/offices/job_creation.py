@@ -91,7 +91,7 @@ async def _results(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made:
     others = [job_id for job_id in ids if job_id not in known]
     now = 0  # Irrelevant for jobs that do not run.
     if others:
-        found = await queries.jobs_by_id(tx, others)
+        found = await queries.bounded_jobs_by_id(tx, others)
         dependencies |= await queries.dependencies_of_all(tx, found)
         known |= {job.id: job for job in found}
         now = await queries.now_us(tx)
@@ -108,7 +108,7 @@ async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[Pla
     The requests are compared, not the jobs: the handler that the sessions gave a job may be another one today.
     """
     chosen = {each.id: each for each in planned if each.may_exist}
-    found = await store.jobs(list(chosen)) if chosen else []
+    found = await store.read(lambda tx: queries.nodes_by_id(tx, list(chosen))) if chosen else []
     for job in found:
         if job.queue != office.queue or meta_of(job.meta).asked != chosen[job.id].digest:
             raise IdAlreadyUsed("id", job.id, job.id)

@@ -27,7 +27,7 @@ from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
 from hanbeon.surfaces.offices.roles import check_added_roles, check_new_roles
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
-from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.service import NewId, random_id
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _ROUNDS = 5
@@ -62,9 +62,9 @@ class Offices(OfficeJobs, OfficeWebhooks):
         query = validate(schemas.OfficeQuery, fields)
 
         async def read(tx: Tx) -> schemas.OfficePage:
-            found = await offices.offices(tx, or_default(query.cursor, None), query.limit + 1)
-            items, cursor = page(found, query.limit, lambda office: office.id)
-            return schemas.OfficePage(items=await self._shown(tx, items), next_cursor=cursor)
+            found = await offices.offices(tx, or_default(query.cursor, None), query.limit)
+            cursor = found.cursor(lambda office: office.id)
+            return schemas.OfficePage(items=await self._shown(tx, found.items), next_cursor=cursor)
 
         return await self._read(read)
 
