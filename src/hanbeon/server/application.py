@@ -19,6 +19,7 @@ from hanbeon.server.middleware import RequestMiddleware
 from hanbeon.server.problems import Refused, internal_error, problem_of
 from hanbeon.server.push.websocket import websockets
 from hanbeon.server.routes import follow_of, operation_routes, sse_route
+from hanbeon.surfaces.stored_json import passed_through
 from hanbeon.surfaces.surface import load
 
 
@@ -27,7 +28,7 @@ def application(context: ServerContext) -> ASGIApp:
     operations, channels = list(health.OPERATIONS), []
     routes = operation_routes(context, "server", health.Health(context), health.OPERATIONS)
     for surface in context.app.surfaces:
-        service = load(surface.service)(context.app, context.worker)
+        service = load(surface.service)(context.app, context.worker, stored_json=passed_through)
         operations += surface.operations
         routes += operation_routes(context, surface.name, service, surface.operations)
         for channel in surface.channels:

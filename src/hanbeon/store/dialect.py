@@ -16,6 +16,8 @@
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
+@job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
 @contains(column; $1)                      the text holds the other, in whatever case
@@ -36,7 +38,7 @@ import msgspec
 
 from hanbeon.domain.access import Scope
 from hanbeon.domain.delivery import ListenerKind
-from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, OnDependencyFailure
+from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -66,6 +68,17 @@ def _default(field: str) -> str:
     return str(next(each.default for each in msgspec.structs.fields(Definition) if each.name == field))
 
 
+def _bytes(*columns: str) -> str:
+    """The size of these texts. Neither database reads a text that is stored apart for its length in bytes."""
+    return "(" + " + ".join(f"coalesce(octet_length({column}), 0)" for column in columns) + ")"
+
+
+def _job_columns(**instead: str) -> str:
+    """The columns of a job's record, of v; some of them replaced by a constant."""
+    fields = JobRecord.__struct_fields__
+    return ", ".join(f"{instead[name]} AS {name}" if name in instead else f"v.{name}" for name in fields)
+
+
 _LIFECYCLE_WORDS = {
     "states": _quoted(State),
     "terminal_states": _quoted(state for state in State if state in TERMINAL),
@@ -79,6 +92,11 @@ _LIFECYCLE_WORDS = {
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
+    "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
+    "node_bytes": _bytes("j.meta"),
+    "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
+    "listed_columns": _job_columns(args="'{}'"),
+    "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
     # Older than $1, and not a dependency of an unfinished job. Dependents are looked up one by one: a join would read
     # all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "

@@ -41,6 +41,8 @@ T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
 _NOBODY = (None,) * len(Actor.__struct_fields__)
+_EDGES_A_JOB = 4
+"""Dependencies that take as long to write as a job."""
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -117,7 +119,8 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        return await self.write(enqueue, len(jobs))
+        edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
+        return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None

@@ -17,6 +17,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.signature import to_json_text
 
@@ -54,12 +55,15 @@ class SurfaceApp(Protocol):
 class Service:
     """Use cases of one surface. `worker`: that of this process, if there is one.
 
+    `stored_json`: how results show JSON that the database holds.
+
     A method takes the parameters of its operation's path by position and the fields of its request as keywords, and
     validates those with the request's schema; what it rejects is a `HanbeonError`.
     """
 
-    def __init__(self, app: SurfaceApp, worker: Worker | None = None) -> None:
+    def __init__(self, app: SurfaceApp, worker: Worker | None = None, *, stored_json: StoredJson = decoded) -> None:
         self._app, self.worker = app, worker
+        self._stored_json = stored_json
 
     @property
     def _store(self) -> Store:
@@ -98,5 +102,8 @@ class Service:
 
 
 def page(found: Sequence[T], size: int, cursor_of: Callable[[T], Any]) -> tuple[Sequence[T], str | None]:
-    """The items of a page of which one more than `size` were read, and the cursor of the next page if there is one."""
+    """The items of a page of which one more than `size` were read, and the cursor of the next page if there is one.
+
+    For rows that are always small; see `store/operations/pages.py` for others.
+    """
     return found[:size], str(cursor_of(found[size - 1])) if len(found) > size else None

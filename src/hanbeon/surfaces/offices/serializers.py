@@ -7,8 +7,6 @@ from datetime import tzinfo
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.delivery import ListenerKind
@@ -34,6 +32,7 @@ from hanbeon.surfaces.offices.schemas import (
 )
 from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, EventType, JobStatus, WebhookState, status_of_state
 from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 _DEAD = (State.FAILED, State.CANCELLED)
 
@@ -41,8 +40,8 @@ _DEAD = (State.FAILED, State.CANCELLED)
 class Serializer:
     """Makes the results of one office's jobs, as of one instant, in one zone."""
 
-    def __init__(self, office_id: str, now: int, zone: tzinfo) -> None:
-        self._office_id, self._now = office_id, now
+    def __init__(self, office_id: str, now: int, zone: tzinfo, stored_json: StoredJson = decoded) -> None:
+        self._office_id, self._now, self._json = office_id, now, stored_json
         # Jobs of one batch were made at the same instant.
         self._iso = lru_cache(maxsize=256)(lambda us: iso_ms(us, zone))
 
@@ -85,8 +84,8 @@ class Serializer:
             "blocked_by": [each.id for each in dependencies if job.state is State.PENDING and each.state in _DEAD],
             "retry_count": job.retry_count,
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
-            "progress": _json(job.progress),
-            "result": _json(job.result),
+            "progress": self._json(job.progress),
+            "result": self._json(job.result),
             "error_message": job.error_message,
             "failure_type": job.failure_type,
             "created_at": self._iso(job.created_at),
@@ -166,7 +165,3 @@ def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
 
 def iso_ms(us: int | None, zone: tzinfo) -> str | None:
     return iso(us, zone, "milliseconds")
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)
