@@ -180,7 +180,7 @@ _REPEATED = ("still_under_way", "key_already_used", "request_too_large")
 def problems_of(operation: Operation) -> Mapping[int, Mapping[str, str]]:
     """Codes and titles by status."""
     found: dict[int, dict[str, str]] = {}
-    for code in sorted({"defect", *_http_problems(operation)}):
+    for code in sorted({"defect", "too_many_connections", *_http_problems(operation)}):
         status, title = REFUSALS[code]
         found.setdefault(status, {})[code] = title
     for error in _errors(operation):
