@@ -42,6 +42,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "not_authenticated": Refusal(401, "Authentication required."),
     "not_allowed": Refusal(403, "Insufficient scope."),
     "foreign_host": Refusal(403, "Without a token, only requests to localhost are accepted."),
+    "proxied": Refusal(403, "Without a token, requests through a proxy are rejected."),
     "foreign_origin": Refusal(403, "Cross-origin request rejected."),
     "no_such_path": Refusal(404, "Path not found."),
     "wrong_method": Refusal(405, "Method not allowed."),
