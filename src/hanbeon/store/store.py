@@ -19,6 +19,7 @@ from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
@@ -62,6 +63,7 @@ class Store:
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
+        statements.load(self.database.dialect)
         await self.database.open()
 
     async def close(self) -> None:
