@@ -10,16 +10,16 @@ import uuid_utils
 
 from hanbeon.clock import iso, micros
 from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.stored_json import StoredJson, decoded
+from hanbeon.surfaces.surface import Surface
 from hanbeon.tasks.registry import Registry
-from hanbeon.tasks.signature import to_json_text
 
 T = TypeVar("T")
 LOCAL = "local"
