@@ -467,7 +467,7 @@ class Store:
         tasks: Sequence[str],
         capacity: int | None = None,
         schedules: Sequence[str] | None = None,
-    ) -> bool:
+    ) -> instances.Beat:
         return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
 
     async def leave(self, instance: int) -> None:
