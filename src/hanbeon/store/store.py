@@ -112,6 +112,20 @@ class Store:
 
         return await self.write(enqueue, len(jobs))
 
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
+
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
 
