@@ -143,7 +143,9 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
 
 
 def _held(row: Any) -> Held:
-    return Held(row["retry_count"], policy_of(row["policy"]), row["stop_requested_at"] is not None)
+    # The row keeps the failure of the attempt before until this one ends or a user retries the job.
+    stop_requested = row["stop_requested_at"] is not None
+    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
 
 
 def _vanished(row: Any) -> Outcome:

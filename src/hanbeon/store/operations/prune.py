@@ -64,6 +64,7 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         await tx.fetch("prune_queue_batches", to_json(indexed))
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
+    actions = await tx.fetch("prune_actions", older_than_us, limit)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
@@ -73,6 +74,7 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         "fires": len(fires),
         "instances": len(gone),
         "timings": len(timings),
+        "actions": len(actions),
         "queues": queues,
         "responses": await prune_responses(tx, limit),
     }
