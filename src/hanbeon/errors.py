@@ -324,6 +324,8 @@ class DatabaseUnavailable(Unavailable):
     """The database is unavailable."""
 
     code = "database_unavailable"
+    ids: tuple[str, ...] = ()
+    """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
 
 
 class SchemaMissing(Unavailable):

@@ -124,6 +124,20 @@ class Store:
         edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
         return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
 
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
+
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
 
