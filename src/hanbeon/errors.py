@@ -316,6 +316,12 @@ class DatabaseUnavailable(Unavailable):
     code = "database_unavailable"
 
 
+class DatabaseCorrupt(DatabaseUnavailable):
+    """The database is damaged; restore it from a backup."""
+
+    code = "database_corrupt"
+
+
 class SchemaMissing(Unavailable):
     """The database has no Hanbeon schema yet."""
 
