@@ -328,6 +328,12 @@ class DatabaseUnavailable(Unavailable):
     """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
 
 
+class DatabaseCorrupt(DatabaseUnavailable):
+    """The database is damaged; restore it from a backup."""
+
+    code = "database_corrupt"
+
+
 class SchemaMissing(Unavailable):
     """The database has no Hanbeon schema yet."""
 

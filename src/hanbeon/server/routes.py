@@ -39,6 +39,9 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
     max_bytes = context.app.settings.max_request_bytes
 
     async def endpoint(http: Request) -> Response:
+        return await context.database_watch.run(answer(http))
+
+    async def answer(http: Request) -> Response:
         http.state.quiet = operation.quiet
         principal = await context.authenticator.admit(http, operation.need)
         http.state.user = principal.user
