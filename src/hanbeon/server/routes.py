@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hanbeon.domain.access import ALLOWED, Need
 from hanbeon.errors import InvalidInput
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
@@ -49,7 +50,10 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
                 keywords["by"] = principal.user
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
-            return response_of(operation, await method(*arguments, **keywords), http)
+            result = await method(*arguments, **keywords)
+            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
+                result = result.for_readers()
+            return response_of(operation, result, http)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
