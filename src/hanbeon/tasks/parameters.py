@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names, did_you_mean
 from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.template import as_text
@@ -63,7 +63,7 @@ class Parameters:
         """Encode the arguments as JSON, checked against names and types."""
         if args:
             raise self._invalid("its arguments must be passed by name")
-        text = to_json_text(dict(kwargs), f"an argument of task {self._task!r}", "args")
+        text = to_json_text(dict(kwargs), f"an argument of task {quoted(self._task)}", "args")
         self.unpack(text)
         return text
 
@@ -76,9 +76,11 @@ class Parameters:
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
             if name not in found:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             if found[name] is None or "\x00" in as_text(found[name]):
-                raise self._invalid(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
+                raise self._invalid(
+                    f"argument {quoted(name)} is {'null' if found[name] is None else 'text with a NUL'}"
+                )
         return found
 
     def read_result(self, text: str) -> Any:
@@ -87,32 +89,32 @@ class Parameters:
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in declared:
-                raise self._invalid(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
+                raise self._invalid(f"it has no parameter {quoted(name)}{did_you_mean(name, declared)}")
         found = {}
         for name, parameter in declared.items():
             if name not in given and parameter.is_required:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             found[name] = given.get(name, parameter.default)
             try:
                 msgspec.convert(found[name], _TYPES[parameter.type])
             except msgspec.ValidationError as error:
-                raise self._invalid(f"argument {name!r}: {error}") from error
+                raise self._invalid(f"argument {quoted(name)}: {error}") from error
         return found
 
     def _invalid(self, why: str) -> ArgumentsDoNotFit:
-        return ArgumentsDoNotFit(f"task {self._task!r}: {why}; it takes {self}", field="args")
+        return ArgumentsDoNotFit(f"task {quoted(self._task)}: {why}; it takes {self}", field="args")
 
 
 def _parameter(name: str, value: Any) -> Parameter:
     field = f"params.{name}"
     if isinstance(value, Mapping):
-        check_names(value, Parameter.__struct_fields__, f"parameter {name!r}")
+        check_names(value, Parameter.__struct_fields__, f"parameter {quoted(name)}")
         parameter = Parameter(**value)
     else:
         parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
         hint = did_you_mean(str(parameter.type), _TYPES)
-        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {reprlib.repr(parameter.type)}{hint}", field=field)
+        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {quoted(parameter.type)}{hint}", field=field)
     if not parameter.is_required:
         try:
             msgspec.convert(parameter.default, _TYPES[parameter.type])

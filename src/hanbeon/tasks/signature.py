@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from hanbeon.errors import ArgumentsDoNotFit, NotSerialisable, TaskDefinitionError
+from hanbeon.quotation import plain, quoted
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -48,7 +49,7 @@ class TaskSignature:
         for parameter in parameters:
             if parameter.kind in _REFUSED:
                 raise TaskDefinitionError(
-                    f"task {name!r} takes {_REFUSED[parameter.kind]}; "
+                    f"task {quoted(name)} takes {_REFUSED[parameter.kind]}; "
                     "name each parameter, so that its jobs can be checked"
                 )
         self._signature = inspect.Signature(parameters)
@@ -64,7 +65,7 @@ class TaskSignature:
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """Encode the arguments as JSON, checked against names and types."""
-        text = to_json_text(self._bind(args, kwargs), f"an argument of task {self._name!r}", "args")
+        text = to_json_text(self._bind(args, kwargs), f"an argument of task {quoted(self._name)}", "args")
         self._decode(text)
         return text
 
@@ -80,7 +81,7 @@ class TaskSignature:
             return self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentsDoNotFit(
-                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
+                f"task {quoted(self._name)}: {plain(str(error), 400)}; it takes {self._signature}", field="args"
             ) from error
 
     def unpack(self, text: str) -> dict[str, Any]:
@@ -94,7 +95,7 @@ class TaskSignature:
             return self._codec.decode(text)
         except msgspec.ValidationError as error:
             raise ArgumentsDoNotFit(
-                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
+                f"task {quoted(self._name)}: {plain(str(error), 400)}; it takes {self._signature}", field="args"
             ) from error
 
     def read_result(self, text: str) -> Any:
@@ -122,7 +123,7 @@ def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
         raise TaskDefinitionError(
-            f"task {name!r}: an annotation cannot be resolved: {error}; "
+            f"task {quoted(name)}: an annotation cannot be resolved: {error}; "
             "import that name at run time, not only for typing"
         ) from error
 
@@ -141,5 +142,5 @@ def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]
         return msgspec.json.Decoder(struct)
     except TypeError as error:
         raise TaskDefinitionError(
-            f"task {name!r}: a parameter's type cannot travel as JSON: {error}; use plain data types"
+            f"task {quoted(name)}: a parameter's type cannot travel as JSON: {error}; use plain data types"
         ) from error
