@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from hanbeon.errors import ArgumentsDoNotFit, NotSerialisable, TaskDefinitionError
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 from hanbeon.quotation import plain, quoted
 
 _REFUSED = {
@@ -93,9 +94,11 @@ class TaskSignature:
     def _decode(self, text: str) -> Any:
         try:
             return self._codec.decode(text)
-        except msgspec.ValidationError as error:
+        except Exception as error:
+            # Any: the types are the user's, and run code of their own when they are made.
+            why = plain(str(error), 400) if isinstance(error, msgspec.MsgspecError) else quoted(error)
             raise ArgumentsDoNotFit(
-                f"task {quoted(self._name)}: {plain(str(error), 400)}; it takes {self._signature}", field="args"
+                f"task {quoted(self._name)}: {why}; it takes {self._signature}", field="args"
             ) from error
 
     def read_result(self, text: str) -> Any:
@@ -104,18 +107,6 @@ class TaskSignature:
             return msgspec.json.decode(text, type=self._result)
         except (msgspec.ValidationError, TypeError):
             return msgspec.json.decode(text)
-
-
-def to_json_text(value: Any, what: str, field: str) -> str:
-    """Encode a value as JSON, or raise an error that names the remedy."""
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise NotSerialisable(
-            f"{what} cannot be encoded as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
-            "datetimes) and open files, connections and the like inside the task",
-            field=field,
-        ) from error
 
 
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
