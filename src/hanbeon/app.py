@@ -36,6 +36,7 @@ from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -391,7 +392,7 @@ class App:
         return await self.store.change_queue(queue, paused=False)
 
     async def queues(self) -> list[QueueRecord]:
-        return await self.store.queues()
+        return await self.store.read(queue_rows.queues)
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Count the jobs in each state, exactly; as cheap with ten million jobs as with ten."""

@@ -9,6 +9,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.tasks.request import JobRequest
@@ -107,7 +108,7 @@ async def run_with_output(scene: Scene) -> None:
 
 
 async def lease_writes(scene: Scene) -> None:
-    """What an instance writes about a job that it holds."""
+    """The writes of an instance about a job that it holds."""
     job = await scene.app.enqueue("quick", queue=scene.named("lease"))
     (claimed,) = await scene.claim()
     held = Lease(claimed.seq, claimed.fence)
@@ -178,7 +179,7 @@ async def upkeep(scene: Scene) -> None:
             await scene.surely(scene.store.number_events)
             await scene.surely(scene.store.fold)
             await scene.surely(worker.prune.run_once)
-        await scene.surely(lambda: scene.store.leave(worker.instance))
+        await scene.surely(lambda: scene.store.write(lambda tx: instance_rows.leave(tx, worker.instance)))
     assert await scene.jobs(queue) == []
     await worker.stop()
 

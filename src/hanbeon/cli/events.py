@@ -61,9 +61,11 @@ async def _print(
 
 
 async def _start_of_last(app: App, count: int) -> int:
+    from hanbeon.store.operations import events as event_rows
+
     while await app.store.number_events():
         pass
-    return max(0, await app.store.last_event_id() - count)
+    return max(0, await app.store.read(event_rows.last_event_id) - count)
 
 
 async def _until_now(app: App, after: int) -> AsyncIterator[Event]:

@@ -7,6 +7,7 @@ import asyncio
 from hanbeon.clock import Clock, micros
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import Settings
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.store import Store
 
 
@@ -36,5 +37,6 @@ class Renewer:
         if not held:
             return self.settings.poll
         async with asyncio.timeout(self.settings.heartbeat):
-            self._attempts.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
+            leases = [attempt.lease for attempt in held.values()]
+            self._attempts.learn(held, await self._store.read(lambda tx: lease_rows.look(tx, leases)))
         return self.settings.watch

@@ -36,6 +36,7 @@ from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
@@ -239,7 +240,7 @@ class Worker:
         for executor in self._executors.values():
             await executor.close()
         with contextlib.suppress(DatabaseUnavailable):
-            await self._store.leave(self.instance)
+            await self._store.write(lambda tx: instance_rows.leave(tx, self.instance))
         _log.info("worker_stopped", instance=self.instance)
 
     async def _hand_back_unanswered(self) -> None:
