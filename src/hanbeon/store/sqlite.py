@@ -20,6 +20,7 @@ from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.rows import row_type
+from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Tx, drive
@@ -37,9 +38,11 @@ class _Connection:
         self._clock = clock
         self._now = 0
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
-        self.db = apsw.Connection(str(path))
+        # It exists: opening must never leave an empty file in place of one that was deleted.
+        self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             self._set_up()
+            self.files = OpenFiles(path, self.db)
         except BaseException:
             self.db.close()
             raise
@@ -54,6 +57,8 @@ class _Connection:
         for pragma in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
             self.db.execute(f"PRAGMA {pragma}").fetchall()
         self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
+        # The first read opens the write-ahead log: from here on all files of the database are known.
+        self.db.execute("SELECT count(*) FROM sqlite_master").fetchall()
 
     def _use_wal(self) -> None:
         """Switch to WAL, with retries.
@@ -134,6 +139,8 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
+        # Connections are lent later, when the process may have changed its folder.
+        self._file = path.absolute()
         self.clock = clock
         self._writer: _Connection | None = None
         self._reader: _Connection | None = None
@@ -147,9 +154,10 @@ class SqliteDatabase:
             )
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "writer")
+            self._writer = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "writer")
             await self._writer.run(_migrate, self._writer)
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
+            self._writer.files.warn_if_readable()
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
         except BaseException:
             await self.close()
             raise
@@ -160,7 +168,7 @@ class SqliteDatabase:
             raise DatabaseUnavailable(f"there is no file {self.path}")
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
         except BaseException:
             await self.close()
             raise
@@ -187,8 +195,10 @@ class SqliteDatabase:
         return await self.read(operation)
 
     async def lend(self) -> SqliteUserTransaction:
-        _opened(self._writer)
-        connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
+        writer = _opened(self._writer)
+        writer.files.check()
+        connection = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "lent")
+        connection.files = writer.files  # If it opened another file, that is noticed like a replaced one.
         lent = SqliteUserTransaction(self, connection)
         await lent.begin()
         return lent
@@ -289,6 +299,7 @@ def _opened(connection: _Connection | None) -> _Connection:
 
 
 def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+    connection.files.check()
     connection.db.execute("BEGIN IMMEDIATE")
     try:
         return _finish(connection, operation)
@@ -303,11 +314,14 @@ def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
     answer: T = drive(operation(tx))
     drive(tx.write_events())
     connection.db.execute("COMMIT")
+    # After the commit: only then is it certain that the commit went into the files that a restart will find.
+    connection.files.check()
     return answer, tx.after
 
 
 def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     """Run the operation inside an open transaction, all of it or nothing."""
+    connection.files.check()
     tx = SqliteTx(connection)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
@@ -318,6 +332,7 @@ def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
 
 
 def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
+    connection.files.check()
     connection.db.execute("BEGIN")
     try:
         answer: T = drive(operation(SqliteTx(connection)))
