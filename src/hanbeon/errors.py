@@ -316,6 +316,18 @@ class DatabaseUnavailable(Unavailable):
     code = "database_unavailable"
 
 
+class DatabaseRestored(DatabaseUnavailable):
+    """The database was restored from a backup while this process had it open."""
+
+    code = "database_restored"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was restored from a backup after this process opened it, and what the process remembers of "
+            "it is no longer true; restart the process"
+        )
+
+
 class SchemaMissing(Unavailable):
     """The database has no Hanbeon schema yet."""
 

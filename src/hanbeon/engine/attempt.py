@@ -65,7 +65,7 @@ class Attempt:
     ) -> None:
         """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
         self.job = job
-        self.lease = Lease(job.seq, job.fence)
+        self.lease = Lease(job.seq, job.fence, job.instance)
         self.executor = executor
         self.given_at = claimed_at
         self.lease_until = claimed_at + lease_seconds

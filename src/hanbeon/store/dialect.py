@@ -16,6 +16,7 @@
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
+@random_id                                 a new random text of 16 hexadecimal digits
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
@@ -105,6 +106,7 @@ class Postgres:
         "channel": "hanbeon",
         "identity": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "uuid": "uuid",
+        "random_id": "substr(replace(CAST(gen_random_uuid() AS text), '-', ''), 1, 16)",
         "readers_now": "hanbeon.now()",
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
@@ -178,6 +180,7 @@ class Sqlite:
     words = _LIFECYCLE_WORDS | {
         "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "uuid": "text",
+        "random_id": "lower(hex(randomblob(8)))",
         # SQLite uses an index on an expression only where the other side of the comparison has no column type, and
         # considers both join orders only if both comparisons are written.
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text) "

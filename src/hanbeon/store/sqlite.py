@@ -14,7 +14,7 @@ import apsw
 
 from hanbeon.clock import Clock
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
@@ -37,6 +37,7 @@ class _Connection:
     def __init__(self, path: Path, clock: Clock, name: str) -> None:
         self._clock = clock
         self._now = 0
+        self.incarnation: str | None = None
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
         # It exists: opening must never leave an empty file in place of one that was deleted.
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -76,6 +77,15 @@ class _Connection:
                 time.sleep(0.005)
             else:
                 return
+
+    def check(self) -> None:
+        """Raise unless this is the database that was opened: the same files, in the same incarnation."""
+        self.files.check()
+        if self.incarnation is not None and self.incarnation != self.read_incarnation():
+            raise DatabaseRestored
+
+    def read_incarnation(self) -> str:
+        return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
@@ -144,6 +154,8 @@ class SqliteDatabase:
         self.clock = clock
         self._writer: _Connection | None = None
         self._reader: _Connection | None = None
+        self.incarnation: str | None = None
+        """The incarnation that was opened; unknown in a database that is opened only to be read."""
         self._guard = contextlib.ExitStack()
 
     async def open(self) -> None:
@@ -158,6 +170,8 @@ class SqliteDatabase:
             await self._writer.run(_migrate, self._writer)
             self._writer.files.warn_if_readable()
             self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
+            self.incarnation = await self._reader.run(self._reader.read_incarnation)
+            self._writer.incarnation = self._reader.incarnation = self.incarnation
         except BaseException:
             await self.close()
             raise
@@ -198,6 +212,7 @@ class SqliteDatabase:
         writer = _opened(self._writer)
         writer.files.check()
         connection = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "lent")
+        connection.incarnation = self.incarnation
         connection.files = writer.files  # If it opened another file, that is noticed like a replaced one.
         lent = SqliteUserTransaction(self, connection)
         await lent.begin()
@@ -299,9 +314,9 @@ def _opened(connection: _Connection | None) -> _Connection:
 
 
 def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
-    connection.files.check()
     connection.db.execute("BEGIN IMMEDIATE")
     try:
+        connection.check()
         return _finish(connection, operation)
     except BaseException:
         if connection.db.in_transaction:
@@ -321,7 +336,7 @@ def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
 
 def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     """Run the operation inside an open transaction, all of it or nothing."""
-    connection.files.check()
+    connection.check()
     tx = SqliteTx(connection)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
@@ -332,9 +347,9 @@ def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
 
 
 def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
-    connection.files.check()
     connection.db.execute("BEGIN")
     try:
+        connection.check()
         answer: T = drive(operation(SqliteTx(connection)))
         return answer
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
@@ -51,11 +51,23 @@ class Store:
         self.notifier = notifier
         self.lanes = LaneCache()
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.restored = asyncio.Event()
+        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self._folding: asyncio.Task[None] | None = None
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
+        # Another database may be there now.
+        self.lanes = LaneCache()
+        self.restored.clear()
         await self.database.open()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database."""
+        if self.database.incarnation is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
+        return self.database.incarnation
 
     async def close(self) -> None:
         if self._folding is not None:
@@ -68,14 +80,24 @@ class Store:
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
-        return await self.database.read(operation)
+        with self._noticing():
+            return await self.database.read(operation)
+
+    @contextlib.contextmanager
+    def _noticing(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseRestored:
+            self.restored.set()
+            raise
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
 
         `jobs`: how many jobs it creates, which extends its time limit.
         """
-        answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+        with self._noticing():
+            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
 
@@ -123,7 +145,7 @@ class Store:
             return None
         hints = ("work", "event")
         piggybacked = self.notifier.piggyback(hints)
-        values = enqueues.single_row(job, self.lanes, piggybacked)
+        values = (*enqueues.single_row(job, self.lanes, piggybacked), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -162,7 +184,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""

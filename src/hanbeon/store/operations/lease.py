@@ -12,8 +12,14 @@ from hanbeon.store.tx import Tx, to_json
 
 
 class Lease(NamedTuple):
+    """A claim of a job. Fences go back when a database is restored; the number of an instance is never used again.
+
+    `instance`: the holder, which is compared as well as the fence; None compares the fence alone.
+    """
+
     seq: int
     fence: int
+    instance: int | None = None
 
 
 class LeaseFacts(NamedTuple):

@@ -7,7 +7,7 @@ WITH free AS MATERIALIZED (
 ),
 n AS MATERIALIZED (SELECT hanbeon.now() AS now)
 UPDATE hanbeon.job AS j SET locked_until = n.now + $2
-FROM json_to_recordset($1::json) AS r(seq bigint, fence bigint), n
+FROM json_to_recordset($1::json) AS r(seq bigint, fence bigint, instance bigint), n
 WHERE j.seq = ANY(ARRAY(SELECT f.seq FROM free AS f)) AND j.seq = r.seq AND j.fence = r.fence
-  AND (j.state || '') = 'running' AND @held_until(j.locked_until) > n.now
+  AND j.instance = coalesce(r.instance, j.instance) AND (j.state || '') = 'running' AND @held_until(j.locked_until) > n.now
 RETURNING j.seq
