@@ -405,16 +405,26 @@ class App:
 
     # Observing
 
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
-        check_whole("after", after, 0)
-        async for event in Feed(self.store, self.hub).follow(after):
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database: a restore from a backup begins another, with other event ids."""
+        return self.store.incarnation
+
+    async def events(self, after: int | str = 0) -> AsyncIterator[Event]:
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen.
+
+        `after` may be `<incarnation>:<id>`, which raises OtherIncarnation after a restore. Raises EventsMissed if
+        events after it were deleted, or if it is ahead of all events.
+        """
+        feed = Feed(self.store, self.hub)
+        place = (await feed.place(after)).without_gap()
+        async for event in feed.follow(place.after):
             yield event
 
-    async def events_after(self, after: int = 0) -> list[Event]:
-        """Return the events after `after`, up to one page."""
-        check_whole("after", after, 0)
-        return await Feed(self.store, self.hub).read(after)
+    async def events_after(self, after: int | str = 0) -> list[Event]:
+        """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
+        feed = Feed(self.store, self.hub)
+        return await feed.read((await feed.place(after)).without_gap().after)
 
     async def log(
         self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000

@@ -44,6 +44,12 @@ class InvalidInput(HanbeonError):
         self.field = field
 
 
+class OtherIncarnation(InvalidInput):
+    """The cursor is from before a restore of the database."""
+
+    code = "other_incarnation"
+
+
 class UnknownTask(InvalidInput):
     """No task of that name is registered."""
 
@@ -326,6 +332,23 @@ class DatabaseRestored(DatabaseUnavailable):
             "the database was restored from a backup after this process opened it, and what the process remembers of "
             "it is no longer true; restart the process"
         )
+
+
+class EventsMissed(HanbeonError):
+    """Events after the cursor are not there: deleted after their retention, or gone with a restore.
+
+    `reason` is `pruned` or `ahead`; go on with `after`.
+    """
+
+    code = "events_missed"
+    kind = Kind.CONFLICT
+
+    def __init__(self, reason: str, after: int) -> None:
+        why = (
+            "were deleted after their retention" if reason == "pruned" else "do not exist: the cursor is ahead of them"
+        )
+        super().__init__(f"events after the cursor {why}; go on after {after}")
+        self.reason, self.after = reason, after
 
 
 class SchemaMissing(Unavailable):

@@ -238,8 +238,12 @@ class OfficeCalls(Resource):
             query = {**query, "cursor": page.next_cursor}
 
     @tells(_EVENTS)
-    def events(self, *, after: int = 0) -> Stream[schemas.SchedulerEvent]:
-        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+    def events(self, *, after: int | str = 0) -> Stream[schemas.SchedulerEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost.
+
+        `after` may be `<incarnation>:<id>`. Raises EventsMissed if events after it are gone, and Invalid with the code
+        `other_incarnation` if the database was restored from a backup since.
+        """
         return follow(self._retry, _EVENTS, self._ids, after)
 
     @runs(_GET_JOB)

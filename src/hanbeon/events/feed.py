@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.events import Event
 from hanbeon.events.hub import Hub
 from hanbeon.store.store import Store
@@ -18,6 +19,10 @@ class Feed:
 
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
+
+    async def place(self, cursor: Cursor) -> EventPlace:
+        """Return where a reader with this cursor goes on, and whether it has missed anything."""
+        return await self._store.event_place(cursor)
 
     async def read(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         """Return the next events after `after`; empty if there are none yet. With `queue`, others' may be left out."""
