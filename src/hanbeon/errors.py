@@ -334,14 +334,13 @@ class DatabaseRestored(DatabaseUnavailable):
         )
 
 
-class EventsMissed(HanbeonError):
+class EventsMissed(Conflict):
     """Events after the cursor are not there: deleted after their retention, or gone with a restore.
 
     `reason` is `pruned` or `ahead`; go on with `after`.
     """
 
     code = "events_missed"
-    kind = Kind.CONFLICT
 
     def __init__(self, reason: str, after: int) -> None:
         why = (

@@ -56,7 +56,7 @@ def event_id(cursor: Cursor, incarnation: str, field: str = "after") -> int:
                     "database was restored from a backup: read again from the start, without a cursor",
                     field=field,
                 )
-    elif not isinstance(cursor, bool) and isinstance(cursor, int) and 0 <= cursor <= MOST:
+    elif type(cursor) is int and 0 <= cursor <= MOST:
         return cursor
     raise InvalidInput(
         f"must be the id of an event from 0 to {MOST}, or <incarnation>:<id>, got {str(cursor)[:64]!r}", field=field

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from functools import partial
 from typing import Any, TypeVar
 
-from hanbeon.domain.event_cursor import Cursor, EventPlace, event_id, place_of
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
@@ -461,17 +460,6 @@ class Store:
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
-
-    async def event_place(self, cursor: Cursor) -> EventPlace:
-        """Return where a reader with this cursor goes on; raises OtherIncarnation if it is from before a restore."""
-        wanted = event_id(cursor, self.incarnation)
-        bounds = await self.read(events.event_bounds)
-        if wanted > bounds.last:
-            # Committed events that are not numbered yet do not make it one ahead.
-            while await self.number_events():
-                pass
-            bounds = await self.read(events.event_bounds)
-        return place_of(wanted, self.incarnation, *bounds)
 
     async def last_event_id(self) -> int:
         return await self.read(events.last_event_id)
