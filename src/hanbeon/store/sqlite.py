@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 import apsw
 
-from hanbeon.clock import Clock
+from hanbeon.clock import MICROS, Clock
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
@@ -28,6 +29,10 @@ from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000
+LONG_SECONDS = 10.0
+"""A write that may take this long first extends the leases that others cannot renew meanwhile."""
+_GRANT_SLACK = 0.1
+_GRANT_TRIES = 20
 LENT_LIMIT_SECONDS = 5.0
 
 
@@ -38,6 +43,8 @@ class _Connection:
         self._clock = clock
         self._now = 0
         self.incarnation: str | None = None
+        self.ends_at: float | None = None
+        """When the leases of others end that a long write keeps from being renewed (monotonic)."""
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
         # It exists: opening must never leave an empty file in place of one that was deleted.
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -84,6 +91,14 @@ class _Connection:
         if self.incarnation is not None and self.incarnation != self.read_incarnation():
             raise DatabaseRestored
 
+    def check_time(self) -> None:
+        """Raise if a long write has used up the time for which it extended the leases of others."""
+        if self.ends_at is not None and time.monotonic() > self.ends_at:
+            raise DatabaseUnavailable(
+                "the write took too long and was rolled back: on SQLite all others wait for it; send it in smaller "
+                "batches, or use PostgreSQL"
+            )
+
     def read_incarnation(self) -> str:
         return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
 
@@ -123,6 +138,7 @@ class SqliteTx:
         self.after = AfterCommit()
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
+        self._connection.check_time()
         return self._connection.records(statement(name, Sqlite), args)
 
     def emit(self, *events: Event) -> None:
@@ -194,9 +210,14 @@ class SqliteDatabase:
         self._reader = self._writer = None
         self._guard.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]], _: float = 0.0) -> tuple[T, AfterCommit]:
-        """Run the operation in a write transaction; return its answer and the effects that follow the commit."""
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
+        """Run the operation in a write transaction; return its answer and the effects that follow the commit.
+
+        `seconds`: how long it may take. While it lasts nobody else can write, and no lease can be renewed.
+        """
         writer = _opened(self._writer)
+        if seconds >= LONG_SECONDS:
+            return await writer.run(_transact_long, writer, operation, min(seconds, GRANT_MOST_US / MICROS))
         return await writer.run(_transact, writer, operation)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -324,10 +345,42 @@ def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) 
         raise
 
 
+def _transact_long(
+    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float
+) -> tuple[T, AfterCommit]:
+    """Extend all leases in a transaction of its own, then run the operation in one that ends before they do.
+
+    Their holders cannot renew them, but read that they last longer. A crash in between leaves only longer leases.
+    """
+    granted, needed = round(seconds * MICROS), round(seconds * MICROS * (1 - _GRANT_SLACK))
+
+    async def run(tx: Tx) -> T:
+        if not await is_granted(tx, needed):
+            raise _NotGranted  # Claimed since.
+        return await operation(tx)
+
+    for _ in range(_GRANT_TRIES):
+        began_at = time.monotonic()
+        _transact(connection, lambda tx: grant_time(tx, granted))
+        connection.ends_at = began_at + seconds * (1 - 2 * _GRANT_SLACK)
+        try:
+            return _transact(connection, run)
+        except _NotGranted:
+            continue
+        finally:
+            connection.ends_at = None
+    raise DatabaseUnavailable("others claim jobs faster than their leases can be extended for a long write; try again")
+
+
+class _NotGranted(Exception):
+    """A lease would end during a long write."""
+
+
 def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     tx = SqliteTx(connection)
     answer: T = drive(operation(tx))
     drive(tx.write_events())
+    connection.check_time()
     connection.db.execute("COMMIT")
     # After the commit: only then is it certain that the commit went into the files that a restart will find.
     connection.files.check()

@@ -94,7 +94,7 @@ class Store:
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
 
-        `jobs`: how many jobs it creates, which extends its time limit.
+        `jobs`: how many jobs it creates, which extends its time limit; four edges count as one.
         """
         with self._noticing():
             answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
@@ -132,7 +132,7 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        return await self.write(enqueue, len(jobs))
+        return await self.write(enqueue, enqueues.weight(jobs))
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
@@ -260,7 +260,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 

@@ -154,6 +154,11 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     return [answers[job.id] for job in jobs]
 
 
+def weight(jobs: Sequence[NewJob]) -> int:
+    """Return how much work a batch is, in jobs."""
+    return len(jobs) + sum(len(job.depends_on) for job in jobs if job.depends_on) // 4
+
+
 def is_simple(job: NewJob) -> bool:
     """True for a job that waits for nothing and replaces none: a single statement creates it."""
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
