@@ -16,6 +16,7 @@
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
+@keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
@@ -108,6 +109,7 @@ class Postgres:
         "uuid": "uuid",
         "random_id": "substr(replace(CAST(gen_random_uuid() AS text), '-', ''), 1, 16)",
         "readers_now": "hanbeon.now()",
+        "keyed_table": "",
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
         "not_by_index": "v.meta IS NOT NULL",
@@ -188,6 +190,8 @@ class Sqlite:
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id + 0",
         # Without statistics SQLite assumes that a partial index is short.
         "not_by_index": "coalesce(v.meta, '') <> ''",
+        # Rows are kept in the key's own tree: a third less to write for each.
+        "keyed_table": "WITHOUT ROWID",
         "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",
         "lock_skip": "",

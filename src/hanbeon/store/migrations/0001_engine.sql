@@ -114,7 +114,7 @@ CREATE TABLE hanbeon.edge (
   dependency bigint NOT NULL,
   dependent bigint NOT NULL,
   PRIMARY KEY (dependency, dependent)
-);
+) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
 
 -- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.

@@ -211,7 +211,10 @@ async def _dependencies_outside(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]
     if not any(job.depends_on for job in jobs):
         return {}
     inside = {job.id: job for job in jobs}
-    ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
+    needed = set().union(*(job.depends_on for job in jobs)) - inside.keys()
+    if not needed and len({job.queue for job in jobs}) == 1:
+        return {}
+    ids = sorted(dep for dep in needed if is_id(dep))
     found = await _fetch_dependencies(tx, ids, lasting)
     for job in jobs:
         queue_id = queue_of(lanes.number(job.lane))
@@ -336,6 +339,9 @@ async def _insert_edges(
         if not job.depends_on or job.id not in made:
             continue
         seq = made[job.id]["seq"]
+        if not found:
+            edges += [{"dependency": made[dep]["seq"], "dependent": seq} for dep in set(job.depends_on)]
+            continue
         states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
         edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
         if not existing.keys().isdisjoint(job.depends_on):
