@@ -28,6 +28,9 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "schedule_counts": "counts entries of two indexes, for whoever asks for the numbers",
     "totals": "adds up rows that are gathered when they are many",
     "take_totals": "gathers them",
+    "grant_time": "extends the leases of all that runs",
+    "short_leases": "looks for one among all that runs",
+    "expire_leases": "ends the leases of all that runs",
 }
 BIG = {
     *("job", "edge", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
