@@ -60,6 +60,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
 
@@ -71,11 +72,12 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.offices`, `app.schedules`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
+        engine: Engine
         offices: Offices
         schedules: Schedules
 
@@ -287,7 +289,7 @@ class App:
         if not new:
             return []
         if transaction is None:
-            answers = await self.store.enqueue(new)
+            answers = await self.store.enqueue_once(new)
         else:
             answers = await self.store.enqueue_within(transaction, new)
         return [

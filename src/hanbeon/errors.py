@@ -228,6 +228,16 @@ class WrongState(Conflict):
         super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
 
 
+class MovedElsewhere(Conflict):
+    """The job belongs to a surface that moves it itself."""
+
+    code = "moved_elsewhere"
+
+    def __init__(self, job_id: str, surface: str, path: str | None) -> None:
+        self.job_id, self.path = job_id, path
+        super().__init__(f"job {job_id} is a part of {surface}, which moves it itself; use {path}")
+
+
 class IdAlreadyUsed(Conflict):
     """The id or idempotency key was already used for another job."""
 
@@ -320,6 +330,14 @@ class DatabaseUnavailable(Unavailable):
     """The database is unavailable."""
 
     code = "database_unavailable"
+    ids: tuple[str, ...] = ()
+    """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
+
+
+class DatabaseCorrupt(DatabaseUnavailable):
+    """The database is damaged; restore it from a backup."""
+
+    code = "database_corrupt"
 
 
 class DatabaseRestored(DatabaseUnavailable):

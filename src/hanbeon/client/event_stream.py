@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Generator
+from typing import Any, NamedTuple, get_type_hints
 
 import msgspec
 
 from hanbeon.client.calls import RetryBudget, RetryConfig
 from hanbeon.client.flow import Emit, NextLine, NoResponse, Open, Response, Sleep, Step, Stream
 from hanbeon.client.problems import Unreachable
-from hanbeon.client.route import Fill, Route, request_of, result_of
+from hanbeon.client.route import Fill, check, request_of
 from hanbeon.domain.event_cursor import GapReason
 from hanbeon.errors import EventsMissed
-from hanbeon.surfaces.offices.schemas import SchedulerEvent
-from hanbeon.surfaces.offices.vocabulary import EventType
-
-_KNOWN = frozenset(EventType)
-_decoder = msgspec.json.Decoder(SchedulerEvent)
+from hanbeon.surfaces.operation import Channel
 
 
 class _Message(NamedTuple):
@@ -28,16 +24,18 @@ class _Message(NamedTuple):
     data: str
 
 
-def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after: int | str) -> Stream[SchedulerEvent]:
+def follow(retry: RetryConfig, channel: Channel, fill: Fill) -> Stream[Any]:
     """Yield events without end, each exactly once; raises when the server was unreachable for too long.
 
     It resumes by the cursor that the server gave, which names the incarnation of the database: after a restore the
     server refuses it, instead of continuing with other events under the same ids.
     """
     budget = RetryBudget(retry, repeatable=True)
-    cursor, seen = str(after), 0
+    decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(channel.event)
+    known = frozenset(get_type_hints(channel.event)["type"])
+    cursor, seen = fill.query["after"], 0
     while True:
-        request = request_of(route, ids, Fill(query={"after": cursor}))
+        request = request_of("GET", channel.sse, fill._replace(query={"after": cursor}))
         came: Response | NoResponse = yield Open(request)
         while not isinstance(came, NoResponse) and came.status == 200:
             message, lost = yield from _next_message()
@@ -48,8 +46,8 @@ def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after
             cursor = message.id or cursor
             if message.type == "gap":
                 _check_gap(message)
-            elif message.type in _KNOWN and message.data:
-                event = _decoder.decode(message.data.encode())
+            elif message.type in known and message.data:
+                event = decoder.decode(message.data.encode())
                 if event.id > seen:
                     seen = event.id
                     yield Emit(event)
@@ -57,7 +55,7 @@ def follow(retry: RetryConfig, route: Route[None], ids: Mapping[str, str], after
         if pause is None:
             if isinstance(came, NoResponse):
                 raise Unreachable(came.why)
-            return result_of(route, came)
+            return check(came)
         yield Sleep(pause)
 
 

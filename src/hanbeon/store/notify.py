@@ -147,12 +147,12 @@ class SqliteNotifier:
             return
         if self._heard_here is not None:
             self._heard_here(hints)
-        try:
+        # The commit that it tells of has been made: neither a missing folder nor too many open files may fail it.
+        with contextlib.suppress(OSError):
             _check_ours(self._folder)
-            names = os.listdir(self._folder)
-        except OSError:
-            return
-        payload = " ".join(sorted(hints)).encode()
+            self._send(" ".join(sorted(hints)).encode(), os.listdir(self._folder))
+
+    def _send(self, payload: bytes, names: Iterable[str]) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             for name in names:
@@ -168,21 +168,20 @@ class SqliteNotifier:
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
         warned = False
         while True:
-            path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
-                receiver.setblocking(False)
-                try:
-                    _bind(receiver, path)
-                except OSError as error:
-                    if not warned:
-                        _log.warning(
-                            "polling", why=f"changes of other processes are found by polling: {error}; remove it"
-                        )
-                    warned = True
-                else:
-                    warned = False
-                    await self._receive(receiver, path, heard)
+            try:
+                await self._listen(heard)
+            except OSError as error:
+                if not warned:
+                    _log.warning("polling", why=f"changes of other processes are found by polling: {error}")
+                warned = True
             await self._listen_here(heard)
+
+    async def _listen(self, heard: Callable[[set[str]], None]) -> None:
+        path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
+            receiver.setblocking(False)
+            _bind(receiver, path)
+            await self._receive(receiver, path, heard)
 
     async def _receive(self, receiver: socket.socket, path: Path, heard: Callable[[set[str]], None]) -> None:
         """Pass on what arrives at the socket, until cancelled."""

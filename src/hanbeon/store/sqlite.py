@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import apsw
 
 from hanbeon.clock import MICROS, Clock
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
@@ -33,6 +34,7 @@ LONG_SECONDS = 10.0
 """A write that may take this long first extends the leases that others cannot renew meanwhile."""
 _GRANT_SLACK = 0.1
 _GRANT_TRIES = 20
+LEAST_ROOM_BYTES = 262_144
 LENT_LIMIT_SECONDS = 5.0
 
 
@@ -144,6 +146,10 @@ class SqliteTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
+
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
 
@@ -228,6 +234,17 @@ class SqliteDatabase:
     async def look(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Like `read`, for a single small statement; SQLite has no cheaper way."""
         return await self.read(operation)
+
+    async def responds(self, seconds: float) -> bool:
+        """True: a file always responds, and a lock has its own time limit."""
+        return True
+
+    async def check_room(self) -> None:
+        """Raise DatabaseUnavailable if the disk is full. A small write may still succeed then, in the room of a WAL."""
+        disk = await asyncio.to_thread(os.statvfs, self.path.parent)
+        left = disk.f_bavail * disk.f_frsize
+        if left < LEAST_ROOM_BYTES:
+            raise DatabaseUnavailable(f"the disk of {self.path} is full: {left:,} bytes are left; free some space")
 
     async def lend(self) -> SqliteUserTransaction:
         writer = _opened(self._writer)
@@ -406,7 +423,8 @@ def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T
         answer: T = drive(operation(SqliteTx(connection)))
         return answer
     finally:
-        connection.db.execute("ROLLBACK")
+        if connection.db.in_transaction:  # Some errors, such as a full disk, have rolled it back.
+            connection.db.execute("ROLLBACK")
 
 
 def _migrate(connection: _Connection) -> None:
@@ -430,14 +448,16 @@ def _bordered(function: Callable[..., T], *args: Any) -> T:
     """Translate apsw's errors about the file into ours; a violated constraint is a defect and stays as it is."""
     try:
         return function(*args)
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(f"not a valid SQLite database: {error}; restore it from a backup") from error
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
+        raise DatabaseCorrupt(f"not a valid SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
-    except apsw.BusyError as error:
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise DatabaseUnavailable(
             f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
             "holds a write transaction open"
         ) from error
-    except (apsw.FullError, apsw.IOError, apsw.InterruptError) as error:
-        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space and the disk") from error
+    except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
+        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space, memory and the disk") from error
+    except OSError as error:
+        raise DatabaseUnavailable(f"SQLite cannot be used: {error}; check the limit of open files") from error

@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
+from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseCorrupt,
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
+from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
@@ -24,7 +36,8 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
+from hanbeon.store.operations import events, instances, lease, logs, probe, promote, prune, queries, queues, tallies
+from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
@@ -36,6 +49,7 @@ from hanbeon.store.user_transaction import UserTransaction
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
+_NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -54,9 +68,12 @@ class Store:
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self._folding: asyncio.Task[None] | None = None
+        self.damage: DatabaseCorrupt | None = None
+        """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
+        statements.load(self.database.dialect)
         # Another database may be there now.
         self.lanes = LaneCache()
         self.restored.clear()
@@ -78,28 +95,43 @@ class Store:
         await self.notifier.close()
         await self.database.close()
 
+    async def responds(self, seconds: float) -> bool:
+        """True if the database answers a new connection within this time; what else it does is not waited for."""
+        return await self.database.responds(seconds)
+
+    async def probe_write(self) -> None:
+        """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
+        await self.database.check_room()
+        await self.write(probe.probe_write)
+
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
         with self._noticing():
             return await self.database.read(operation)
 
-    @contextlib.contextmanager
-    def _noticing(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseRestored:
-            self.restored.set()
-            raise
-
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
 
-        `jobs`: how many jobs it creates, which extends its time limit; four edges count as one.
+        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
         """
+        if (actor := current_actor()) is not None:
+            operation = partial(_recorded, operation, actor)
         with self._noticing():
             answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
+
+    @contextlib.contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Remember what stays true of the database until a restart."""
+        try:
+            yield
+        except DatabaseCorrupt as error:
+            self.damage = error
+            raise
+        except DatabaseRestored:
+            self.restored.set()
+            raise
 
     def _committed(self, after: AfterCommit) -> None:
         for callback in after.callbacks:
@@ -132,7 +164,21 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        return await self.write(enqueue, enqueues.weight(jobs))
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
+
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
@@ -145,7 +191,9 @@ class Store:
             return None
         hints = ("work", "event")
         piggybacked = self.notifier.piggyback(hints)
-        values = (*enqueues.single_row(job, self.lanes, piggybacked), self.incarnation)
+        values = enqueues.single_row(job, self.lanes, piggybacked)
+        actor = current_actor()
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -322,6 +370,12 @@ class Store:
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
         return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
 
+    async def hand_back(
+        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
+    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
+        """Release what the instance is said to run and never began; see `complete.hand_back`."""
+        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
+
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
 
@@ -440,7 +494,8 @@ class Store:
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
-        return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
+        with nobody():
+            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
     def _fold_if_behind(self, unfolded: int) -> None:
         """Fold in the background if no worker does, so that the next reader has less to add up.
@@ -458,7 +513,8 @@ class Store:
                 pass
 
     async def number_events(self, limit: int = 1000) -> int:
-        return await self.write(lambda tx: events.number_events(tx, limit))
+        with nobody():  # Readers do this, too.
+            return await self.write(lambda tx: events.number_events(tx, limit))
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
@@ -476,7 +532,7 @@ class Store:
         tasks: Sequence[str],
         capacity: int | None = None,
         schedules: Sequence[str] | None = None,
-    ) -> bool:
+    ) -> instances.Beat:
         return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
 
     async def leave(self, instance: int) -> None:
@@ -484,6 +540,12 @@ class Store:
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
+
+
+async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
+    answer = await operation(tx)
+    await add_action(tx, actor, tx.moves)
+    return answer
 
 
 async def _nothing(_: Tx) -> None:

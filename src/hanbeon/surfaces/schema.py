@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.event_cursor import MOST
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
 
 T = TypeVar("T")
-PAGE_MOST = 1_000
 CURSOR_DIGITS = 18
 
 # The database stores no NUL.
@@ -32,7 +32,7 @@ NameOrEmpty = Annotated[
 ]
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
-PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
+PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
 EventCursor = Annotated[
@@ -58,6 +58,10 @@ class ChannelQuery(Request, frozen=True, kw_only=True):
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all results. Times are ISO-8601 in the zone of the installation."""
 
+    def for_readers(self) -> Self:
+        """The result as those see it who may read but not change it: without secrets."""
+        return self
+
 
 class Page(Result, Generic[T], frozen=True, kw_only=True):
     """One page of a list; pass `next_cursor` to get the next one, unless it is null."""
@@ -71,3 +75,21 @@ class Explanation(Result, frozen=True, kw_only=True):
 
     runnable: bool
     reasons: list[dict[str, Any]]
+
+
+class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line; or, with `lines`, how many lines from this one on were dropped."""
+
+    attempt: int
+    line: int
+    at: str | None = None
+    stream: str | None = None
+    text: str | None = None
+    unended: bool = False
+    lines: int | None = None
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[LogEntry]
+    after: str
+    more: bool

@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncEngine, SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -43,6 +43,7 @@ class SyncApp:
     """
 
     if TYPE_CHECKING:
+        engine: SyncEngine
         offices: SyncOffices
         schedules: SyncSchedules
 
@@ -124,7 +125,7 @@ class SyncApp:
 
     def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
-            return self._background.run(lambda app: app.store.enqueue(new))
+            return self._background.run(lambda app: app.store.enqueue_once(new))
         if isinstance(transaction, SyncTransaction):
             return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
         # The caller's connection is used in the caller's thread, our own in ours.

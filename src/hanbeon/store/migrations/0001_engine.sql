@@ -101,6 +101,8 @@ CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta 
 -- Likewise for failed and cancelled jobs only.
 CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
+-- Operators look for what failed, among many that did not; only these jobs pay for it.
+CREATE INDEX hanbeon_job_failed ON hanbeon.job (state, seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
@@ -182,7 +184,7 @@ CREATE TABLE hanbeon.tally (
   PRIMARY KEY (queue_id, state)
 ) @hot_table;
 
--- The flow of a queue in the five minutes from `slot` on.
+-- The flow of a queue in the minute from `slot` on; after a day, in the five minutes.
 CREATE TABLE hanbeon.timing (
   queue_id bigint NOT NULL,
   slot bigint NOT NULL,
@@ -211,7 +213,9 @@ CREATE TABLE hanbeon.instance (
   running integer NOT NULL DEFAULT 0,
   started_at bigint NOT NULL,
   seen_at bigint NOT NULL,
-  stopped_at bigint
+  stopped_at bigint,
+  -- Since when it claims nothing more, because an operator said so.
+  draining_at bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 
@@ -290,14 +294,31 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
--- Responses to requests with an Idempotency-Key. Without a response it is running, or was when its server died.
+-- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
+CREATE TABLE hanbeon.action (
+  seq @identity,
+  id @uuid NOT NULL UNIQUE,
+  at bigint NOT NULL,
+  user_name text NOT NULL,
+  via text NOT NULL,
+  action text NOT NULL,
+  target text,
+  count bigint NOT NULL
+);
+CREATE INDEX hanbeon_action_at ON hanbeon.action (at);
+CREATE INDEX hanbeon_action_user ON hanbeon.action (user_name, seq);
+
+-- Responses to requests with an Idempotency-Key. Without a response it is running, or its outcome is unknown.
 CREATE TABLE hanbeon.answer (
   user_name text NOT NULL,
   key text NOT NULL,
   digest text NOT NULL,
-  -- The seed of generated ids, so that a repetition after a crash generates the same ids.
+  -- The seed of generated ids, so that a repetition after an unknown outcome generates the same ids.
   seed text NOT NULL,
   created_at bigint NOT NULL,
+  -- The server that runs it, and since when; none if that server gave up without an outcome.
+  holder text,
+  held_at bigint NOT NULL,
   status integer,
   headers text,
   body text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _ROUNDS = 5
+_EDGES_A_JOB = 4
+"""Dependencies that take as long to write as a job."""
 _JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
 
 
@@ -84,7 +87,7 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
-            double = next(value for value in values if values.count(value) > 1)
+            double = next(value for value, count in Counter(values).items() if count > 1)
             raise InvalidInput(f"must be unique in a batch, got {double!r} more than once", field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})
@@ -156,7 +159,7 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
 
 def weight(jobs: Sequence[NewJob]) -> int:
     """Return how much work a batch is, in jobs."""
-    return len(jobs) + sum(len(job.depends_on) for job in jobs if job.depends_on) // 4
+    return len(jobs) + sum(len(job.depends_on) for job in jobs) // _EDGES_A_JOB
 
 
 def is_simple(job: NewJob) -> bool:
