@@ -6,6 +6,7 @@ import enum
 from typing import NamedTuple
 
 from hanbeon.errors import EventsMissed, InvalidInput, OtherIncarnation
+from hanbeon.quotation import quoted
 
 MOST = 2**63 - 1
 Cursor = int | str
@@ -52,14 +53,14 @@ def event_id(cursor: Cursor, incarnation: str, field: str = "after") -> int:
                 return int(digits)
             if given.isascii() and given.isalnum():
                 raise OtherIncarnation(
-                    f"must be a cursor of this database's incarnation {incarnation!r}, got one of {given[:32]!r}; the "
+                    f"must be a cursor of this database's incarnation {incarnation!r}, got one of {quoted(given)}; the "
                     "database was restored from a backup: read again from the start, without a cursor",
                     field=field,
                 )
     elif type(cursor) is int and 0 <= cursor <= MOST:
         return cursor
     raise InvalidInput(
-        f"must be the id of an event from 0 to {MOST}, or <incarnation>:<id>, got {str(cursor)[:64]!r}", field=field
+        f"must be the id of an event from 0 to {MOST}, or <incarnation>:<id>, got {quoted(cursor)}", field=field
     )
 
 

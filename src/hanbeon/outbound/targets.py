@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hanbeon.domain.masks import MASK, address_parts, is_host
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 # Kinds whose host is a server, and not the first of several tokens.
 _WITH_HOST = frozenset(
@@ -55,7 +56,7 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
     """Reject kinds that are not on the list: some run programs or write files on the sending machine."""
     if scheme_of(url) not in allowed.split():
         raise InvalidInput(
-            f"must be of an allowed kind, got {scheme_of(url)[:40]!r}; "
+            f"must be of an allowed kind, got {quoted(scheme_of(url))}; "
             f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
             field=field,
         )

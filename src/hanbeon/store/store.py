@@ -27,6 +27,7 @@ from hanbeon.errors import (
     NotFound,
     OtherDatabase,
 )
+from hanbeon.quotation import quoted
 from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
@@ -489,7 +490,7 @@ class Store:
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
         if lanes is None:
-            raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+            raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:

@@ -17,6 +17,7 @@ from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
 from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
+from hanbeon.quotation import quoted
 from hanbeon.store.records import free_since, lanes_of_queue
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -182,7 +183,7 @@ async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
         return _EVERY_QUEUE
     for row in await tx.fetch("queue_named", queue):
         return row["id"], row["id"]
-    raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+    raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
 
 
 async def _oldest_ready(tx: Tx, queue_id: int) -> int | None:
