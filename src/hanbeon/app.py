@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
-from hanbeon.clock import MICROS, Clock, SystemClock, micros
+from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
@@ -22,7 +22,7 @@ from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
-from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, ProcessesUnsupported, TaskDefinitionError
 from hanbeon.events.feed import Feed
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
-_WINDOW_MAX = TIMINGS_KEPT_US // MICROS
 
 
 class App:
@@ -403,21 +402,29 @@ class App:
 
         Activity is how many were enqueued, started, succeeded, failed, …, and percentiles of wait and run times.
         """
-        _check_window(window)
+        check_window(window, TIMINGS_KEPT_US)
         return await self.store.statistics(queue, micros(window))
 
     # Observing
 
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
-        check_whole("after", after, 0)
-        async for event in Feed(self.store, self.hub).follow(after):
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database; a restore begins another, with other event ids."""
+        return self.store.incarnation
+
+    async def events(self, after: int | str = 0) -> AsyncIterator[Event]:
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen.
+
+        `after` may be `<incarnation>:<id>`: raises OtherIncarnation after a restore, EventsMissed if events are gone.
+        """
+        feed = Feed(self.store, self.hub)
+        async for event in feed.follow((await feed.place(after)).without_gap().after):
             yield event
 
-    async def events_after(self, after: int = 0) -> list[Event]:
-        """Return the events after `after`, up to one page."""
-        check_whole("after", after, 0)
-        return await Feed(self.store, self.hub).read(after)
+    async def events_after(self, after: int | str = 0) -> list[Event]:
+        """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
+        feed = Feed(self.store, self.hub)
+        return await feed.read((await feed.place(after)).without_gap().after)
 
     async def log(
         self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
@@ -485,13 +492,6 @@ def _id(job: Any) -> str:
     if isinstance(job, Job):
         return job.id
     raise InvalidInput(f"must be a job or its id, got {quoted(job)}", field="job")
-
-
-def _check_window(value: Any) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _WINDOW_MAX:
-        raise InvalidInput(
-            f"must be a number of seconds up to {_WINDOW_MAX} (7 days), got {quoted(value)}", field="window"
-        )
 
 
 def _state(word: str) -> State:

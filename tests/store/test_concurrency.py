@@ -353,7 +353,9 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 3 | 4 | 5:
                 outcomes: list[Outcome] = [Returned(), Raised("boom"), HandedBack(), Raised("boom", permanent=True)]
                 mine = [leases.pop(dice.randrange(len(leases))) for _ in range(min(2, len(leases)))]
-                await store.complete([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
+                await store.complete(
+                    [CompletionReport(lease.seq, lease.fence, dice.choice(outcomes)) for lease in mine]
+                )
             case 6:
                 await store.cancel(job_id)
             case 7:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from hanbeon.domain.access import ALLOWED, Need
 from hanbeon.domain.actor import acting
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
@@ -122,7 +122,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
         seen = request.http.headers.get("last-event-id")
         if seen is not None:
             # A browser that reconnects sends the last id that it saw, with the query it began with.
-            keywords["after"] = _event_id(seen)
+            event_id(seen, context.app.store.incarnation, "Last-Event-ID")
+            keywords["after"] = seen
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found
@@ -138,9 +139,3 @@ def sse_route(context: ServerContext, channel: Channel, follow: Follow) -> Route
         return EventStream(context, channel, request, await follow(request))
 
     return Route(channel.sse, endpoint, methods=["GET"])
-
-
-def _event_id(header: str) -> int:
-    if not (header.isascii() and header.isdecimal() and len(header) < 19):
-        raise InvalidInput("must be the id of an event", field="Last-Event-ID")
-    return int(header)

@@ -18,7 +18,15 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseCorrupt,
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
 from hanbeon.quotation import quoted
 from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
@@ -43,8 +51,6 @@ T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
 _NOBODY = (None,) * len(Actor.__struct_fields__)
-_EDGES_A_JOB = 4
-"""Dependencies that take as long to write as a job."""
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -60,6 +66,8 @@ class Store:
         self.notifier = notifier
         self.lanes = LaneCache()
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.restored = asyncio.Event()
+        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
@@ -67,7 +75,17 @@ class Store:
 
     async def open(self) -> None:
         statements.load(self.database.dialect)
+        # Another database may be there now.
+        self.lanes = LaneCache()
+        self.restored.clear()
         await self.database.open()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database."""
+        if self.database.incarnation is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
+        return self.database.incarnation
 
     async def close(self) -> None:
         if self._folding is not None:
@@ -89,7 +107,7 @@ class Store:
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
-        with self._noting_damage():
+        with self._noticing():
             return await self.database.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
@@ -99,17 +117,21 @@ class Store:
         """
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
-        with self._noting_damage():
+        with self._noticing():
             answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
 
     @contextlib.contextmanager
-    def _noting_damage(self) -> Iterator[None]:
+    def _noticing(self) -> Iterator[None]:
+        """Remember what stays true of the database until a restart."""
         try:
             yield
         except DatabaseCorrupt as error:
             self.damage = error
+            raise
+        except DatabaseRestored:
+            self.restored.set()
             raise
 
     def _committed(self, after: AfterCommit) -> None:
@@ -143,8 +165,7 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
-        return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
 
     async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
@@ -173,7 +194,7 @@ class Store:
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
         actor = current_actor()
-        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)))
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -212,7 +233,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -281,7 +309,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 

@@ -4,6 +4,7 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.surfaces.engine import keywords as engine_keywords
 from hanbeon.surfaces.engine import schemas as engine_schemas
 from hanbeon.surfaces.offices import keywords as offices_keywords
@@ -97,7 +98,7 @@ class SyncOffices(SyncService):
     ) -> offices_schemas.VersionedConfig: ...
     def stats(self, office_id: str) -> offices_schemas.JobQueueStats: ...
     def process(self, office_id: str) -> offices_schemas.Processed: ...
-    def events(self, office_id: str, *, after: int = 0) -> offices_schemas.EventPage: ...
+    def events(self, office_id: str, *, after: Cursor = 0) -> offices_schemas.EventPage: ...
 
 class SyncSchedules(SyncService):
     """`app.schedules`, blocking."""

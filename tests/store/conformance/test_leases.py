@@ -28,7 +28,12 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
         for instance in (None, live.instance):
-            assert await world.store.complete([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
+            assert (
+                await world.store.complete(
+                    [CompletionReport(lease.seq, lease.fence, Returned("stale"), instance=instance)]
+                )
+                == []
+            )
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False

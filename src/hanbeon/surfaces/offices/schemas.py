@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
+from hanbeon.domain.event_cursor import GapReason
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.masks import masked_address
@@ -24,7 +25,6 @@ from hanbeon.surfaces.offices.vocabulary import (
 from hanbeon.surfaces.schema import (
     STORABLE,
     Cursor,
-    EventId,
     IdCursor,
     Name,
     NameOrEmpty,
@@ -259,12 +259,6 @@ class DeliveryQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
-class EventQuery(Request, frozen=True, kw_only=True):
-    """The events after the one with this id; 0 for all that are kept."""
-
-    after: EventId = 0
-
-
 # Results
 
 
@@ -467,8 +461,15 @@ class SchedulerEvent(Result, frozen=True, kw_only=True):
 
 
 class EventPage(Result, frozen=True, kw_only=True):
-    """Resume after `after`, which may be past the last of these; at once if there is `more`."""
+    """Resume after `after`, which may be past the last of these; at once if there is `more`.
+
+    `cursor` is `after` with the `incarnation` of the database: it is refused after a restore. `gap` is set if there may
+    have been events between the given cursor and these: `pruned` after their retention, or the cursor was `ahead`.
+    """
 
     items: list[SchedulerEvent]
     after: int
     more: bool
+    incarnation: str
+    cursor: str
+    gap: GapReason | None

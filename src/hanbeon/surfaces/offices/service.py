@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import msgspec
 from msgspec import UNSET
 
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import Conflict
@@ -169,25 +170,24 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
     # Events
 
-    async def events(self, office_id: str, *, after: int = 0) -> schemas.EventPage:
-        """Return the next events after the one with this id; resume with the page's `after`."""
-        validate(schemas.EventQuery, {"after": after})
+    async def events(self, office_id: str, *, after: Cursor = 0) -> schemas.EventPage:
+        """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
         await self._record(office_id)
         return await read_page(self._feed, office_id, after, self._zone)
 
     async def following(
-        self, broadcast: Broadcast, office_id: str, *, after: int = 0
+        self, broadcast: Broadcast, office_id: str, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
-        validate(schemas.EventQuery, {"after": after})
         await self._record(office_id)
-        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), after)
+        place = await self._feed.place(after)
+        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), place)
 
-    async def follow(self, office_id: str, *, after: int = 0) -> AsyncIterator[schemas.SchedulerEvent]:
-        """Like `following`, for a single subscriber."""
-        validate(schemas.EventQuery, {"after": after})
+    async def follow(self, office_id: str, *, after: Cursor = 0) -> AsyncIterator[schemas.SchedulerEvent]:
+        """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""
         await self._record(office_id)
-        async for event in self._feed.follow(after, queue_of_office(office_id)):
+        place = (await self._feed.place(after)).without_gap()
+        async for event in self._feed.follow(place.after, queue_of_office(office_id)):
             found = translated(event, office_id, self._zone)
             if found is not None:
                 yield found
