@@ -17,7 +17,6 @@ from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
 from hanbeon.server.request import ApiRequest, NoFields
-from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
 from hanbeon.surfaces.validation import given_fields
@@ -41,7 +40,7 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
 
         async def respond() -> Response:
             arguments = [request.parameter(name) for name in operation.parameters]
-            keywords = given_fields(await _fields(request, operation))
+            keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
@@ -56,15 +55,13 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
     return endpoint
 
 
-async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
+async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
+    """The fields of the query and of the body that the client sent."""
     kind: Any = operation.request
-    fields: schema.Request
     if operation.in_query or kind is None:
-        fields = request.query(kind or NoFields)
-    else:
-        request.query(NoFields)
-        fields = await request.json(kind, optional=operation.body_optional)
-    return fields
+        return given_fields(request.query(kind or operation.query or NoFields))
+    query: Any = request.query(operation.query or NoFields)
+    return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:

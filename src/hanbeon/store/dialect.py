@@ -15,6 +15,8 @@
 @prunable_fire                             of f, a fire: likewise
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
+@chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
+@prunable_run                              of r, a run of a chain: older than $1, and may be deleted
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
@@ -34,6 +36,7 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
@@ -74,6 +77,18 @@ _LIFECYCLE_WORDS = {
     "listener_kinds": _quoted(ListenerKind),
     "fire_outcomes": _quoted(FireOutcome),
     "execution_types": _quoted(ExecutionType),
+    "chain_states": _quoted(ChainState),
+    "chain_directions": _quoted(Direction),
+    "chain_unknowns": _quoted(OnUnknown),
+    "chain_backward_failures": _quoted(OnBackwardFailure),
+    "chain_columns": "c.id, c.uid, c.queue_library, c.state, c.operation_direction, c.retries, c.on_unknown, "
+    "c.on_backward_failure, c.job_number, c.context, c.run, c.steps, c.enqueued, c.place, c.step_job, c.created_by, "
+    "c.created_at, c.changed_at",
+    "chain_job_columns": "b.id, b.uid, b.chain_id, b.place, b.forward_operation, b.backward_operation, b.arguments, "
+    "b.operation_library, b.expired_us, b.state, b.job_return",
+    # The last run of a chain is kept as long as the chain: it shows what that run returned.
+    "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
+    "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",

@@ -1,0 +1,2 @@
+INSERT INTO hanbeon.chain_run (chain_id, n, uid, started_by, started_at) VALUES ($1, $2, $3, $4, hanbeon.now())
+RETURNING started_at
