@@ -2,7 +2,7 @@
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation after FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
-@lock @lock_skip @lock_skip_job @lock_to_delete @lock_schedule
+@lock @lock_skip @lock_skip_job @lock_skip_run @lock_to_delete @lock_schedule
                                            row locks; SQLite's single writer needs none
 @share @keep                               row locks for readers: against changes; against deletion
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
@@ -128,6 +128,7 @@ class Postgres:
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
+        "lock_skip_run": "FOR UPDATE OF r SKIP LOCKED",
         "lock_schedule": "FOR UPDATE OF s",
         "bytewise": 'COLLATE "C"',
         "share": "FOR SHARE",
@@ -205,6 +206,7 @@ class Sqlite:
         "lock_skip": "",
         "lock_skip_job": "",
         "lock_to_delete": "",
+        "lock_skip_run": "",
         "lock_schedule": "",
         "bytewise": "",
         "share": "",

@@ -46,6 +46,7 @@ def fail_until(arguments: Any, context: dict[str, Any]) -> Any:
 
 def hang(arguments: Any, context: dict[str, Any]) -> None:
     _note("hang", arguments)
+    hanbeon.current().log("hang")
     context["hung"] = True
     while True:
         time.sleep(0.05)

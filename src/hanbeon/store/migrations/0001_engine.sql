@@ -418,6 +418,8 @@ CREATE TABLE hanbeon.chain_run (
   started_by text NOT NULL,
   started_at bigint NOT NULL,
   ended_at bigint,
+  -- How many jobs the chain had: later ones are no part of this run.
+  job_number integer NOT NULL,
   -- The direction in which it ended.
   operation_direction text,
   PRIMARY KEY (chain_id, n)

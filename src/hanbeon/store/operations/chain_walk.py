@@ -66,7 +66,7 @@ async def begin_run(tx: Tx, lanes: LaneCache, chain_id: int, uid: str, by: str, 
         if chain.state is not ChainState.READY:
             raise ChainWrongState(chain_id, chain.state, "run", (ChainState.READY,))
         number = chain.run + 1
-        now: int = (await tx.fetch("add_chain_run", chain_id, number, uid, by))[0]["started_at"]
+        now: int = (await tx.fetch("add_chain_run", chain_id, number, uid, by, chain.job_number))[0]["started_at"]
         fresh = msgspec.structs.replace(chain, run=number, steps=0, enqueued=0, context=context)
         walk = _Walk(fresh, await jobs_of(tx, chain_id), now)
         walk.start()

@@ -108,6 +108,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     started_by: str
     started_at: int
     ended_at: int | None
+    job_number: int
     operation_direction: Direction | None
 
 
@@ -238,7 +239,7 @@ async def runs(
     """Return runs, newest first, the steps of each, and True if there are more. Steps are many: a page is short."""
     await chain_by_id(tx, chain_id)
     rows = await tx.fetch("chain_runs", chain_id, _LAST if before is None else before, limit + 1)
-    found = [_record(RunRecord, row) for row in rows[: min(limit, _RUNS_A_PAGE)]]
+    found = [run_record(row) for row in rows[: min(limit, _RUNS_A_PAGE)]]
     steps: dict[int, list[StepRecord]] = {run.n: [] for run in found}
     if found:
         for step in await steps_of(tx, chain_id, found[-1].n, found[0].n):
@@ -262,12 +263,35 @@ async def delete_chain(tx: Tx, chain_id: int) -> None:
         await tx.fetch(name, chain_id)
 
 
+async def prune_runs(tx: Tx, older_than_us: int, limit: int) -> int:
+    """Delete old runs with their steps, except the last of each chain; return how many runs."""
+    found = [
+        {"chain_id": row["chain_id"], "n": row["n"]} for row in await tx.fetch("prunable_runs", older_than_us, limit)
+    ]
+    if found:
+        body = to_json(found)
+        await tx.fetch("prune_chain_steps", body)
+        await tx.fetch("prune_chain_runs", body)
+    return len(found)
+
+
+async def unfinished_counts(tx: Tx) -> dict[ChainState, int]:
+    """Count the chains that run, and those that wait for a person. The others cost nothing."""
+    states = (ChainState.RUNNING, ChainState.BLOCKED)
+    counted = {ChainState(row["state"]): row["chains"] for row in await tx.fetch("chain_counts", to_json(states))}
+    return {state: counted.get(state, 0) for state in states}
+
+
 def chain_record(row: Any) -> ChainRecord:
     return _record(ChainRecord, row, "uid", "step_job")
 
 
 def chain_job_record(row: Any) -> ChainJobRecord:
     return _record(ChainJobRecord, row, "uid")
+
+
+def run_record(row: Any) -> RunRecord:
+    return _record(RunRecord, row)
 
 
 def step_record(row: Any) -> StepRecord:

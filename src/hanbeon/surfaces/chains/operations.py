@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hanbeon.domain.access import Need
+from hanbeon.domain.chains.literals import ChainState
 from hanbeon.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, LibraryNotAllowed
 from hanbeon.surfaces.chains import schemas
-from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation
 
 _CHAINS = "/api/chains"
@@ -33,6 +34,7 @@ OPERATIONS = (
     Operation(
         *("GET", _CHAIN, Need.READ, "get", "Show a chain with its jobs."),
         responses={200: schemas.Chain},
+        client=ClientCall(ended=lambda chain: chain.state is not ChainState.RUNNING),
         errors=(ChainNotFound,),
     ),
     Operation(
@@ -106,6 +108,7 @@ CHANNELS = (
         need=Need.READ,
         call="following",
         summary="Stream the events of a chain, resuming after the event `after`.",
+        event=schemas.ChainEvent,
         errors=(ChainNotFound,),
     ),
 )

@@ -12,5 +12,6 @@ SURFACE = Surface(
     operations=OPERATIONS,
     channels=CHANNELS,
     pool="hanbeon.surfaces.chains.worker_pool:chain_pool",
+    verify="hanbeon.surfaces.chains.verify:verify_chains",
     docs="chains.md",
 )
