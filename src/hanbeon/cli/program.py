@@ -19,7 +19,7 @@ from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
 from hanbeon.errors import HanbeonError
 
-_PACKAGES = ("demo", "office", "schedule", "top")
+_PACKAGES = ("chain", "demo", "office", "schedule", "top")
 
 
 class _Commands(MutableMapping[str, Any]):

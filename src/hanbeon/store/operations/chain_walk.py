@@ -194,19 +194,22 @@ class _Walk:
 
     def _go(self, at: Cursor | None) -> None:
         """Walk on to the next operation and enqueue it, or end the run."""
-        before = self.chain.operation_direction
-        passed = to_next_operation([job.shape for job in self.jobs], at, before)
+        passed = to_next_operation([job.shape for job in self.jobs], at, self.chain.operation_direction)
         for each in passed.jobs:
+            self._turn_to(each.direction)
             self._record(each, StepEnd(StepOutcome.SUCCESS, _NULL))
-        if passed.direction is not before:
-            self._change(operation_direction=passed.direction)
-            self._emit(ChainEventType.TURNED)
+        self._turn_to(passed.direction)
         if passed.next is not None:
             self._enqueue(passed.next)
             return
         self.is_over = True
         self._change(state=ChainState.READY, place=None, step_job=None)
         self._emit(ChainEventType.ENDED)
+
+    def _turn_to(self, direction: Direction) -> None:
+        if direction is not self.chain.operation_direction:
+            self._change(operation_direction=direction)
+            self._emit(ChainEventType.TURNED)
 
     def _record(self, at: Cursor, end: StepEnd, job: EndedJob | None = None) -> None:
         """Write down an operation that has ended, in its job and in the run."""
