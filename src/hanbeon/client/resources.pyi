@@ -4,12 +4,32 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
+from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
+from hanbeon.surfaces.engine.schemas import (
+    Action,
+    BulkAction,
+    BulkDone,
+    CreatedToken,
+    EngineCancelAnswer,
+    EngineInstances,
+    EngineJob,
+    EngineJobDetail,
+    EngineQueue,
+    EngineQueues,
+    EngineSettings,
+    EngineStatistics,
+    FailureGroups,
+    JobFilter,
+    Token,
+    Tokens,
+)
 from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
@@ -20,7 +40,6 @@ from hanbeon.surfaces.offices.schemas import (
     JobDetail,
     JobQueueStats,
     JobSpec,
-    Log,
     Processed,
     SchedulerEvent,
     VersionedConfig,
@@ -35,11 +54,177 @@ from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
 from hanbeon.surfaces.schedules.schemas import Schedule as SchedulesSchedule
 from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
+
+class Engine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    def bulk(self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    def log(self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+        """List who did what, newest first."""
+    def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
+
+class AsyncEngine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    async def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    async def bulk(
+        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...
+    ) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    async def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    async def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    async def log(
+        self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    async def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    async def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    async def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    async def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    async def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    async def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    async def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    async def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+        """List who did what, newest first."""
+    async def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    async def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    async def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    async def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
 
 class Offices(Resource):
     def create(
@@ -668,6 +853,8 @@ class SyncResources:
     _transport: Any
     _retry: RetryConfig
     @property
+    def engine(self) -> Engine: ...
+    @property
     def offices(self) -> Offices: ...
     def office(self, id: str, /) -> Office: ...
     @property
@@ -687,6 +874,8 @@ class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
     _retry: RetryConfig
+    @property
+    def engine(self) -> AsyncEngine: ...
     @property
     def offices(self) -> AsyncOffices: ...
     def office(self, id: str, /) -> AsyncOffice: ...

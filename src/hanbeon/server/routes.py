@@ -12,6 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from hanbeon.domain.access import Need
+from hanbeon.domain.actor import acting
 from hanbeon.errors import InvalidInput
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
@@ -21,14 +23,17 @@ from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
 from hanbeon.surfaces.validation import given_fields
 
+_LOOKS = (Need.NOTHING, Need.READ)
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def operation_routes(context: ServerContext, service: object, operations: Iterable[Operation]) -> list[Route]:
-    return [Route(each.path, _endpoint(context, service, each), methods=[each.method]) for each in operations]
+def operation_routes(
+    context: ServerContext, surface: str, service: object, operations: Iterable[Operation]
+) -> list[Route]:
+    return [Route(each.path, _endpoint(context, surface, service, each), methods=[each.method]) for each in operations]
 
 
-def _endpoint(context: ServerContext, service: object, operation: Operation) -> Endpoint:
+def _endpoint(context: ServerContext, surface: str, service: object, operation: Operation) -> Endpoint:
     method = getattr(service, operation.call)
     max_bytes = context.app.settings.max_request_bytes
 
@@ -48,7 +53,10 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
                 keywords["by"] = principal.user
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
-            return response_of(operation, await method(*arguments, **keywords), http)
+            if operation.need in _LOOKS:
+                return response_of(operation, await method(*arguments, **keywords), http)
+            with acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path):
+                return response_of(operation, await method(*arguments, **keywords), http)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 

@@ -18,8 +18,11 @@
 @chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
 @prunable_run                              of r, a run of a chain: older than $1, and may be deleted
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
+@job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
+@contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
                                            a list, an attempt's session id, and the clock without a custom function
@@ -38,7 +41,7 @@ import msgspec
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
-from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, OnDependencyFailure
+from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -55,6 +58,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
 
@@ -65,6 +69,17 @@ def _quoted(words: Iterable[str]) -> str:
 
 def _default(field: str) -> str:
     return str(next(each.default for each in msgspec.structs.fields(Definition) if each.name == field))
+
+
+def _bytes(*columns: str) -> str:
+    """The size of these texts. Neither database reads a text that is stored apart for its length in bytes."""
+    return "(" + " + ".join(f"coalesce(octet_length({column}), 0)" for column in columns) + ")"
+
+
+def _job_columns(**instead: str) -> str:
+    """The columns of a job's record, of v; some of them replaced by a constant."""
+    fields = JobRecord.__struct_fields__
+    return ", ".join(f"{instead[name]} AS {name}" if name in instead else f"v.{name}" for name in fields)
 
 
 _LIFECYCLE_WORDS = {
@@ -92,6 +107,11 @@ _LIFECYCLE_WORDS = {
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
+    "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
+    "node_bytes": _bytes("j.meta"),
+    "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
+    "listed_columns": _job_columns(args="'{}'"),
+    "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
     # Older than $1, and not a dependency of an unfinished job. Dependents are looked up one by one: a join would read
     # all edges whenever the planner thinks that there are few.
     "prunable_job": "j.finished_at IS NOT NULL AND j.finished_at < (SELECT hanbeon.now()) - $1 AND (SELECT 1 "
@@ -157,6 +177,10 @@ class Postgres:
     @staticmethod
     def few(column: str) -> str:
         return f"{column} = {column} + 0"
+
+    @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"strpos(lower({column}), lower({text}::text)) > 0"
 
     @staticmethod
     def instant(column: str) -> str:
@@ -236,6 +260,10 @@ class Sqlite:
         return "true"
 
     @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"instr(lower({column}), lower({text})) > 0"
+
+    @staticmethod
     def instant(column: str) -> str:
         micros = f"(({column}) % 1000000 + 1000000) % 1000000"
         seconds = f"(({column}) - {micros}) / 1000000"
@@ -286,6 +314,7 @@ def translate(sql: str, dialect: Dialect) -> str:
         r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
         sql,
     )
+    sql = _CONTAINS.sub(lambda m: dialect.contains(m[1], m[2]), sql)
     sql = _MEMBER.sub(lambda m: dialect.member(m[1], m[2]), sql)
     sql = _INSTANT.sub(lambda m: dialect.instant(m[1]), sql)
     sql = _JSON.sub(lambda m: dialect.json(m[1]), sql)

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Generic, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.domain.bounds import PAGE_ROWS
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
 
 T = TypeVar("T")
-PAGE_MOST = 1_000
 CURSOR_DIGITS = 18
 
 # The database stores no NUL.
@@ -31,7 +31,7 @@ NameOrEmpty = Annotated[
 ]
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
-PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
+PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
 EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -63,3 +63,21 @@ class Explanation(Result, frozen=True, kw_only=True):
 
     runnable: bool
     reasons: list[dict[str, Any]]
+
+
+class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line; or, with `lines`, how many lines from this one on were dropped."""
+
+    attempt: int
+    line: int
+    at: str | None = None
+    stream: str | None = None
+    text: str | None = None
+    unended: bool = False
+    lines: int | None = None
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[LogEntry]
+    after: str
+    more: bool

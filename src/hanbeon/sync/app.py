@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncChains, SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncChains, SyncEngine, SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -44,6 +44,7 @@ class SyncApp:
 
     if TYPE_CHECKING:
         chains: SyncChains
+        engine: SyncEngine
         offices: SyncOffices
         schedules: SyncSchedules
 

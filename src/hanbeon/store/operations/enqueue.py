@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -84,7 +85,7 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
-            double = next(value for value in values if values.count(value) > 1)
+            double = next(value for value, count in Counter(values).items() if count > 1)
             raise InvalidInput(f"must be unique in a batch, got {double!r} more than once", field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})

@@ -14,10 +14,10 @@ from msgspec import UNSET
 
 from hanbeon.domain.chains.steps import StepError, StepProgress, context_limit, library_of, progress_of, value_limit
 from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, InvalidInput, PermanentError
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.context import SyncContext, reset_current, set_current
-from hanbeon.tasks.signature import to_json_text
 
 _MESSAGE_MOST = 4_000
 _REPR_MOST = 4_000

@@ -11,12 +11,12 @@ from hanbeon.domain.chains.job import ChainJob
 from hanbeon.domain.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
 from hanbeon.domain.chains.steps import context_limit, value_limit
 from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput, LibraryNotAllowed
 from hanbeon.store.operations.chains import NewChainJob
 from hanbeon.surfaces.chains import schemas
 from hanbeon.surfaces.validation import given_fields
 from hanbeon.tasks.options import did_you_mean
-from hanbeon.tasks.signature import to_json_text
 
 
 def fields_of(job: Any) -> Any:

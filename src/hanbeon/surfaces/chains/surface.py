@@ -13,5 +13,6 @@ SURFACE = Surface(
     channels=CHANNELS,
     pool="hanbeon.surfaces.chains.worker_pool:chain_pool",
     verify="hanbeon.surfaces.chains.verify:verify_chains",
+    job_place="hanbeon.surfaces.chains.place:place_of_job",
     docs="chains.md",
 )

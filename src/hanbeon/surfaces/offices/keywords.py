@@ -51,7 +51,13 @@ class GraphQueryFields(TypedDict, total=False):
 
 
 class JobBatchFields(TypedDict, total=False):
-    """Jobs that are created together, all or none."""
+    """Jobs that are created together, all or none; they have at most 200,000 dependencies in all."""
+
+    jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
+
+
+class JobGraphFields(TypedDict, total=False):
+    """Jobs that Python callers create together, all or none."""
 
     jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
 

@@ -7,9 +7,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.retry import Backoff
+from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
     EventType,
@@ -33,7 +35,6 @@ from hanbeon.surfaces.schema import (
 )
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 
-BATCH_MOST = 10_000
 LISTENERS_MOST = 50
 TITLE_BYTES = 4_000
 LIMIT_MAX = 2**31 - 1
@@ -88,6 +89,11 @@ Statuses = Annotated[
 ]
 Unfinished = Literal["pending", "processing", "ready", "timeout"]
 OnDependencyFailure = Literal["block", "fail"]
+RoleLimits = Annotated[dict[Name, Limit | None], Meta(max_length=ROLES)]
+# One more for `default`.
+Sessions = Annotated[dict[Name, Name | None], Meta(max_length=ROLES + 1)]
+# The bound is that of `JobBatch`: it holds over HTTP, not for Python callers.
+DependsOn = Annotated[list[Name], Meta(extra_json_schema={"maxItems": JOB_EDGES})]
 
 
 # Requests
@@ -97,7 +103,7 @@ class ConfigChange(Request, frozen=True, kw_only=True):
     """The named settings are set, all others stay; null removes a role's limit. Times are milliseconds."""
 
     maxConcurrentJobs: Limit | UnsetType = UNSET
-    maxConcurrentByRole: dict[Name, Limit | None] | UnsetType = UNSET
+    maxConcurrentByRole: RoleLimits | UnsetType = UNSET
     defaultTimeout: Milliseconds | UnsetType = UNSET
     maxRetries: Retries | UnsetType = UNSET
     retryBackoff: Backoff | UnsetType = UNSET
@@ -130,7 +136,7 @@ class OfficeBody(Request, frozen=True, kw_only=True):
 
     name: Name
     config: ConfigChange | UnsetType | None = UNSET
-    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: NewWebhooks | UnsetType | None = UNSET
 
@@ -139,7 +145,7 @@ class OfficeChange(Request, frozen=True, kw_only=True):
     """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
 
     name: Name | UnsetType = UNSET
-    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: ChangedWebhooks | UnsetType | None = UNSET
 
@@ -169,17 +175,39 @@ class JobSpec(Request, frozen=True, kw_only=True):
     args: dict[str, Any] | None = None
     priority: Place | None = None
     urgent: bool | None = None
-    depends_on: list[str] | None = None
+    depends_on: DependsOn | None = None
     timeout_ms: Milliseconds | None = None
     max_retries: Retries | None = None
     handler: Name | None = None
     on_dependency_failure: OnDependencyFailure | None = None
 
 
-class JobBatch(Request, frozen=True, kw_only=True):
-    """Jobs that are created together, all or none."""
+class JobGraph(Request, frozen=True, kw_only=True):
+    """Jobs that Python callers create together, all or none."""
 
-    jobs: Annotated[list[JobSpec], Meta(max_length=BATCH_MOST)]
+    jobs: Annotated[list[JobSpec], Meta(min_length=1)]
+
+
+class JobBatch(Request, frozen=True, kw_only=True):
+    """Jobs that are created together, all or none; they have at most 200,000 dependencies in all."""
+
+    jobs: Annotated[list[JobSpec], Meta(min_length=1, max_length=BATCH_JOBS)]
+
+    def __post_init__(self) -> None:
+        edges = 0
+        for number, job in enumerate(self.jobs):
+            count = len(job.depends_on or ())
+            edges += count
+            if count > JOB_EDGES:
+                raise InvalidInput(
+                    f"must name at most {JOB_EDGES:,} jobs, got {count:,}; let it depend on jobs in between",
+                    field=f"jobs[{number}].depends_on",
+                )
+        if edges > BATCH_EDGES:
+            raise InvalidInput(
+                f"must have at most {BATCH_EDGES:,} dependencies in all, got {edges:,}; send several batches",
+                field="jobs",
+            )
 
 
 class JobQuery(Request, frozen=True, kw_only=True):
@@ -393,24 +421,6 @@ class CancelledAll(Result, frozen=True, kw_only=True):
     """The ids of the jobs that are cancelled or being stopped."""
 
     cancelled: list[str]
-
-
-class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """A line; or, with `lines`, how many lines from this one on were dropped."""
-
-    attempt: int
-    line: int
-    at: str | None = None
-    stream: str | None = None
-    text: str | None = None
-    unended: bool = False
-    lines: int | None = None
-
-
-class Log(Result, frozen=True, kw_only=True):
-    entries: list[LogEntry]
-    after: str
-    more: bool
 
 
 class Node(Result, frozen=True, kw_only=True):

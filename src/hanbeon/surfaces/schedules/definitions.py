@@ -8,16 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import msgspec
-
 from hanbeon.clock import MICROS, iso, micros, seconds_of
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.tasks.request import instant_us
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
@@ -70,7 +69,9 @@ def check_times(timing: Timing, now: int) -> None:
         raise
 
 
-def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds") -> dict[str, Any]:
+def fields_of(
+    definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds", stored_json: StoredJson = decoded
+) -> dict[str, Any]:
     """Return the fields of a definition. To restore it exactly from them, request microseconds."""
     timing = definition.timing
     return {
@@ -82,7 +83,7 @@ def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseco
         "ends_at": iso(timing.ends_at, zone, timespec),
         "dst_gap": timing.gap,
         "dst_fold": timing.fold,
-        "args": msgspec.json.decode(definition.args),
+        "args": stored_json(definition.args),
         "overlap": definition.overlap,
         "misfire": definition.misfire,
         "misfire_limit": definition.misfire_limit,
