@@ -444,12 +444,9 @@ class App:
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        settings = (
-            self.settings
-            if concurrency is None
-            else load_settings(**self.settings.model_dump() | {"concurrency": concurrency})
-        )
-        given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
+        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
+        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
+        given = self.given | changes
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
