@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -90,29 +92,46 @@ async def kill_and_replace(scene: Scene, workers: Fleet) -> None:
 
 
 @short_on("sqlite")
-async def test_chain_survives_kills_of_its_instance(database_url: str, share: float, tmp_path: Path) -> None:
-    length = 10 if share == 1 else 2
-    async with App(database_url, chain_libraries=LIBRARY) as app:
-        scene = Scene(app, tmp_path, length)
-        with fleet(database_url, module="tests.chaos.chain_app", settings=QUICK) as workers:
+async def test_chain_survives_kills_inside_operations(database_url: str, share: float, tmp_path: Path) -> None:
+    async with scene_of(database_url, tmp_path, 10 if share == 1 else 2) as (scene, workers):
+        killed = scene.steps if share == 1 else scene.steps[1::2]
+        for step in killed:
+            scene.hold(step)
+        await scene.begin()
+        for step in killed:
+            await scene.inside(step)
+            await kill_and_replace(scene, workers)
+        await assert_ended_as_without_kills(scene)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
+async def test_chain_survives_kills_between_operations(database_url: str, tmp_path: Path) -> None:
+    async with scene_of(database_url, tmp_path, 10) as (scene, workers):
+        await scene.begin()
+        for number in range(1, len(scene.steps)):
+            await scene.after(number)
+            await kill_and_replace(scene, workers)
+        await assert_ended_as_without_kills(scene)
+
+
+@asynccontextmanager
+async def scene_of(url: str, folder: Path, length: int) -> AsyncIterator[tuple[Scene, Fleet]]:
+    async with App(url, chain_libraries=LIBRARY) as app:
+        with fleet(url, module="tests.chaos.chain_app", settings=QUICK) as workers:
             workers.start()
             await workers.ready()
-            for step in scene.steps:
-                scene.hold(step)
-            await scene.begin()
-            for number, step in enumerate(scene.steps):
-                await scene.inside(step)
-                await kill_and_replace(scene, workers)
-                if share == 1:
-                    await scene.after(number + 1)
-                    await kill_and_replace(scene, workers)
-            chain = await scene.ended()
-        with guarantee():
-            assert await scene.recorded() == scene.steps
-            last = length - 1
-            assert [job.state for job in chain.jobs] == ["SUCCESS, CANCELED"] * last + ["FAILED, CANCELED"]
-            assert chain.context == {"done": list(range(last)), "undone": list(reversed(range(length)))}
-            for lines, done in scene.promises:
-                later = scene.journal()[lines:]
-                assert not {f"begin {direction}-{n}" for direction, n in done} & set(later)
-            assert (await verify(app.store)).findings == ()
+            yield Scene(app, folder, length), workers
+
+
+async def assert_ended_as_without_kills(scene: Scene) -> None:
+    chain = await scene.ended()
+    last = scene.length - 1
+    with guarantee():
+        assert await scene.recorded() == scene.steps
+        assert [job.state for job in chain.jobs] == ["SUCCESS, CANCELED"] * last + ["FAILED, CANCELED"]
+        assert chain.context == {"done": list(range(last)), "undone": list(reversed(range(scene.length)))}
+        for lines, done in scene.promises:
+            later = scene.journal()[lines:]
+            assert not {f"begin {direction}-{n}" for direction, n in done} & set(later)
+        assert (await verify(scene.app.store)).findings == ()
