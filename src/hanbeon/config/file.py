@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.config.document import Document
-from hanbeon.config.imports import split_target
+from hanbeon.config.imports import search_folder, split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
 from hanbeon.config.schedules import check_arguments
@@ -39,7 +39,10 @@ def _read_chains(value: Any, reader: Reader) -> dict[str, Any]:
 
     def settings(table: Mapping[str, Any]) -> dict[str, Any]:
         check_names(table, ["libraries"], "[chains]")
-        return {"chain_libraries": " ".join(_modules(table.get("libraries", [])))}
+        libraries = _modules(table.get("libraries", []))
+        if libraries:
+            search_folder(reader.folder)  # A worker's processes search where the worker does.
+        return {"chain_libraries": " ".join(libraries)}
 
     return reader.every(("chains",), reader.table(value, "chains"), settings) or {}
 
