@@ -144,7 +144,8 @@ def runs(
 
 def explain(chain: ChainId, database: Database = None, json: Json = False) -> None:
     """Explain why a chain does not move."""
-    from hanbeon.cli.output import plain, print_json
+    from hanbeon.cli.output import print_json
+    from hanbeon.quotation import plain
 
     found = _ask(database, lambda app: app.chains.explain(chain))
     if json:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.output import Cell, plain
+from hanbeon.cli.output import Cell
 from hanbeon.domain.chains.events import ChainEventType
 from hanbeon.domain.chains.literals import NO_OPERATION, ChainState, Direction
+from hanbeon.quotation import plain
 from hanbeon.surfaces.chains.schemas import Chain, ChainEvent, ChainJob, Run
 
 CHAIN_HEADINGS = ("chain", "state", "direction", "jobs", "run", "library")

@@ -104,7 +104,7 @@ def _max_payload_bytes(ctx: SyncContext) -> int:
 def _context_text(context: Any, max_payload_bytes: int) -> str:
     if not isinstance(context, dict):
         raise InvalidInput("must be a JSON object", field="context")
-    text = to_json_text(context, "the context", "context")
+    text = to_json_text([context], "the context", "context")[1:-1]  # As deep as it will be stored.
     check_size("context", text, context_limit(max_payload_bytes))
     return text
 
@@ -112,7 +112,7 @@ def _context_text(context: Any, max_payload_bytes: int) -> str:
 def _storable(returned: Any, max_payload_bytes: int) -> Any:
     """Return the value, or a text of one that cannot be stored: whatever an operation returns is a success."""
     try:
-        text = to_json_text(returned, "the return", "return")
+        text = to_json_text([returned], "the return", "return")[1:-1]
         check_size("return", text, value_limit(max_payload_bytes))
     except HanbeonError:
         return _text(returned)[:_REPR_MOST]

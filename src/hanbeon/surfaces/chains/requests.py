@@ -45,7 +45,8 @@ class JobPlan:
         """Return the row of a job; without a library of its own it takes that of the chain."""
         given = given_fields(request)
         own = self.library(given.get("operation_library", UNINIT), "operation_library")
-        arguments = to_json_text(given.get("arguments", EMPTY_ARGS), "arguments", "arguments")
+        # In a list: they are stored one level deeper than they are sent.
+        arguments = to_json_text([given.get("arguments", EMPTY_ARGS)], "arguments", "arguments")[1:-1]
         check_size("arguments", arguments, value_limit(self._max_payload_bytes))
         return NewChainJob(
             uid=uid,
@@ -57,7 +58,7 @@ class JobPlan:
         )
 
     def context(self, context: Mapping[str, Any]) -> str:
-        text = to_json_text(context, "context", "context")
+        text = to_json_text([context], "context", "context")[1:-1]
         check_size("context", text, context_limit(self._max_payload_bytes))
         return text
 
