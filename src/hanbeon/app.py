@@ -61,6 +61,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
@@ -73,11 +74,12 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
+        chains: Chains
         engine: Engine
         offices: Offices
         schedules: Schedules
@@ -451,8 +453,9 @@ class App:
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
-        given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
+        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
+        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
+        given = self.given | changes
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
@@ -481,9 +484,6 @@ class App:
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
         return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
-
-    def _given(self, **changes: Any) -> dict[str, Any]:
-        return self.settings.model_dump() | changes
 
 
 def _id(job: Any) -> str:
