@@ -79,7 +79,7 @@ fuzz: setup ## Try the whole API with schemathesis at length
 	HANBEON_FUZZ=long $(BIN)/pytest tests/server/fuzz $(ARGS)
 
 docs: setup ## Regenerate what is derived from the code: pages of docs/, keywords of the surfaces
-	$(BIN)/python -m tools.keywords && $(BIN)/python -m tools.stubs
+	$(BIN)/python -m tools.keywords && $(BIN)/python -m tools.stubs && $(BIN)/python -m tools.client_stubs
 	$(BIN)/python -m tools.docs
 
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes

@@ -37,7 +37,7 @@ def keywords(path: Path) -> str:
     package = ".".join(path.parent.relative_to(_SOURCE).parts)
     schemas = importlib.import_module(f"{package}.schemas")
     imports: set[str] = {"from typing import TypedDict"}
-    body = "".join(_typed_dict(each, schemas.__name__, imports) for each in _requests(schemas))
+    body = "".join(_typed_dict(each, imports) for each in _requests(schemas))
     lines = sorted(imports)
     static = [line for line in lines if ".references import" in line]
     plain = [line for line in lines if line not in static]
@@ -68,12 +68,12 @@ def _requests(module: types.ModuleType) -> Iterator[type[msgspec.Struct]]:
             yield found
 
 
-def _typed_dict(kind: type[msgspec.Struct], module: str, imports: set[str]) -> str:
+def _typed_dict(kind: type[msgspec.Struct], imports: set[str]) -> str:
     hints = typing.get_type_hints(kind, include_extras=True)
     required = {each.name for each in msgspec.inspect.type_info(kind).fields if each.required}  # type: ignore[attr-defined]
     lines = []
     for name in kind.__struct_fields__:
-        annotation = _annotation(hints[name], module, imports)
+        annotation = annotation_of(hints[name], imports)
         if name in required:
             imports.add("from typing import Required")
             annotation = f"Required[{annotation}]"
@@ -83,31 +83,33 @@ def _typed_dict(kind: type[msgspec.Struct], module: str, imports: set[str]) -> s
     return f"\n\nclass {kind.__name__}Fields(TypedDict, total=False):\n{head}{''.join(lines)}"
 
 
-def _annotation(hint: Any, module: str, imports: set[str]) -> str:
+def annotation_of(hint: Any, imports: set[str], *, engine: bool = True) -> str:
+    """A hint as Python callers write it, and the imports for that. `engine`: objects of the engine are taken, too."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         for meta in args[1:]:
             if isinstance(meta, msgspec.Meta) and meta.extra and PYTHON in meta.extra:
                 annotation, needed = meta.extra[PYTHON]
-                imports.add(needed)
-                return str(annotation)
-        return _annotation(args[0], module, imports)
+                if engine or ".references import" not in needed:
+                    imports.add(needed)
+                    return str(annotation)
+        return annotation_of(args[0], imports, engine=engine)
     if origin in (typing.Union, types.UnionType):
         return " | ".join(
-            dict.fromkeys(_annotation(each, module, imports) for each in args if each is not msgspec.UnsetType)
+            dict.fromkeys(annotation_of(each, imports, engine=engine) for each in args if each is not msgspec.UnsetType)
         )
     if origin is list:
         imports.add("from collections.abc import Sequence")
-        return f"Sequence[{_annotation(args[0], module, imports)}]"
+        return f"Sequence[{annotation_of(args[0], imports, engine=engine)}]"
     if origin is dict:
         imports.add("from collections.abc import Mapping")
-        return f"Mapping[{', '.join(_annotation(each, module, imports) for each in args)}]"
+        return f"Mapping[{', '.join(annotation_of(each, imports, engine=engine) for each in args)}]"
     if origin is typing.Literal:
         return "str"
-    return _plain(hint, module, imports)
+    return _plain(hint, imports)
 
 
-def _plain(hint: Any, module: str, imports: set[str]) -> str:
+def _plain(hint: Any, imports: set[str]) -> str:
     if hint is type(None):
         return "None"
     if hint is Any:

@@ -39,7 +39,7 @@ def sync_services() -> str:
     return formatted(_HEAD + "\n".join(lines) + "\n" + _BASE + body, PATH)
 
 
-class _Renamed(ast.NodeTransformer):
+class Renamed(ast.NodeTransformer):
     """Gives modules that every surface has, such as `schemas`, a name that says whose they are."""
 
     def __init__(self, names: dict[str, str]) -> None:
@@ -63,7 +63,7 @@ def _class(surface: Surface, imports: dict[str, str]) -> str:
         if kind.__module__.startswith("hanbeon.surfaces.") and kind.__module__ != "hanbeon.surfaces.service":
             tree = ast.parse(inspect.getsource(inspect.getmodule(kind)))  # type: ignore[arg-type]  # it has one
             own = {name: f"{surface.name}_{name}" for name in _PER_SURFACE}
-            tree = _Renamed(own).visit(tree)
+            tree = Renamed(own).visit(tree)
             imports.update(_imports(tree, kind.__module__))
             served = {channel.call for channel in surface.channels}
             methods += [_method(node) for node in _coroutines(tree, kind.__name__) if node.name not in served]

@@ -60,6 +60,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
 
@@ -72,11 +73,12 @@ _WINDOW_MAX = TIMINGS_KEPT_US // MICROS
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.offices`, `app.schedules`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
+        engine: Engine
         offices: Offices
         schedules: Schedules
 

@@ -222,6 +222,16 @@ class WrongState(Conflict):
         super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
 
 
+class MovedElsewhere(Conflict):
+    """The job belongs to a surface that moves it itself."""
+
+    code = "moved_elsewhere"
+
+    def __init__(self, job_id: str, surface: str, path: str | None) -> None:
+        self.job_id, self.path = job_id, path
+        super().__init__(f"job {job_id} is a part of {surface}, which moves it itself; use {path}")
+
+
 class IdAlreadyUsed(Conflict):
     """The id or idempotency key was already used for another job."""
 

@@ -89,6 +89,15 @@ class Settings(BaseSettings):
     request_timeout: Seconds = Field(
         30.0, description="How long a client may take to send a request, plus a second for each 1,000 bytes"
     )
+    max_connections: int = Field(
+        4_000, ge=1, le=1_000_000, description="Maximum open connections of a server, at most half of its descriptors"
+    )
+    max_connections_per_address: int = Field(
+        1_000,
+        ge=1,
+        le=1_000_000,
+        description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
+    )
 
     jwt_issuer: str | None = Field(
         None, min_length=1, description="The `iss` of accepted JWTs; requires one of the four settings below"

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hanbeon import App
+from hanbeon.server import request_rest
 from tests.server.client import Client, serving
 
 _OFFICE = "01890000-0000-7000-8000-000000000001"
@@ -152,6 +153,36 @@ async def test_rejects_oversized_body_with_or_without_length(app: App) -> None:
 
         assert b" 413 " in await asyncio.to_thread(chunked)
         assert len((await client.get("/api/offices")).json["items"]) == 1
+
+
+@pytest.mark.parametrize("close", [True, False])
+@pytest.mark.parametrize("path", ["/api/offices", "/nowhere"])
+async def test_response_is_read_by_clients_that_send_first(app: App, path: str, close: bool) -> None:
+    """Most clients read nothing before they have sent the whole body; a reset would hide the response."""
+    app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
+    async with serving(app) as client:
+        headers = {"Connection": "close"} if close else {}
+        answer = await client.post(path, b" " * 20_000_000, **headers)
+        assert answer.status == (413 if path == "/api/offices" else 404)
+
+
+async def test_endless_rest_of_a_request_is_given_up(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_rest, "MOST_BYTES", 100_000)
+    app.settings = app.settings.model_copy(update={"max_request_bytes": 2_000})
+    head = b"POST /api/offices HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n"
+    async with serving(app) as client:
+        for more in (b"", b"Connection: close\r\n"):
+            parts = urlsplit(client.url)
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            writer.write(head[:-2] + more + b"\r\n")
+            with pytest.raises((ConnectionResetError, BrokenPipeError)):
+                await _send_for_ever(writer)
+
+
+async def _send_for_ever(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b" " * 10_000)
+        await writer.drain()
 
 
 async def test_pages_of_other_sites_change_nothing(server: Client) -> None:

@@ -26,6 +26,7 @@ from tests.store.world import new_job
 WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")} | {
     "declared_schedules": "a worker that starts looks for declarations that are gone",
     "schedule_counts": "counts entries of two indexes, for whoever asks for the numbers",
+    "held_by": "an instance that got no answer to a claim looks at all that runs, which is never much",
     "totals": "adds up rows that are gathered when they are many",
     "take_totals": "gathers them",
 }

@@ -1,4 +1,4 @@
-"""A surface gets its routes, description, scopes, idempotency and Python API from its declaration alone.
+"""A surface gets its routes, description, scopes, idempotency, Python API and client from its declaration alone.
 
 `docs/adding-a-surface.md` walks through the surface of this test.
 """
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App, SyncApp
+from hanbeon.client import AsyncClient
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from tests.server.client import Client, serving
@@ -81,3 +82,12 @@ def test_sync_app_has_the_service(sqlite_url: str, monkeypatch: pytest.MonkeyPat
     with jobs:
         made = jobs.reminders.create(text="soon")
         assert jobs.reminders.get(made.id) == made
+
+
+async def test_client_has_the_operations(reminders: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AsyncClient, "surfaces", (*AsyncClient.surfaces, SURFACE))
+    client: Any = AsyncClient(reminders.url)
+    async with client:
+        made = await client.reminders.create("soon", delay=60)
+        assert await client.reminder(made.id).get() == made
+        assert [each async for each in client.reminders.list(limit=1)] == [made]

@@ -147,7 +147,7 @@ async def _enqueue(
     from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
     from hanbeon.cli.json_output import job_shape
     from hanbeon.cli.new_job import enqueue_checked, enqueue_unchecked, warn_without_worker
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.open_app import open_app, recorded
     from hanbeon.cli.output import print_json
 
     async with contextlib.AsyncExitStack() as stack:
@@ -157,6 +157,7 @@ async def _enqueue(
             job = await enqueue_unchecked(app, task, args, options)
         else:
             app = await stack.enter_async_context(loaded)
+            stack.enter_context(recorded())
             job = await enqueue_checked(app, task, args, options)
         if not job.created:
             typer.echo("the job exists already; no other was created", err=True)

@@ -8,11 +8,11 @@ from typing import Any
 import typer
 
 from hanbeon.app import App
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, UnknownTask
 from hanbeon.job import Job
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task, TaskOptions
 
 

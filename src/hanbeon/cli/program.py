@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, TITLE, front_page
+from hanbeon.cli.command_words import running
 from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
 from hanbeon.cli.standard_streams import unwritten
@@ -58,6 +59,11 @@ def _load(name: str) -> Any:
     single = typer.Typer(add_completion=False, **STYLE)
     single.command(name)(found)
     return with_config(get_command(single))
+
+
+def has_subcommands(name: str) -> bool:
+    """True for a group, such as `office`; it is loaded already if it runs."""
+    return name in NAMES and isinstance(_load(name), TyperGroup)
 
 
 class Front(TyperGroup):
@@ -123,7 +129,8 @@ def run_program(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        program(arguments, prog_name="hanbeon")
+        with running(sys.argv[1:] if arguments is None else arguments):
+            program(arguments, prog_name="hanbeon")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.FAILED
     except HanbeonError as error:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
+
+import msgspec
 
 from hanbeon.client.flow import Emit, Flow, NoResponse, Response, Send, Sleep, Stream
 from hanbeon.client.problems import StillUnfinished, Unreachable, problem_in
-from hanbeon.client.route import Fill, Route, request_of, result_of
+from hanbeon.client.route import Fill, request_of, result_of
+from hanbeon.surfaces.operation import Operation
 
-T = TypeVar("T")
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 2.0
 _FIRST_POLL, _LONGEST_POLL = 0.05, 1.0
@@ -56,12 +57,12 @@ class RetryBudget:
         self._began, self._tries = time.monotonic(), 0
 
 
-def call(retry: RetryConfig, route: Route[T], ids: Mapping[str, str], fill: Fill) -> Flow[T]:
+def call(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
     """Run one call. A call that creates something gets its own Idempotency-Key, so that it can be retried safely."""
-    if route.creates and fill.key is None:
+    if operation.creates and fill.key is None:
         fill = fill._replace(key=str(uuid.uuid4()))
-    request = request_of(route, ids, fill)
-    budget = RetryBudget(retry, repeatable=route.repeatable)
+    request = request_of(operation.method, operation.path, fill)
+    budget = RetryBudget(retry, repeatable=operation.repeatable)
     while True:
         came: Response | NoResponse = yield Send(request)
         pause = budget.pause(came)
@@ -70,50 +71,52 @@ def call(retry: RetryConfig, route: Route[T], ids: Mapping[str, str], fill: Fill
         yield Sleep(pause)
     if isinstance(came, NoResponse):
         raise Unreachable(came.why)
-    return result_of(route, came)
+    return result_of(operation, came)
 
 
-def wait(
-    retry: RetryConfig,
-    route: Route[T],
-    ids: Mapping[str, str],
-    fill: Fill,
-    ended: Callable[[T], bool],
-    timeout: float | None,
-) -> Flow[T]:
+def wait(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
     """Poll until the resource has ended, and return it."""
+    ended = operation.client.ended
+    assert ended is not None, f"{operation.path} has no end to wait for"
     began, pause = time.monotonic(), _FIRST_POLL
     while True:
-        found = yield from call(retry, route, ids, fill)
+        found = yield from call(retry, operation, fill)
         if ended(found):
             return found
-        left = None if timeout is None else began + timeout - time.monotonic()
+        left = None if fill.timeout is None else began + fill.timeout - time.monotonic()
         if left is not None and left <= 0:
-            raise StillUnfinished(f"it has not finished within {timeout:g} s; it continues")
+            raise StillUnfinished(f"it has not finished within {fill.timeout:g} s; it continues")
         yield Sleep(pause if left is None else min(pause, left))
         pause = min(_LONGEST_POLL, pause * 1.5)
 
 
-class Page(Protocol[T]):
-    """A page, as every list returns it."""
-
-    @property
-    def items(self) -> list[T]: ...
-
-    @property
-    def next_cursor(self) -> str | None: ...
-
-
-def each_of(retry: RetryConfig, route: Route[Page[T]], ids: Mapping[str, str], fill: Fill) -> Stream[T]:
+def each_of(retry: RetryConfig, operation: Operation, fill: Fill) -> Stream[Any]:
     """Yield all items of a list, page by page."""
-    query: dict[str, Any] = dict(fill.query)
     while True:
-        page = yield from call(retry, route, ids, fill._replace(query=query))
+        page = yield from call(retry, operation, fill)
         for item in page.items:
             yield Emit(item)
         if page.next_cursor is None:
             return
-        query["cursor"] = page.next_cursor
+        fill = _next_page(fill, page)
+
+
+def gathered(retry: RetryConfig, operation: Operation, fill: Fill) -> Flow[Any]:
+    """Return all pages as one: their lists joined."""
+    pages = []
+    while True:
+        page = yield from call(retry, operation, fill)
+        pages.append(page)
+        if page.next_cursor is None:
+            break
+        fill = _next_page(fill, page)
+    lists = [name for name in page.__struct_fields__ if isinstance(getattr(page, name), list)]
+    joined = {name: [item for each in pages for item in getattr(each, name)] for name in lists}
+    return msgspec.structs.replace(page, **joined)
+
+
+def _next_page(fill: Fill, page: Any) -> Fill:
+    return fill._replace(query={**fill.query, "cursor": page.next_cursor})
 
 
 def _code(answer: Response) -> str | None:

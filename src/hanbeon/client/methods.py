@@ -1,125 +1,195 @@
-"""Methods that are written once for both clients: blocking in `Client`, awaited in `AsyncClient`."""
+"""Methods of clients, derived from operations: where each is found, what it takes, and the flow that it runs."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+import keyword
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, Signature
+from typing import Any, NamedTuple
 
-from hanbeon.client.calls import Page, RetryConfig, call, each_of
+import msgspec
+
+from hanbeon.client.calls import RetryConfig, call, each_of, gathered, wait
+from hanbeon.client.event_stream import follow
 from hanbeon.client.flow import Flow, Stream
-from hanbeon.client.route import Fill, Route
+from hanbeon.client.route import Fill
+from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.surfaces.surface import Surface
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-class SyncTransport(Protocol):
-    """Runs flows and blocks at each step."""
-
-    def run(self, flow: Flow[T]) -> T: ...
-    def each(self, stream: Stream[T]) -> Iterator[T]: ...
+_API = "/api/"
+_OF_ALL = {"GET": "list", "POST": "create"}
+_OF_ONE = {"GET": "get", "PATCH": "change", "DELETE": "delete"}
+_PAGED = "next_cursor"
+_CURSOR = "cursor"
 
 
-class AsyncTransport(Protocol):
-    """Runs flows on an event loop."""
+class Place(NamedTuple):
+    """Where a method is found: its resource, the parameter of the path that names one of these, and its name."""
 
-    async def run(self, flow: Flow[T]) -> T: ...
-    def each(self, stream: Stream[T]) -> AsyncIterator[T]: ...
-
-
-class Resource:
-    """Base of what methods belong to: the transport, the retries, and the ids for the paths."""
-
-    def __init__(self, transport: Any, retry: RetryConfig, ids: Mapping[str, str]) -> None:
-        self._transport, self._retry, self._ids = transport, retry, ids
+    resource: str
+    id: str | None
+    name: str
 
 
-class Sync:
-    """A resource whose methods block."""
+class ClientMethod:
+    """One method of a resource."""
 
-    _transport: SyncTransport
+    streams = False
+    """Iterates over many results instead of returning one."""
 
+    def __init__(self, operation: Operation, place: Place) -> None:
+        self.operation, self.place = operation, place
+        self.doc = operation.summary
+        self.fields = dict(_fields(operation))
+        self.signature = Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *self._parameters()])
 
-class Async:
-    """A resource whose methods are awaited."""
+    def run(self, retry: RetryConfig, fill: Fill) -> Flow[Any] | Stream[Any]:
+        return call(retry, self.operation, fill)
 
-    _transport: AsyncTransport
+    def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
+        """The values of a call, from its arguments by name."""
+        operation = self.operation
+        own = {name: given[argument_of(name)] for name in operation.parameters if name != self.place.id}
+        if operation.client.body is not None:
+            body: Mapping[str, Any] | None = given[operation.client.body]
+        else:
+            body = {field.encode_name: given[name] for name, field in self.fields.items() if name in given}
+        in_query = operation.in_query or operation.request is None
+        return Fill(
+            ids={**ids, **own},
+            query=body or {} if in_query else {},
+            body=None if in_query else body,
+            expected=given.get("expected"),
+            key=given.get("idempotency_key"),
+        )
 
-
-class Method(Generic[P, T]):
-    """A method that returns one result."""
-
-    def __init__(self, route: Route[Any], flow: Callable[Concatenate[Any, P], Flow[T]]) -> None:
-        self.route, self._flow = route, flow
-        self.__doc__, self.__wrapped__ = flow.__doc__, flow
-
-    @overload
-    def __get__(self, resource: None, kind: Any) -> Method[P, T]: ...
-    @overload
-    def __get__(self, resource: Sync, kind: Any) -> Callable[P, T]: ...
-    @overload
-    def __get__(self, resource: Async, kind: Any) -> Callable[P, Coroutine[Any, Any, T]]: ...
-    def __get__(self, resource: Any, kind: Any) -> Any:
-        return self if resource is None else _bound(resource, self._flow, resource._transport.run)
-
-
-class ManyMethod(Generic[P, T]):
-    """A method that iterates over many results."""
-
-    def __init__(self, route: Route[Any], stream: Callable[Concatenate[Any, P], Stream[T]]) -> None:
-        self.route, self._stream = route, stream
-        self.__doc__, self.__wrapped__ = stream.__doc__, stream
-
-    @overload
-    def __get__(self, resource: None, kind: Any) -> ManyMethod[P, T]: ...
-    @overload
-    def __get__(self, resource: Sync, kind: Any) -> Callable[P, Iterator[T]]: ...
-    @overload
-    def __get__(self, resource: Async, kind: Any) -> Callable[P, AsyncIterator[T]]: ...
-    def __get__(self, resource: Any, kind: Any) -> Any:
-        return self if resource is None else _bound(resource, self._stream, resource._transport.each)
-
-
-def _bound(resource: Any, function: Callable[..., Any], drive: Callable[[Any], Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*args: Any, **named: Any) -> Any:
-        return drive(function(resource, *args, **named))
-
-    return call
-
-
-def asks(route: Route[T]) -> Callable[[Callable[Concatenate[Any, P], Fill]], Method[P, T]]:
-    """Decorate a function that only returns what fills the route."""
-
-    def method(fill: Callable[Concatenate[Any, P], Fill]) -> Method[P, T]:
-        @functools.wraps(fill)
-        def flow(resource: Resource, /, *args: P.args, **named: P.kwargs) -> Flow[T]:
-            return call(resource._retry, route, resource._ids, fill(resource, *args, **named))
-
-        return Method(route, flow)
-
-    return method
+    def _parameters(self) -> Iterator[Parameter]:
+        """Ids and required fields may be given by position, all others by name only."""
+        operation, named = self.operation, []
+        for name in operation.parameters:
+            if name != self.place.id:
+                yield Parameter(argument_of(name), Parameter.POSITIONAL_OR_KEYWORD)
+        if operation.client.body is not None:
+            yield Parameter(operation.client.body, Parameter.POSITIONAL_OR_KEYWORD)
+        else:
+            for name, field in self.fields.items():
+                if field.required:
+                    yield Parameter(name, Parameter.POSITIONAL_OR_KEYWORD)
+                else:
+                    # In a query null means nothing; in a body it is a value.
+                    default = None if operation.in_query else msgspec.UNSET
+                    named.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
+        if operation.creates:
+            named.append(Parameter("idempotency_key", Parameter.KEYWORD_ONLY, default=None))
+        if operation.checks_version:
+            named.append(Parameter("expected", Parameter.KEYWORD_ONLY, default=None))
+        yield from named
 
 
-def pages(route: Route[Page[T]]) -> Callable[[Callable[Concatenate[Any, P], Fill]], ManyMethod[P, T]]:
-    """Decorate a function that fills the route of a list, whose pages are read in turn."""
+class Pages(ClientMethod):
+    """Iterates over a list, page by page; `limit` is the size of a page."""
 
-    def method(fill: Callable[Concatenate[Any, P], Fill]) -> ManyMethod[P, T]:
-        @functools.wraps(fill)
-        def stream(resource: Resource, /, *args: P.args, **named: P.kwargs) -> Stream[T]:
-            return each_of(resource._retry, route, resource._ids, fill(resource, *args, **named))
+    streams = True
 
-        return ManyMethod(route, stream)
-
-    return method
+    def run(self, retry: RetryConfig, fill: Fill) -> Stream[Any]:
+        return each_of(retry, self.operation, fill)
 
 
-def runs(route: Route[Any]) -> Callable[[Callable[Concatenate[Any, P], Flow[T]]], Method[P, T]]:
-    """Decorate a function that is a flow itself, because it sends several requests."""
-    return lambda flow: Method(route, flow)
+class Gathered(ClientMethod):
+    """Returns all pages of what is no plain list, such as a graph, as one."""
+
+    def run(self, retry: RetryConfig, fill: Fill) -> Flow[Any]:
+        return gathered(retry, self.operation, fill)
 
 
-def tells(route: Route[Any]) -> Callable[[Callable[Concatenate[Any, P], Stream[T]]], ManyMethod[P, T]]:
-    """Decorate a function that is a stream itself."""
-    return lambda stream: ManyMethod(route, stream)
+class Wait(ClientMethod):
+    """Polls until the resource has ended, and returns it; raises after `timeout` seconds, if that is given."""
+
+    def __init__(self, operation: Operation, place: Place) -> None:
+        super().__init__(operation, place._replace(name="wait"))
+        self.doc = "Wait until it has ended; raises if that takes longer than `timeout` seconds."
+
+    def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
+        return super().fill(ids, given)._replace(timeout=given["timeout"])
+
+    def run(self, retry: RetryConfig, fill: Fill) -> Flow[Any]:
+        return wait(retry, self.operation, fill)
+
+    def _parameters(self) -> Iterator[Parameter]:
+        yield from super()._parameters()
+        yield Parameter("timeout", Parameter.KEYWORD_ONLY, default=None)
+
+
+class Events(ClientMethod):
+    """Iterates over events without end; reconnects when the connection is lost."""
+
+    streams = True
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        operation = Operation("GET", channel.sse, channel.need, "events", channel.summary)
+        super().__init__(operation, place_of(operation))
+        self.doc = "Iterate over the events after `after` without end; reconnects when the connection is lost."
+
+    def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
+        return super().fill(ids, given)._replace(query={"after": given["after"]})
+
+    def run(self, retry: RetryConfig, fill: Fill) -> Stream[Any]:
+        return follow(retry, self.channel, fill)
+
+    def _parameters(self) -> Iterator[Parameter]:
+        yield from super()._parameters()
+        yield Parameter("after", Parameter.KEYWORD_ONLY, default=0)
+
+
+def methods_of(surface: Surface) -> Iterator[ClientMethod]:
+    """All methods that clients have of a surface."""
+    for operation in surface.operations:
+        place = place_of(operation)
+        response = next(iter(operation.responses.values()), None)
+        fields = getattr(response, "__struct_fields__", ())
+        if _PAGED not in fields:
+            yield ClientMethod(operation, place)
+        elif "items" in fields:
+            yield Pages(operation, place)
+        else:
+            yield Gathered(operation, place)
+        if operation.client.ended is not None:
+            yield Wait(operation, place)
+    for channel in surface.channels:
+        yield Events(channel)
+
+
+def place_of(operation: Operation) -> Place:
+    """By the rules of `ClientCall`, or as the operation says."""
+    collection, *rest = operation.path.removeprefix(_API).split("/")
+    own = operation.parameters[0] if rest and rest[0].startswith("{") else None
+    by_verb = _OF_ALL if own is None else _OF_ONE
+    at_root = len(rest) == (0 if own is None else 1)
+    name = by_verb.get(operation.method, operation.call) if at_root else operation.call
+    resource = collection if own is None else collection.removesuffix("s")
+    return Place(operation.client.resource or resource, own, operation.client.method or name)
+
+
+def argument_of(parameter: str) -> str:
+    """`job` for the parameter `jobId` of a path: a client takes the job or its id."""
+    return parameter.removesuffix("Id").removesuffix("_id") or parameter
+
+
+def _fields(operation: Operation) -> Iterator[tuple[str, msgspec.inspect.Field]]:
+    """The fields of the request by their names in it; one that is a keyword of Python by its name in the struct."""
+    if operation.request is None or operation.client.body is not None:
+        return
+    info: Any = msgspec.inspect.type_info(operation.request)
+    response = next(iter(operation.responses.values()), None)
+    paged = _PAGED in getattr(response, "__struct_fields__", ())
+    for field in info.fields:
+        if not (paged and field.encode_name == _CURSOR):  # The iterators set it.
+            yield (field.name if keyword.iskeyword(field.encode_name) else field.encode_name), field
+
+
+def bound_arguments(method: ClientMethod, resource: object, args: Any, named: Any) -> dict[str, Any]:
+    """The arguments of a call by name, defaults included."""
+    bound = method.signature.bind(resource, *args, **named)
+    bound.apply_defaults()
+    return dict(bound.arguments)

@@ -1,96 +1,113 @@
-"""Routes: operations of a server as data, and the values that fill them."""
+"""Requests and results of an operation: the values of one call, as they are sent, and what comes back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
 from hanbeon.client.flow import Request, Response
 from hanbeon.client.problems import problem_in, unexpected
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput
+from hanbeon.surfaces.operation import Operation
 
-T = TypeVar("T")
 KEY = "Idempotency-Key"
-
-
-class Route(NamedTuple, Generic[T]):
-    """One operation; `read` decodes the result of a 2xx response."""
-
-    method: str
-    path: str
-    read: Callable[[Response], T]
-    creates: bool = False
-    """It creates something, once for each Idempotency-Key."""
-    harmless: bool = False
-    """It is idempotent, so it may be retried if no response came."""
-
-    @property
-    def repeatable(self) -> bool:
-        return self.creates or self.harmless or self.method == "GET"
 
 
 class Fill(NamedTuple):
     """The values of one call. None in `query` is omitted; so is UNSET in `body`."""
 
-    ids: Mapping[str, str] = {}
+    ids: Mapping[str, Any] = {}
     query: Mapping[str, Any] = {}
     body: Mapping[str, Any] | None = None
     expected: int | None = None
     key: str | None = None
+    timeout: float | None = None
+    """Of a wait."""
 
 
-def shape(kind: type[T]) -> Callable[[Response], T]:
-    """Return a decoder of this type. Fields that a newer server adds are ignored."""
-    decoder = msgspec.json.Decoder(kind)
-
-    def read(answer: Response) -> T:
-        try:
-            return decoder.decode(answer.body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise unexpected(answer) from error
-
-    return read
-
-
-def nothing(answer: Response) -> None:
-    """Decode no result."""
-
-
-def request_of(route: Route[Any], ids: Mapping[str, str], fill: Fill) -> Request:
+def request_of(method: str, path: str, fill: Fill) -> Request:
     headers: dict[str, str] = {}
     body = None
     if fill.body is not None:
-        given = {name: value for name, value in fill.body.items() if value is not msgspec.UNSET}
-        body = msgspec.json.encode(given)
+        given = {name: _sent(value) for name, value in fill.body.items() if value is not msgspec.UNSET}
+        body = to_json_text(given, "the request", "body").encode()
         headers["Content-Type"] = "application/json"
     if fill.expected is not None:
         headers["If-Match"] = f'"{fill.expected}"'
     if fill.key is not None:
         headers[KEY] = fill.key
-    named = {name: _in_path(name, value) for name, value in {**ids, **fill.ids}.items()}
-    return Request(route.method, route.path.format_map(named), _query(fill.query), headers, body)
+    ids = {name: _in_path(name, value) for name, value in fill.ids.items()}
+    return Request(method, path.format_map(ids), _query(fill.query), headers, body)
 
 
-def result_of(route: Route[T], answer: Response) -> T:
-    """Return the result of a response, or raise its error."""
-    if 200 <= answer.status < 300:
-        return route.read(answer)
-    raise problem_in(answer) or unexpected(answer)
+def result_of(operation: Operation, answer: Response) -> Any:
+    """Return the result of a response, or raise its error. Fields that a newer server adds are ignored."""
+    check(answer)
+    kind = next(iter(operation.responses.values()))
+    if kind is None:
+        return None
+    body = decoded(kind, answer)
+    if operation.result is not None:
+        # The response is a part of the result; the rest is in its status and headers.
+        rest: dict[str, Any] = {}
+        if operation.accepted is not None:
+            rest[operation.accepted] = answer.status == 202
+        if operation.versioned:
+            rest["version"] = _version(answer)
+        return operation.result(**{operation.part or "": body}, **rest)
+    return body if operation.client.part is None else getattr(body, operation.client.part)
 
 
-def _in_path(name: str, value: str) -> str:
-    if not str(value).strip("."):
-        raise InvalidInput(f"must be an id, got {value!r}", field=name)  # It would lead to another path.
-    return quote(value, safe="")
+def check(answer: Response) -> None:
+    """Raise the error of a response that is not 2xx."""
+    if not 200 <= answer.status < 300:
+        raise problem_in(answer) or unexpected(answer)
+
+
+def decoded(kind: Any, answer: Response) -> Any:
+    try:
+        return _decoder(kind).decode(answer.body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise unexpected(answer) from error
+
+
+@functools.cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def _version(answer: Response) -> int:
+    tag = answer.headers.get("etag", "").removeprefix("W/").strip('"')
+    return int(tag) if tag.isdecimal() else 0
+
+
+def _sent(value: Any) -> Any:
+    """Structs without the fields that have their default: an older server rejects fields that it does not know."""
+    if isinstance(value, msgspec.Struct):
+        fields = msgspec.structs.fields(value)
+        given = {field.encode_name: (field.default, getattr(value, field.name)) for field in fields}
+        return {name: _sent(own) for name, (default, own) in given.items() if own is not default}
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return [_sent(each) for each in value]
+    return value
+
+
+def _in_path(name: str, value: Any) -> str:
+    text = value if isinstance(value, str) else str(getattr(value, "id", value))
+    if not text.strip("."):
+        raise InvalidInput(f"must be an id, got {text!r}", field=name)  # It would lead to another path.
+    return quote(text, safe="")
 
 
 def _query(given: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     pairs = []
     for name, value in given.items():
-        if value is not None:
+        if value is not None and value is not msgspec.UNSET:
             many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
             pairs += [(name, _text(each)) for each in many]
     return tuple(pairs)

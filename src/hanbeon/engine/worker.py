@@ -19,7 +19,7 @@ from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
-from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.pool import Pool, TaskPool
 from hanbeon.engine.reload import RELOADABLE, Reloader
@@ -33,6 +33,7 @@ from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor, StopCause
+from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.store.operations.fires import Moment
@@ -82,10 +83,12 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         served = ServedTasks(registry, self._executors)
         main = TaskPool("jobs", served, settings.concurrency, hint="work")
-        self.pools = [Pool(each, store, settings, clock, self._begin) for each in (*pools, main)]
+        self.attempts = RunningAttempts(
+            store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
+        )
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in (*pools, main)]
         self.main = self.pools[-1]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name))
-        self.attempts = RunningAttempts(store, clock, idle_seconds=settings.poll)
         self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
@@ -99,11 +102,12 @@ class Worker:
         self._stop_requested = asyncio.Event()
         self._hurry = asyncio.Event()
         self.guard = Loop("guard", self.attempts.guard)
-        self.renew = Loop("renew", self._renewer.renew)
+        # A database that refuses for a moment must not cost a lease: it is asked again well before the end of one.
+        self.renew = Loop("renew", self._renewer.renew, longest_pause=min(LONGEST_PAUSE, settings.lease / 10))
         self.watch = Loop("watch", self._renewer.watch)
         self.complete = Loop("complete", self._completion.run_once)
         self.log = Loop("log", self._logs.run_once)
-        self.recover = Loop("recover", self._maintenance.recover)
+        self.recover = Loop("recover", self._recover)
         self.promote = Loop("promote", self._maintenance.promote)
         self.fire = Loop("fire", self.schedule_poller.run_once)
         self.number = Loop("number", self._maintenance.number)
@@ -227,6 +231,7 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
             await self.write_logs()  # Of threads that do not stop.
         await _cancel(self._loop_tasks)
+        await self._hand_back_unanswered()
         # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
         await _cancel(self._runner.tasks)
         self._hints.close()
@@ -235,6 +240,13 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable):
             await self._store.leave(self.instance)
         _log.info("worker_stopped", instance=self.instance)
+
+    async def _hand_back_unanswered(self) -> None:
+        """Ask a last time: a claim that was under way until now may have committed."""
+        with contextlib.suppress(DatabaseUnavailable, TimeoutError):
+            async with asyncio.timeout(self._settings.heartbeat):
+                for pool in self.pools:
+                    await pool.claimer.unanswered.settle(at_once=True)
 
     async def end_if_idle(self) -> bool:
         """Claim nothing more from here on, unless there is something to claim or something runs."""
@@ -301,18 +313,23 @@ class Worker:
             await _cancel(writing)
 
     def _begin(self, pool: Pool, job: Claimed, sent_at: float) -> None:
-        task = pool.tasks[job.task]
-        attempt = Attempt(
-            job,
-            self._store,
-            self._executors[task.executor],
-            claimed_at=sent_at,
-            lease_seconds=self._settings.lease,
-            zone=self._zone,
-            max_payload_bytes=self._settings.max_payload_bytes,
-            logs=self._logs,
-            sooner=self.guard.wake,
-        )
+        """Start the attempt of a claimed job. Nothing is raised: the others of the same claim follow."""
+        try:
+            task = pool.tasks[job.task]
+            attempt = Attempt(
+                job,
+                self._store,
+                self._executors[task.executor],
+                claimed_at=sent_at,
+                lease_seconds=self._settings.lease,
+                zone=self._zone,
+                max_payload_bytes=self._settings.max_payload_bytes,
+                logs=self._logs,
+                sooner=self.guard.wake,
+            )
+        except Exception as error:
+            self._runner.refuse(job, error, sent_at + self._settings.lease)
+            return
         if not len(self.attempts):
             self.watch.wake()  # It slept, having nothing to look after.
         self.attempts.add(attempt)
@@ -326,11 +343,17 @@ class Worker:
 
     def _ended(self, attempt: Attempt) -> None:
         self.attempts.remove(attempt)
-        if attempt.printed is not None:
-            self._logs.forget(attempt.printed)
         for pool in self.pools:
             if attempt in pool.running:
                 pool.ended(attempt)
+        if attempt.printed is not None:
+            self._logs.forget(attempt.printed)
+
+    async def _recover(self) -> float:
+        """Recover expired leases; jobs that never began here are not lost, and are handed back first."""
+        for pool in self.pools:
+            await pool.claimer.hand_back_unanswered()
+        return await self._maintenance.recover()
 
     async def _beat(self) -> float:
         if not await self._instance.beat(len(self.main.running), self._settings.concurrency):

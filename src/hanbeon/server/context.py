@@ -21,7 +21,7 @@ class ServerContext:
         self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings))
         self.broadcast = Broadcast(app.store, app.hub)
         """Live events for all subscribers of this server."""
-        self.idempotency = Idempotency(app.store, app.clock)
+        self.idempotency = Idempotency(app.store)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
         """Set when the server is to stop: open streams end then."""

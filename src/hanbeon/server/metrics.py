@@ -45,11 +45,21 @@ class RequestCounts:
             "hanbeon_gaps", "Times that a subscriber was too slow for the live stream", registry=self.registry
         )
 
+        self._refused = Counter(
+            "hanbeon_refused_connections",
+            "Connections beyond the limit in total, or of one address",
+            ("limit",),
+            registry=self.registry,
+        )
+
     @contextlib.contextmanager
     def connection(self, route: str) -> Iterator[None]:
         """Count a connection as open for the duration of the block."""
         with self._open.labels(route).track_inprogress():
             yield
+
+    def refused(self, limit: str) -> None:
+        self._refused.labels(limit).inc()
 
     def gap(self) -> None:
         self._gaps.inc()

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from hanbeon.domain.access import ALLOWED, Need
+from hanbeon.domain.actor import acting
 from hanbeon.errors import InvalidInput
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
@@ -23,14 +24,17 @@ from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
 from hanbeon.surfaces.validation import given_fields
 
+_LOOKS = (Need.NOTHING, Need.READ)
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def operation_routes(context: ServerContext, service: object, operations: Iterable[Operation]) -> list[Route]:
-    return [Route(each.path, _endpoint(context, service, each), methods=[each.method]) for each in operations]
+def operation_routes(
+    context: ServerContext, surface: str, service: object, operations: Iterable[Operation]
+) -> list[Route]:
+    return [Route(each.path, _endpoint(context, surface, service, each), methods=[each.method]) for each in operations]
 
 
-def _endpoint(context: ServerContext, service: object, operation: Operation) -> Endpoint:
+def _endpoint(context: ServerContext, surface: str, service: object, operation: Operation) -> Endpoint:
     method = getattr(service, operation.call)
     max_bytes = context.app.settings.max_request_bytes
 
@@ -50,10 +54,10 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
                 keywords["by"] = principal.user
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
-            result = await method(*arguments, **keywords)
-            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
-                result = result.for_readers()
-            return response_of(operation, result, http)
+            if operation.need in _LOOKS:
+                return _respond(operation, await method(*arguments, **keywords), request)
+            with acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path):
+                return _respond(operation, await method(*arguments, **keywords), request)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
@@ -69,6 +73,12 @@ async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
         request.query(NoFields)
         fields = await request.json(kind, optional=operation.body_optional)
     return fields
+
+
+def _respond(operation: Operation, result: Any, request: ApiRequest) -> Response:
+    if isinstance(result, schema.Result) and request.principal.scope not in ALLOWED[Need.ADMIN]:
+        result = result.for_readers()
+    return response_of(operation, result, request.http)
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:

@@ -17,9 +17,11 @@
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
+@contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
                                            a list, an attempt's session id, and the clock without a custom function
@@ -54,6 +56,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
 
@@ -91,6 +94,7 @@ _LIFECYCLE_WORDS = {
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
     "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
+    "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
     "node_bytes": _bytes("j.meta"),
     "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),
@@ -159,6 +163,10 @@ class Postgres:
     @staticmethod
     def few(column: str) -> str:
         return f"{column} = {column} + 0"
+
+    @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"strpos(lower({column}), lower({text}::text)) > 0"
 
     @staticmethod
     def instant(column: str) -> str:
@@ -237,6 +245,10 @@ class Sqlite:
         return "true"
 
     @staticmethod
+    def contains(column: str, text: str) -> str:
+        return f"instr(lower({column}), lower({text})) > 0"
+
+    @staticmethod
     def instant(column: str) -> str:
         micros = f"(({column}) % 1000000 + 1000000) % 1000000"
         seconds = f"(({column}) - {micros}) / 1000000"
@@ -287,6 +299,7 @@ def translate(sql: str, dialect: Dialect) -> str:
         r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
         sql,
     )
+    sql = _CONTAINS.sub(lambda m: dialect.contains(m[1], m[2]), sql)
     sql = _MEMBER.sub(lambda m: dialect.member(m[1], m[2]), sql)
     sql = _INSTANT.sub(lambda m: dialect.instant(m[1]), sql)
     sql = _JSON.sub(lambda m: dialect.json(m[1]), sql)

@@ -142,10 +142,11 @@ class SqliteNotifier:
         payload = " ".join(sorted(hints)).encode()
         if not payload:
             return
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return
+        # The commit that it tells of has been made: neither a missing folder nor too many open files may fail it.
+        with contextlib.suppress(OSError):
+            self._send(payload, os.listdir(self._folder))
+
+    def _send(self, payload: bytes, names: Iterable[str]) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             for name in names:
@@ -159,6 +160,16 @@ class SqliteNotifier:
                     continue  # Its buffer is full: it already has enough hints to wake up.
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        pause = 0.1
+        while True:
+            try:
+                await self._listen(heard)
+            except OSError as error:
+                _log.warning("listen_failed", error=str(error), retry_in=pause)
+            await asyncio.sleep(pause)
+            pause = min(5.0, pause * 2)
+
+    async def _listen(self, heard: Callable[[set[str]], None]) -> None:
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
         loop = asyncio.get_running_loop()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:

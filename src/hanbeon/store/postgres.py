@@ -14,6 +14,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
+from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Tx
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
@@ -94,6 +95,10 @@ class PostgresTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
+
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
 
@@ -137,7 +142,7 @@ class PostgresDatabase:
             raise
 
     async def connect(self) -> None:
-        with _border():
+        with border():
             self.pooled = await _is_pooled(self.url)
             # A prepared statement belongs to a session, which the next transaction may not have. Unnamed statements,
             # which are used then, last until the next one; so anything with parameters or rows must be in a
@@ -238,7 +243,7 @@ class PostgresDatabase:
         """Begin a transaction for user code. Waits for a free connection; only the task's own timeout limits that."""
         if self._lending is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
-        with _border():
+        with border():
             connection = await self._lending.acquire()
             try:
                 await connection.execute(_BEGIN_LENT)
@@ -265,7 +270,7 @@ class PostgresDatabase:
         """Acquire a connection of the pool, for what is not an operation."""
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
-        with _border():
+        with border():
             async with self._pool.acquire(timeout=_CONNECT_SECONDS) as connection:
                 try:
                     yield connection
@@ -290,15 +295,20 @@ class PostgresUserTransaction:
         return self._connection
 
     async def execute(self, sql: str, *args: Any) -> None:
-        await self.connection.execute(sql, *args)
+        with lent_border(self._has_gone):
+            await self.connection.execute(sql, *args)
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
-        rows: Sequence[Any] = await self.connection.fetch(sql, *args)
+        with lent_border(self._has_gone):
+            rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
+
+    def _has_gone(self) -> bool:
+        return _is_gone(self._connection)
 
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         try:
-            with _border():
+            with border():
                 if not self.connection.is_in_transaction():
                     raise DatabaseUnavailable(ENDED_BY_ITS_USER)
                 await self._connection.execute(_PLANS)
@@ -381,34 +391,3 @@ async def _version(connection: Any) -> tuple[int | None, int | None]:
         return None, None
     row = await connection.fetchrow(schema.READ_VERSION)
     return (row["version"], row["runs_from"]) if row else (None, None)
-
-
-@contextlib.contextmanager
-def _border() -> Any:
-    """Translate asyncpg's errors: an unreachable server is DatabaseUnavailable, which can be retried."""
-    try:
-        yield
-    except (
-        OSError,
-        asyncpg.PostgresConnectionError,
-        asyncpg.CannotConnectNowError,
-        asyncpg.AdminShutdownError,
-        asyncpg.CrashShutdownError,
-        asyncpg.IdleInTransactionSessionTimeoutError,
-        asyncpg.TransactionTimeoutError,
-        asyncpg.TooManyConnectionsError,
-        asyncpg.QueryCanceledError,
-    ) as error:
-        raise DatabaseUnavailable(
-            f"PostgreSQL does not respond: {error}; check that it is running and reachable"
-        ) from error
-    except asyncpg.InsufficientPrivilegeError as error:
-        raise DatabaseUnavailable(
-            f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "
-            "or run `hanbeon migrate` as the owner"
-        ) from error
-    except (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError) as error:
-        raise DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL") from error
-    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-        # Raised for a broken connection as well as for misuse; only the first is worth a retry.
-        raise DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}") from error

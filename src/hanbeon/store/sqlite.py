@@ -113,6 +113,10 @@ class SqliteTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
+
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
 
@@ -323,7 +327,8 @@ def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T
         answer: T = drive(operation(SqliteTx(connection)))
         return answer
     finally:
-        connection.db.execute("ROLLBACK")
+        if connection.db.in_transaction:  # Some errors, such as a full disk, have rolled it back.
+            connection.db.execute("ROLLBACK")
 
 
 def _migrate(connection: _Connection) -> None:
@@ -351,10 +356,12 @@ def _bordered(function: Callable[..., T], *args: Any) -> T:
         raise DatabaseUnavailable(f"not a valid SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
-    except apsw.BusyError as error:
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise DatabaseUnavailable(
             f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
             "holds a write transaction open"
         ) from error
-    except (apsw.FullError, apsw.IOError, apsw.InterruptError) as error:
-        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space and the disk") from error
+    except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
+        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space, memory and the disk") from error
+    except OSError as error:
+        raise DatabaseUnavailable(f"SQLite cannot be used: {error}; check the limit of open files") from error

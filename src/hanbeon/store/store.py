@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
+from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
@@ -16,6 +19,7 @@ from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
 from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
@@ -25,6 +29,7 @@ from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
+from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
@@ -36,6 +41,7 @@ from hanbeon.store.user_transaction import UserTransaction
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
+_NOBODY = (None,) * len(Actor.__struct_fields__)
 _EDGES_A_JOB = 4
 """Dependencies that take as long to write as a job."""
 _UNFOLDED_LIMIT = 1000
@@ -57,6 +63,7 @@ class Store:
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
+        statements.load(self.database.dialect)
         await self.database.open()
 
     async def close(self) -> None:
@@ -75,8 +82,10 @@ class Store:
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
 
-        `jobs`: how many jobs it creates, which extends its time limit.
+        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
         """
+        if (actor := current_actor()) is not None:
+            operation = partial(_recorded, operation, actor)
         answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
@@ -127,6 +136,8 @@ class Store:
         hints = ("work", "event")
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
+        actor = current_actor()
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)))
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -294,6 +305,12 @@ class Store:
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
         return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
 
+    async def hand_back(
+        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
+    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
+        """Release what the instance is said to run and never began; see `complete.hand_back`."""
+        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
+
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
 
@@ -412,7 +429,8 @@ class Store:
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
-        return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
+        with nobody():
+            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
     def _fold_if_behind(self, unfolded: int) -> None:
         """Fold in the background if no worker does, so that the next reader has less to add up.
@@ -430,7 +448,8 @@ class Store:
                 pass
 
     async def number_events(self, limit: int = 1000) -> int:
-        return await self.write(lambda tx: events.number_events(tx, limit))
+        with nobody():  # Readers do this, too.
+            return await self.write(lambda tx: events.number_events(tx, limit))
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
@@ -456,6 +475,12 @@ class Store:
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
+
+
+async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
+    answer = await operation(tx)
+    await add_action(tx, actor, tx.moves)
+    return answer
 
 
 async def _nothing(_: Tx) -> None:

@@ -44,6 +44,11 @@ class Tx(Protocol):
         """Append events; they are written with the transaction, in this order, as one batch."""
         ...
 
+    @property
+    def moves(self) -> int:
+        """How many events of jobs were appended so far."""
+        ...
+
     def wake(self, *hints: str) -> None:
         """Send these hints to listeners once the transaction has committed (see `HINTS`). Lost hints cost only time."""
         ...

@@ -6,7 +6,7 @@ Nothing here imports a server, a service or a store, because clients read it too
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +16,24 @@ from hanbeon.errors import HanbeonError
 
 _PARAMETERS = re.compile(r"\{(\w+)\}")
 _IN_QUERY = ("GET", "DELETE")
+
+
+class ClientCall(NamedTuple):
+    """How clients call an operation, where the rules do not say it.
+
+    By the rules an operation on `/api/offices` belongs to `client.offices`, one on `/api/offices/{id}` or below it to
+    `client.office(id)`. On these two paths GET, POST, PATCH and DELETE are `list` or `get`, `create`, `change` and
+    `delete`; elsewhere the name is that of the service's method.
+    """
+
+    resource: str | None = None
+    method: str | None = None
+    body: str | None = None
+    """Name of the one argument that is the whole body; by default every field is an argument."""
+    part: str | None = None
+    """Attribute of the response that is returned; by default all of it."""
+    ended: Callable[[Any], bool] | None = None
+    """Tells if the resource has ended: gives clients a method `wait` beside this one."""
 
 
 class Operation(NamedTuple):
@@ -46,6 +64,10 @@ class Operation(NamedTuple):
     """Takes If-Match although its response has no version."""
     by: bool = False
     """The service records who sent the request."""
+    idempotent: bool = False
+    """Sent again, it changes nothing more. Reading always is, and creating is under its key."""
+    result: type[msgspec.Struct] | None = None
+    """The service's result, where the response is not all of it: has `part`, and `version` or `accepted`."""
     part: str | None = None
     """Attribute of the result that is the response body; by default the whole result."""
     wrap: str | None = None
@@ -59,6 +81,7 @@ class Operation(NamedTuple):
     media: str = "application/json"
     quiet: bool = False
     """Polled by machines; logged at debug level only."""
+    client: ClientCall = ClientCall()
 
     @property
     def parameters(self) -> list[str]:
@@ -74,6 +97,11 @@ class Operation(NamedTuple):
     def in_query(self) -> bool:
         return self.method in _IN_QUERY
 
+    @property
+    def repeatable(self) -> bool:
+        """True if a client may send it again when no response came."""
+        return self.creates or self.idempotent or self.method == "GET"
+
 
 class Channel(NamedTuple):
     """A stream of events, by WebSocket and as server-sent events (SSE).
@@ -86,6 +114,8 @@ class Channel(NamedTuple):
     need: Need
     call: str
     summary: str
+    event: type[msgspec.Struct]
+    """One message. A client leaves out those whose `type` is not among the field's."""
     errors: tuple[type[HanbeonError], ...] = ()
 
     @property

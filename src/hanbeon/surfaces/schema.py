@@ -67,3 +67,21 @@ class Explanation(Result, frozen=True, kw_only=True):
 
     runnable: bool
     reasons: list[dict[str, Any]]
+
+
+class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line; or, with `lines`, how many lines from this one on were dropped."""
+
+    attempt: int
+    line: int
+    at: str | None = None
+    stream: str | None = None
+    text: str | None = None
+    unended: bool = False
+    lines: int | None = None
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[LogEntry]
+    after: str
+    more: bool

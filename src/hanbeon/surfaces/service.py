@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import uuid_utils
 
 from hanbeon.clock import iso, micros
+from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
@@ -16,6 +18,7 @@ from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.stored_json import StoredJson, decoded
+from hanbeon.surfaces.surface import Surface
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
@@ -44,6 +47,9 @@ class SurfaceApp(Protocol):
 
     @property
     def settings(self) -> Settings: ...
+
+    @property
+    def surfaces(self) -> tuple[Surface, ...]: ...
 
 
 class Service:
@@ -81,6 +87,15 @@ class Service:
 
     async def _write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         return await self._store.write(operation, jobs)
+
+    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
+        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
+        if task in self._app.tasks.names():
+            packed = self._app.tasks.get(task).signature.pack((), args)
+        else:
+            packed = to_json_text(dict(args), "an argument", "args")
+        check_size("args", packed, self._app.settings.max_payload_bytes)
+        return packed
 
     def _iso(self, us: int | None) -> str | None:
         return iso(us, self._zone, "milliseconds")

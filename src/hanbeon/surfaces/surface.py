@@ -12,6 +12,13 @@ Reference = str
 """`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
 
 
+class JobPlace(NamedTuple):
+    """The path of a job in its surface. `moves`: operators may cancel, retry and reprioritise it as a job."""
+
+    path: str | None
+    moves: bool = True
+
+
 class Surface(NamedTuple):
     """Everything that server, worker, verify, config, docs and tests know of a surface."""
 
@@ -30,6 +37,8 @@ class Surface(NamedTuple):
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    job_place: Reference | None = None
+    """`(job) → JobPlace | None`: where a job of this surface is found, for operators; None: it is not of this one."""
     docs: str = ""
     """Its page in `docs/`."""
 

@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncEngine, SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -43,6 +43,7 @@ class SyncApp:
     """
 
     if TYPE_CHECKING:
+        engine: SyncEngine
         offices: SyncOffices
         schedules: SyncSchedules
 

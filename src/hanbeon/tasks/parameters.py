@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
 from hanbeon.tasks.options import check_names, did_you_mean
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.template import as_text
 
 _TYPES: dict[str, Any] = {
@@ -23,13 +24,20 @@ _TYPES: dict[str, Any] = {
     "any": Any,
 }
 _REQUIRED: Any = object()
+_WITH_PATTERN = ("string",)
+_WITH_CHOICES = ("string", "integer", "number")
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter; without a default it must be given."""
+    """One parameter; without a default it must be given.
+
+    `pattern` is a regular expression that the whole value must match, `choices` lists the values there are.
+    """
 
     type: str = "any"
     default: Any = _REQUIRED
+    pattern: str | None = None
+    choices: tuple[Any, ...] | None = None
 
     @property
     def is_required(self) -> bool:
@@ -37,6 +45,15 @@ class Parameter(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.type if self.is_required else f"{self.type} = {as_text(self.default)}"
+
+    def check(self, value: Any) -> None:
+        """Raise for a value that it does not take: `ValidationError` for another type, `ValueError` otherwise."""
+        msgspec.convert(value, _TYPES[self.type])
+        if self.choices is not None and value not in self.choices:
+            raise ValueError(f"must be one of {', '.join(map(as_text, self.choices))}, got {reprlib.repr(value)}")
+        # The whole value: with `search` or `match`, a pattern without anchors would let "../x" through.
+        if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
+            raise ValueError(f"must match {self.pattern!r} as a whole, got {reprlib.repr(value)}")
 
 
 class Parameters:
@@ -71,7 +88,7 @@ class Parameters:
         """Decode the arguments from JSON, with the defaults of those that are missing."""
         try:
             given = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise self._invalid(f"they are not an object: {error}") from error
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
@@ -94,8 +111,8 @@ class Parameters:
                 raise self._invalid(f"argument {name!r} is missing")
             found[name] = given.get(name, parameter.default)
             try:
-                msgspec.convert(found[name], _TYPES[parameter.type])
-            except msgspec.ValidationError as error:
+                parameter.check(found[name])
+            except (msgspec.ValidationError, ValueError) as error:
                 raise self._invalid(f"argument {name!r}: {error}") from error
         return found
 
@@ -107,15 +124,50 @@ def _parameter(name: str, value: Any) -> Parameter:
     field = f"params.{name}"
     if isinstance(value, Mapping):
         check_names(value, Parameter.__struct_fields__, f"parameter {name!r}")
-        parameter = Parameter(**value)
+        parameter = Parameter(**{**value, **_choices(value, field)})
     else:
         parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
         hint = did_you_mean(str(parameter.type), _TYPES)
         raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {reprlib.repr(parameter.type)}{hint}", field=field)
+    _check_rules(parameter, field)
     if not parameter.is_required:
         try:
-            msgspec.convert(parameter.default, _TYPES[parameter.type])
+            parameter.check(parameter.default)
         except msgspec.ValidationError as error:
             raise InvalidInput(f"must have a default of its own type: {error}", field=field) from error
+        except ValueError as error:
+            raise InvalidInput(f"must have a default that it takes itself: {error}", field=field) from error
     return parameter
+
+
+def _choices(value: Mapping[str, Any], field: str) -> dict[str, Any]:
+    if "choices" not in value:
+        return {}
+    choices = value["choices"]
+    if not isinstance(choices, list | tuple) or not choices:
+        raise InvalidInput(f"must be a list of values, got {reprlib.repr(choices)}", field=f"{field}.choices")
+    return {"choices": tuple(choices)}
+
+
+def _check_rules(parameter: Parameter, field: str) -> None:
+    """Reject a pattern or choices that no value, or not every value they mean, could satisfy."""
+    for name, given, types in (
+        ("pattern", parameter.pattern, _WITH_PATTERN),
+        ("choices", parameter.choices, _WITH_CHOICES),
+    ):
+        if given is not None and parameter.type not in types:
+            raise InvalidInput(
+                f"must have type {' or '.join(types)}, got {parameter.type}; set type", field=f"{field}.{name}"
+            )
+    for choice in parameter.choices or ():
+        try:
+            msgspec.convert(choice, _TYPES[parameter.type])
+        except msgspec.ValidationError as error:
+            raise InvalidInput(f"must contain values of its own type: {error}", field=f"{field}.choices") from error
+    if parameter.pattern is not None:
+        try:
+            re.compile(parameter.pattern)
+        except (re.error, TypeError, OverflowError, RecursionError) as error:
+            message = f"must be a regular expression, got {reprlib.repr(parameter.pattern)}: {error}"
+            raise InvalidInput(message, field=f"{field}.pattern") from error

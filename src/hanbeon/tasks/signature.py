@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import reprlib
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
 
-from hanbeon.errors import ArgumentsDoNotFit, NotSerialisable, TaskDefinitionError
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -92,10 +94,10 @@ class TaskSignature:
     def _decode(self, text: str) -> Any:
         try:
             return self._codec.decode(text)
-        except msgspec.ValidationError as error:
-            raise ArgumentsDoNotFit(
-                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
-            ) from error
+        except Exception as error:
+            # Any: the types are the user's, and run code of their own when they are made.
+            why = str(error) if isinstance(error, msgspec.MsgspecError) else reprlib.repr(error)
+            raise ArgumentsDoNotFit(f"task {self._name!r}: {why}; it takes {self._signature}", field="args") from error
 
     def read_result(self, text: str) -> Any:
         """Decode a result into the task's declared type, or as plain JSON if that fails."""
@@ -103,18 +105,6 @@ class TaskSignature:
             return msgspec.json.decode(text, type=self._result)
         except (msgspec.ValidationError, TypeError):
             return msgspec.json.decode(text)
-
-
-def to_json_text(value: Any, what: str, field: str) -> str:
-    """Encode a value as JSON, or raise an error that names the remedy."""
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise NotSerialisable(
-            f"{what} cannot be encoded as JSON: {error}; pass plain data (numbers, text, lists, dicts, dataclasses, "
-            "datetimes) and open files, connections and the like inside the task",
-            field=field,
-        ) from error
 
 
 def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from hanbeon.app import App
 from hanbeon.clock import micros
 from hanbeon.domain.job import Claimed
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.job import Job
@@ -16,7 +17,6 @@ from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.lease import Lease
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task, TaskOptions
 
 _AN_HOUR = 3600.0

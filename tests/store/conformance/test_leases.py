@@ -128,25 +128,57 @@ async def test_progress_needs_the_lease_and_lasts_until_requeue(world: World) ->
     assert (await world.job(job_id)).progress is None
 
 
-async def test_a_lost_attempt_is_retried_by_default(world: World) -> None:
+async def _lose(world: World, job_id: str) -> State:
+    await world.claim_this(job_id)
+    await world.clock.advance(LEASE)
+    (recovered,) = await world.store.recover(10)
+    return recovered.state
+
+
+async def test_first_lost_attempt_is_retried_at_once(world: World) -> None:
     job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=60_000_000))
     held = await world.claim_this(job_id)
     assert await world.store.recover(10) == []
     await world.clock.advance(LEASE)
     (recovered,) = await world.store.recover(10)
     assert (recovered.seq, recovered.fence, recovered.state) == (held.seq, held.fence, State.PENDING)
+    assert recovered.retry_count == 0
     job = await world.job(job_id)
-    assert (job.retry_count, job.run_at, job.failure_type) == (1, world.clock.now_us() + 60_000_000, "lost")
+    assert job.state is State.READY, "it need not be promoted"
+    assert (job.retry_count, job.run_at, job.failure_type) == (0, world.clock.now_us(), "lost")
     (attempt,) = await world.store.attempts(job_id)
     assert (attempt.attempt, attempt.status, attempt.instance) == (1, AttemptStatus.LOST, 7)
     assert (attempt.started_at, attempt.ended_at) == (held.started_at, world.clock.now_us())
     assert await world.settle(held) is None
+    assert await _lose(world, job_id) is State.PENDING
+    job = await world.job(job_id)
+    assert (job.state, job.retry_count, job.run_at) == (State.PENDING, 1, world.clock.now_us() + 60_000_000)
     await world.clock.advance(60)
     await world.store.promote(10)
-    await world.claim_this(job_id)
-    await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
-    assert recovered.state is State.FAILED
+    assert await _lose(world, job_id) is State.FAILED
+    await world.store.requeue(job_id)
+    assert await _lose(world, job_id) is State.PENDING
+    assert (await world.job(job_id)).retry_count == 0, "a manual retry starts anew"
+
+
+async def test_lost_attempt_is_retried_where_no_retries_are_allowed(world: World) -> None:
+    job_id = await world.make()
+    assert await _lose(world, job_id) is State.PENDING
+    assert await world.state(job_id) is State.READY
+    assert await _lose(world, job_id) is State.FAILED
+
+
+@pytest.mark.parametrize(
+    "between", [Raised("boom"), PutOff(0), HandedBack()], ids=lambda outcome: type(outcome).__name__
+)
+async def test_lost_attempts_with_another_between_are_not_in_a_row(world: World, between: Outcome) -> None:
+    job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=0))
+    assert await _lose(world, job_id) is State.PENDING
+    await world.finish(job_id, between)
+    used = (await world.job(job_id)).retry_count
+    assert await _lose(world, job_id) is State.PENDING
+    job = await world.job(job_id)
+    assert (job.state, job.retry_count) == (State.READY, used)
 
 
 async def test_a_lost_attempt_fails_a_job_that_must_run_at_most_once(world: World) -> None:
@@ -189,7 +221,7 @@ async def test_a_deadline_that_has_not_passed_is_a_lost_attempt(world: World) ->
 async def test_recover_takes_longest_expired_first_up_to_limit(world: World) -> None:
     ids = []
     for _ in range(3):
-        ids.append(await world.make())
+        ids.append(await world.make(policy=RetryPolicy(max_retries=0, on_lost=OnLost.FAIL)))
         await world.claim_this(ids[-1])
         await world.clock.advance(1)
     await world.clock.advance(LEASE)

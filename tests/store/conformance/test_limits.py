@@ -65,9 +65,11 @@ async def test_one_at_a_time_claims_respect_limits_too(world: World) -> None:
 
 async def test_a_lost_job_frees_its_slot_when_it_is_recovered(world: World) -> None:
     await world.store.change_queue("default", {"max_concurrent": 1})
-    await world.make()
-    second = await world.make()
-    assert len(await world.claim(10)) == 1
+    lost = await world.make()
+    second = await world.make(priority=-1)
+    await world.store.reprioritise(lost, -2, None)
+    assert await world.claim_ids() == [lost]
+    await world.store.reprioritise(lost, 0, None)
     await world.clock.advance(LEASE)
     await world.store.recover(10)
     assert await world.claim_ids() == [second]

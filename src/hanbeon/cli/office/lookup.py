@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from hanbeon.app import App
 from hanbeon.cli.app_loader import app_or_empty
-from hanbeon.cli.open_app import open_app, refuse_missing_file
+from hanbeon.cli.open_app import open_app, recorded, refuse_missing_file
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
 from hanbeon.surfaces.offices.schemas import Office, Webhook
@@ -32,7 +32,8 @@ async def offices_with_tasks(target: str | None, database: str | None, *, create
     if not create_file:
         refuse_missing_file(app.settings.database_url)
     async with app:
-        yield Offices(app)
+        with recorded():
+            yield Offices(app)
 
 
 async def find(offices: Offices, typed: str) -> Office:

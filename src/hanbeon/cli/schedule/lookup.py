@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from hanbeon.app import App
 from hanbeon.cli.app_loader import maybe_app
-from hanbeon.cli.open_app import open_app
+from hanbeon.cli.open_app import open_app, recorded
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
 from hanbeon.surfaces.schedules.schemas import Schedule
@@ -28,7 +28,8 @@ async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[
             yield without_tasks, False
     else:
         async with app:
-            yield app, True
+            with recorded():
+                yield app, True
 
 
 async def find(app: App, typed: str) -> Schedule:

@@ -92,6 +92,8 @@ CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta 
 -- Likewise for failed and cancelled jobs only.
 CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
+-- Operators look for what failed, among many that did not; only these jobs pay for it.
+CREATE INDEX hanbeon_job_failed ON hanbeon.job (state, seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
@@ -280,14 +282,31 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
--- Responses to requests with an Idempotency-Key. Without a response it is running, or was when its server died.
+-- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
+CREATE TABLE hanbeon.action (
+  seq @identity,
+  id @uuid NOT NULL UNIQUE,
+  at bigint NOT NULL,
+  user_name text NOT NULL,
+  via text NOT NULL,
+  action text NOT NULL,
+  target text,
+  count bigint NOT NULL
+);
+CREATE INDEX hanbeon_action_at ON hanbeon.action (at);
+CREATE INDEX hanbeon_action_user ON hanbeon.action (user_name, seq);
+
+-- Responses to requests with an Idempotency-Key. Without a response it is running, or its outcome is unknown.
 CREATE TABLE hanbeon.answer (
   user_name text NOT NULL,
   key text NOT NULL,
   digest text NOT NULL,
-  -- The seed of generated ids, so that a repetition after a crash generates the same ids.
+  -- The seed of generated ids, so that a repetition after an unknown outcome generates the same ids.
   seed text NOT NULL,
   created_at bigint NOT NULL,
+  -- The server that runs it, and since when; none if that server gave up without an outcome.
+  holder text,
+  held_at bigint NOT NULL,
   status integer,
   headers text,
   body text,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
-from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, Returned, TimedOut, decide
+from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.records import policy_of, queue_of
 from hanbeon.store.tx import Tx, to_json
@@ -110,6 +111,27 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
 
+async def hand_back(
+    tx: Tx, lanes: LaneCache, instance: int, tasks: Collection[str], begun: Collection[Lease]
+) -> tuple[set[Lease], list[Recovered]]:
+    """Release the jobs of these tasks that the instance is said to run and never began: it got no answer to its claim.
+
+    Nothing of them has run, so it is right even after their leases have expired. Also return what the instance is said
+    to run. No claim of the instance for these tasks may be under way.
+    """
+    rows = await tx.fetch("held_by", instance)
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    said = {Lease(row["seq"], row["fence"]): lanes.name(row["lane"]).task for row in rows}
+    strange = {lease for lease, task in said.items() if task in tasks and lease not in begun}
+    if not strange:
+        return set(said), []
+    locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
+    rows = [row for row in locked if Lease(row["seq"], row["fence"]) in strange]
+    endings = {row["seq"]: decide(_held(row), HandedBack()) for row in rows}
+    completed = await _apply(tx, lanes, rows, endings, seen=False)
+    return set(said), [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
+
+
 def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
     return Recovered(
         **msgspec.structs.asdict(completed),
@@ -121,7 +143,9 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
 
 
 def _held(row: Any) -> Held:
-    return Held(row["retry_count"], policy_of(row["policy"]), row["stop_requested_at"] is not None)
+    # The row keeps the failure of the attempt before until this one ends or a user retries the job.
+    stop_requested = row["stop_requested_at"] is not None
+    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
 
 
 def _vanished(row: Any) -> Outcome:

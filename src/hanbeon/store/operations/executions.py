@@ -162,13 +162,18 @@ async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: in
 
 
 async def execution(tx: Tx, execution_id: str) -> ExecutionRecord:
+    found = await find_execution(tx, execution_id)
+    if found is None:
+        raise ExecutionNotFound(execution_id)
+    return found
+
+
+async def find_execution(tx: Tx, execution_id: str) -> ExecutionRecord | None:
     try:
         found = await _records(tx, [await seq_of(tx, execution_id)])
     except JobNotFound:
-        found = []
-    if not found:
-        raise ExecutionNotFound(execution_id)
-    return found[0]
+        return None
+    return found[0] if found else None
 
 
 async def _records(tx: Tx, seqs: Sequence[int]) -> list[ExecutionRecord]:

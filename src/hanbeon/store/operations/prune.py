@@ -11,6 +11,7 @@ import msgspec
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.totals import Total
+from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.tallies import index_entries
@@ -63,6 +64,7 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         await tx.fetch("prune_queue_batches", to_json(indexed))
     fires = await tx.fetch("prune_fires", older_than_us, limit)
     gone = await tx.fetch("prune_instances", older_than_us)
+    actions = await tx.fetch("prune_actions", older_than_us, limit)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
@@ -72,7 +74,9 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         "fires": len(fires),
         "instances": len(gone),
         "timings": len(timings),
+        "actions": len(actions),
         "queues": queues,
+        "responses": await prune_responses(tx, limit),
     }
     if any(deleted.values()):
         await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})

@@ -58,10 +58,12 @@ class FireRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
-    """Create a schedule; it fires from now on."""
+    """Create a schedule; it fires from now on. A name that is taken is refused, except by a repeated request."""
     now = await now_us(tx)
     new = timed(msgspec.structs.replace(new, considered_to=now), now)
     for old in await schedules_named(tx, [new.name] if new.name is not None else []):
+        if old.id == new.id:
+            return old
         if old.deleted_at is None:
             raise ScheduleNameTaken(old.name or "")
         await tx.fetch("delete_schedule", old.id)  # Only its name was kept.
@@ -85,6 +87,12 @@ async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
         return schedule_record(same[0])  # A repeated request: the id is derived from the request's key.
     tx.wake("fire")
     return await schedule_by_id(tx, new.id)
+
+
+async def find_schedule(tx: Tx, schedule_id: str) -> ScheduleRecord | None:
+    """Return the schedule that an earlier request created with this id, if any."""
+    rows = await tx.fetch("schedule_by_id", schedule_id)
+    return schedule_record(rows[0]) if rows else None
 
 
 async def schedule_by_id(tx: Tx, schedule_id: str) -> ScheduleRecord:

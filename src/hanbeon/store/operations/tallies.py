@@ -113,6 +113,25 @@ async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[st
     return found, len(unfolded)
 
 
+async def flows_between(tx: Tx, queue: str | None, start: int, end: int, step: int) -> tuple[Stock, dict[int, Flow]]:
+    """Return the stock of one queue or of all, and what went through in each step that begins from `start` on."""
+    ids = await _range(tx, queue)
+    total, _ = await stock(tx, queue)
+    if queue is None:
+        rows = await tx.fetch("timings_between", start, end)
+    else:
+        rows = await tx.fetch("timings_of_queue_between", ids[0], start, end)
+    flows: defaultdict[int, Flow] = defaultdict(Flow)
+    for row in rows:
+        flows[row["slot"] - row["slot"] % step].add(_flows.decode(row["flow"]))
+    for batch in await tx.fetch("unfolded"):
+        if start <= batch["at"] < end:
+            for name, delta in _read(batch["delta"]).items():
+                if queue is None or name == queue:
+                    flows[batch["at"] - batch["at"] % step].add(delta.flow)
+    return total, dict(flows)
+
+
 async def stocks(tx: Tx) -> dict[str, Stock]:
     """Return the stock of every queue by name, from the tallies: to be compared with `recount`."""
     found = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))

@@ -17,12 +17,13 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.offices import keywords, schemas, serializers
 from hanbeon.surfaces.offices.base import OfficeService, job_of
 from hanbeon.surfaces.offices.job_creation import make_jobs
 from hanbeon.surfaces.offices.job_plan import plan
 from hanbeon.surfaces.offices.vocabulary import JobStatus, selected, status_of_state
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, random_id
 from hanbeon.surfaces.validation import or_default, validate
 
@@ -131,14 +132,14 @@ class OfficeJobs(OfficeService):
         (job,) = await self._views(office_id, [job_id])
         return job
 
-    async def log(self, office_id: str, job_id: str, **fields: Unpack[keywords.LogQueryFields]) -> schemas.Log:
+    async def log(self, office_id: str, job_id: str, **fields: Unpack[keywords.LogQueryFields]) -> Log:
         """Return a page of a job's output, also while it runs; resume with the page's `after`."""
         query = validate(schemas.LogQuery, fields)
         await self._checked(office_id, job_id)
         after = or_default(query.after, None)
         at = LogPlace() if after is None else LogPlace.parse(after)
         found = await self._store.log(job_id, or_default(query.attempt, None), at, query.limit)
-        return serializers.log_view(found, self._zone)
+        return log_view(found, self._zone)
 
     async def explain(self, office_id: str, job_id: str) -> Explanation:
         """Return every reason why a job is not running, or why it failed."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hanbeon.domain.access import Need
 from hanbeon.errors import Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound, WebhookNotFound, WrongState
 from hanbeon.surfaces.offices import schemas
-from hanbeon.surfaces.operation import Channel, Operation
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.offices.vocabulary import FINISHED
+from hanbeon.surfaces.operation import Channel, ClientCall, Operation
+from hanbeon.surfaces.schema import Explanation, Log
 
 _OFFICES = "/api/offices"
 _OFFICE = f"{_OFFICES}/{{id}}"
@@ -63,6 +64,7 @@ _OFFICE_OPERATIONS = [
         responses={200: schemas.JobSchedulerConfig},
         errors=(OfficeNotFound,),
         versioned=True,
+        result=schemas.VersionedConfig,
         part="config",
     ),
     Operation(
@@ -70,13 +72,16 @@ _OFFICE_OPERATIONS = [
         request=schemas.ConfigChange,
         responses={200: schemas.JobSchedulerConfig},
         errors=(OfficeNotFound,),
+        client=ClientCall(body="changes"),
         versioned=True,
+        result=schemas.VersionedConfig,
         part="config",
     ),
     Operation(
         *("POST", f"{_SCHEDULER}/process", Need.WRITE, "process", "Run a scheduling cycle now."),
         responses={200: schemas.Processed},
         errors=(OfficeNotFound,),
+        idempotent=True,
     ),
 ]
 
@@ -88,6 +93,7 @@ _JOB_OPERATIONS = [
         errors=(OfficeNotFound, IdAlreadyUsed, Conflict),
         creates=True,
         links={"id": "$request.path.id", "jobId": "$response.body#/jobs/0/id"},
+        client=ClientCall(part="jobs"),
     ),
     Operation(
         *("GET", _JOBS, Need.READ, "jobs", "List jobs in creation order, one page at a time."),
@@ -107,11 +113,12 @@ _JOB_OPERATIONS = [
         *("GET", _JOB, Need.READ, "job", "Return a job with its executions."),
         responses={200: schemas.JobDetail},
         errors=_NO_JOB,
+        client=ClientCall(ended=lambda job: job.status in FINISHED),
     ),
     Operation(
         *("GET", f"{_JOB}/log", Need.READ, "log", "Return the output, also of a running job; resume with `after`."),
         request=schemas.LogQuery,
-        responses={200: schemas.Log},
+        responses={200: Log},
         errors=_NO_JOB,
     ),
     Operation(
@@ -134,6 +141,8 @@ _JOB_OPERATIONS = [
         ),
         responses={200: schemas.Job, 202: schemas.Job},
         errors=(*_NO_JOB, WrongState),
+        idempotent=True,
+        result=schemas.CancelAnswer,
         part="job",
         accepted="stopping",
     ),
@@ -142,6 +151,8 @@ _JOB_OPERATIONS = [
         request=schemas.Priority,
         responses={200: schemas.Job},
         errors=(*_NO_JOB, WrongState),
+        idempotent=True,
+        client=ClientCall(method="priority"),
     ),
     Operation(
         *("GET", f"{_OFFICE}/graph", Need.READ, "graph", "Return jobs and their dependencies, one page at a time."),
@@ -161,6 +172,7 @@ _WEBHOOK_OPERATIONS = [
         *("POST", f"{_WEBHOOK}/enable", Need.ADMIN, "enable_webhook", "Resume deliveries, the oldest one first."),
         responses={200: schemas.Webhook},
         errors=_NO_WEBHOOK,
+        idempotent=True,
     ),
     Operation(
         *("POST", f"{_WEBHOOK}/test", Need.ADMIN, "test_webhook", "Send one test message, also to a disabled webhook."),
@@ -191,6 +203,7 @@ CHANNELS = [
         need=Need.READ,
         call="following",
         summary="Stream the events of an office, resuming after the event `after`.",
+        event=schemas.SchedulerEvent,
         errors=(OfficeNotFound,),
     )
 ]

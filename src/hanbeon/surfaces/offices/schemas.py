@@ -433,24 +433,6 @@ class CancelledAll(Result, frozen=True, kw_only=True):
     cancelled: list[str]
 
 
-class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """A line; or, with `lines`, how many lines from this one on were dropped."""
-
-    attempt: int
-    line: int
-    at: str | None = None
-    stream: str | None = None
-    text: str | None = None
-    unended: bool = False
-    lines: int | None = None
-
-
-class Log(Result, frozen=True, kw_only=True):
-    entries: list[LogEntry]
-    after: str
-    more: bool
-
-
 class Node(Result, frozen=True, kw_only=True):
     id: str
     key: str | None

@@ -12,7 +12,6 @@ from hanbeon.domain import explain as engine
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
-from hanbeon.domain.log import LogCut, LogPage
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import phase_of
 from hanbeon.outbound.targets import masked
@@ -27,8 +26,6 @@ from hanbeon.surfaces.offices.schemas import (
     Job,
     JobDetail,
     JobExecution,
-    Log,
-    LogEntry,
     Node,
     Office,
     Webhook,
@@ -164,26 +161,6 @@ def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
     """Hide that an office is a queue."""
     text = reason["text"].replace(f"Queue {queue}", "The office").replace(f"queue {queue}", "the office")
     return {name: it for name, it in reason.items() if name != "queue"} | {"text": text}
-
-
-def log_view(page: LogPage, zone: tzinfo) -> Log:
-    entries = []
-    for each in page.entries:
-        if isinstance(each, LogCut):
-            entries.append(LogEntry(attempt=each.attempt, line=each.line, lines=each.lines))
-        else:
-            at = iso_ms(each.at, zone)
-            entries.append(
-                LogEntry(
-                    attempt=each.attempt,
-                    line=each.line,
-                    at=at,
-                    stream=each.stream.value,
-                    text=each.text,
-                    unended=each.unended,
-                )
-            )
-    return Log(entries=entries, after=page.after, more=page.more)
 
 
 def iso_ms(us: int | None, zone: tzinfo) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 
-from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.phases import PHASES, Phase, Selection, selection, total
 
 
@@ -75,6 +75,7 @@ STATUS: Mapping[Phase, JobStatus] = total(
         Phase.CANCELLED: JobStatus.CANCELLED,
     },
 )
+FINISHED = frozenset(STATUS[PHASES[state]] for state in TERMINAL)
 PHASE: Mapping[JobStatus, Phase] = total(JobStatus, {status: phase for phase, status in STATUS.items()})
 
 EXECUTION: Mapping[AttemptStatus, ExecutionStatus] = total(

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS, iso, micros, seconds_of
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.schedules.checks import check_timing
 from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
@@ -16,7 +17,6 @@ from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.tasks.request import instant_us
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]

@@ -13,8 +13,9 @@ from hanbeon.errors import (
     TaskNotFound,
     WrongState,
 )
-from hanbeon.surfaces.operation import Operation
+from hanbeon.surfaces.operation import ClientCall, Operation
 from hanbeon.surfaces.schedules import schemas
+from hanbeon.surfaces.schedules.vocabulary import FINISHED
 from hanbeon.surfaces.schema import Explanation
 
 _TASKS = "/api/tasks"
@@ -54,6 +55,7 @@ OPERATIONS = (
         *("GET", _EXECUTION, Need.READ, "execution", "Show an execution."),
         responses={200: schemas.Execution},
         errors=(ExecutionNotFound,),
+        client=ClientCall(ended=lambda execution: execution.status in FINISHED),
     ),
     Operation(
         *("GET", f"{_EXECUTION}/explain", Need.READ, "explain", "Explain why an execution is not running."),
@@ -69,6 +71,8 @@ OPERATIONS = (
             "Cancel an execution: 200 once cancelled, 202 while it stops.",
         ),
         responses={200: schemas.Execution, 202: schemas.Execution},
+        idempotent=True,
+        result=schemas.CancelAnswer,
         part="execution",
         accepted="stopping",
         errors=(ExecutionNotFound, WrongState),
@@ -100,6 +104,8 @@ OPERATIONS = (
         ),
         request=schemas.PreviewRequest,
         responses={200: schemas.Preview},
+        idempotent=True,
+        client=ClientCall("schedules", "preview"),
         wrap="fires",
     ),
     Operation(
@@ -124,12 +130,14 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_SCHEDULE}/pause", Need.WRITE, "pause", "Stop firing until the schedule is resumed."),
         responses={200: schemas.Schedule},
+        idempotent=True,
         versioned=True,
         errors=(ScheduleNotFound,),
     ),
     Operation(
         *("POST", f"{_SCHEDULE}/resume", Need.WRITE, "resume", "Continue with the next fire after now."),
         responses={200: schemas.Schedule},
+        idempotent=True,
         versioned=True,
         errors=(ScheduleNotFound,),
     ),

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import msgspec
 
 from hanbeon.clock import micros
-from hanbeon.domain.job import NAME_LIMIT, check_size, is_id
+from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
@@ -68,6 +68,9 @@ class Schedules(Service):
         await self._register(new.task)
 
         async def add(tx: Tx) -> ScheduleRecord:
+            # Before anything is checked: the first request may have made it, and what it met may have changed.
+            if new_id is not random_id and (made := await schedules.find_schedule(tx, record.id)) is not None:
+                return made
             found = await self._known(tx, new.task)
             definitions.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
@@ -190,6 +193,9 @@ class Schedules(Service):
         store = self._store
 
         async def create(tx: Tx) -> ExecutionRecord:
+            # The first request may have run it, and another execution may be unfinished by now.
+            if new_id is not random_id and (made := await executions.find_execution(tx, execution_id)) is not None:
+                return made
             await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.
             return await executions.execution(tx, execution_id)
@@ -312,15 +318,6 @@ class Schedules(Service):
     def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
         definition = definitions.definition_of(fields, self._zone)
         return msgspec.structs.replace(definition, args=self._packed(task, fields.get("args") or {}))
-
-    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
-        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
-        if task in self._app.tasks.names():
-            packed = self._app.tasks.get(task).signature.pack((), args)
-        else:
-            packed = definitions.args_text(args)
-        check_size("args", packed, self._app.settings.max_payload_bytes)
-        return packed
 
 
 def _task_name(task: AnyTask) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping
 
-from hanbeon.domain.lifecycle import State
+from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.phases import PHASES, Phase, total
 
 CANCELLED = "CANCELLED"
@@ -31,6 +31,7 @@ STATUS: Mapping[Phase, ExecutionStatus] = total(
         Phase.CANCELLED: ExecutionStatus.FAILED,
     },
 )
+FINISHED = frozenset(STATUS[PHASES[state]] for state in TERMINAL)
 
 
 def status_of(state: State) -> ExecutionStatus:

@@ -11,13 +11,18 @@ made AS (
     timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
   SELECT $1::uuid, $2::bigint, 'ready', $3::boolean, $4::integer, n.now, n.now, 0, $5::text, $6::bigint, $7::text,
     $8::text, $9::text, $10::text, $11::text, $12::text, $13::text
-  FROM n WHERE EXISTS (SELECT FROM kept AS k WHERE k.version = $18::bigint)
+  FROM n WHERE EXISTS (SELECT FROM kept AS k WHERE k.version = $23::bigint)
   ON CONFLICT DO NOTHING
   RETURNING seq, created_at
 ),
 emitted AS (
   INSERT INTO hanbeon.event_batch (at, count, body, delta)
   SELECT m.created_at, 1, $14::text || m.created_at || $15::text, $16::text FROM made AS m
+),
+recorded AS (
+  INSERT INTO hanbeon.action AS a (id, at, user_name, via, action, target, count)
+  SELECT $18::uuid, m.created_at, $19::text, $20::text, $21::text, $22::text, 1 FROM made AS m WHERE $18 IS NOT NULL
+  ON CONFLICT (id) DO UPDATE SET count = a.count + excluded.count
 )
 SELECT m.seq, m.created_at,
   (SELECT count(*) FROM (SELECT pg_notify('@channel', $17::text) WHERE $17 IS NOT NULL) AS n) AS notified

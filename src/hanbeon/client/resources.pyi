@@ -1,0 +1,752 @@
+"""Generated from the operations of the surfaces by `make docs`."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from hanbeon.client.calls import RetryConfig
+from hanbeon.domain.access import Scope
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
+from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
+from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.surfaces.engine.schemas import (
+    Action,
+    BulkAction,
+    BulkDone,
+    CreatedToken,
+    EngineCancelAnswer,
+    EngineInstances,
+    EngineJob,
+    EngineJobDetail,
+    EngineQueue,
+    EngineQueues,
+    EngineSettings,
+    EngineStatistics,
+    FailureGroups,
+    JobFilter,
+    Token,
+    Tokens,
+)
+from hanbeon.surfaces.offices.schemas import (
+    CancelAnswer,
+    CancelledAll,
+    ConfigChange,
+    Delivery,
+    Graph,
+    Job,
+    JobDetail,
+    JobQueueStats,
+    JobSpec,
+    Processed,
+    SchedulerEvent,
+    VersionedConfig,
+    Webhook,
+    WebhookBody,
+    WebhookChange,
+)
+from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
+from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
+from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
+from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
+from hanbeon.surfaces.schedules.schemas import Schedule as SchedulesSchedule
+from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
+from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
+from hanbeon.surfaces.schema import Explanation, Log
+from hanbeon.surfaces.surface import Surface
+
+class Resource:
+    def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
+
+class Engine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    def bulk(self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    def log(self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+        """List who did what, newest first."""
+    def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
+
+class AsyncEngine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    async def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    async def bulk(
+        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...
+    ) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    async def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    async def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    async def log(
+        self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    async def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    async def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    async def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    async def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    async def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    async def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    async def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    async def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+        """List who did what, newest first."""
+    async def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    async def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    async def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    async def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
+
+class Offices(Resource):
+    def create(
+        self,
+        name: str,
+        *,
+        config: ConfigChange | Mapping[str, Any] | None = ...,
+        sessions: Mapping[str, str | None] | None = ...,
+        notifications: Sequence[str] | None = ...,
+        webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None = ...,
+        idempotency_key: str | None = None,
+    ) -> OfficesOffice:
+        """Create an office."""
+
+    def list(self, *, limit: int | None = None) -> Iterator[OfficesOffice]:
+        """List offices, one page at a time."""
+
+class AsyncOffices(Resource):
+    async def create(
+        self,
+        name: str,
+        *,
+        config: ConfigChange | Mapping[str, Any] | None = ...,
+        sessions: Mapping[str, str | None] | None = ...,
+        notifications: Sequence[str] | None = ...,
+        webhooks: Sequence[WebhookBody | Mapping[str, Any]] | None = ...,
+        idempotency_key: str | None = None,
+    ) -> OfficesOffice:
+        """Create an office."""
+
+    def list(self, *, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
+        """List offices, one page at a time."""
+
+class Office(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> OfficesOffice:
+        """Return an office."""
+
+    def change(
+        self,
+        *,
+        name: str = ...,
+        sessions: Mapping[str, str | None] | None = ...,
+        notifications: Sequence[str] | None = ...,
+        webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None = ...,
+        expected: int | None = None,
+    ) -> OfficesOffice:
+        """Change the name, sessions, notifications or webhooks."""
+
+    def delete(self, *, cancel: bool | None = None) -> None:
+        """Delete an office; `cancel=true` cancels its unfinished jobs."""
+
+    def stats(self) -> JobQueueStats:
+        """Count the jobs by status."""
+
+    def config(self) -> VersionedConfig:
+        """Return the settings; the ETag is for If-Match."""
+
+    def change_config(self, changes: Mapping[str, Any], *, expected: int | None = None) -> VersionedConfig:
+        """Merge changes into the settings."""
+
+    def process(self) -> Processed:
+        """Run a scheduling cycle now."""
+
+    def create_jobs(
+        self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[Job]:
+        """Create jobs, all or none."""
+
+    def jobs(
+        self,
+        *,
+        status: str | Sequence[str] | None = None,
+        role: str | None = None,
+        task_id: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[Job]:
+        """List jobs in creation order, one page at a time."""
+
+    def cancel_all(
+        self, *, task_id: str | None = ..., statuses: Sequence[str] | None = ..., role: str | None = ...
+    ) -> CancelledAll:
+        """Cancel every unfinished job that matches."""
+
+    def job(self, job: Job | str) -> JobDetail:
+        """Return a job with its executions."""
+
+    def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def log(
+        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+
+    def explain(self, job: Job | str) -> Explanation:
+        """Explain why a job is not running."""
+
+    def retry(self, job: Job | str) -> Job:
+        """Run a failed or cancelled job again."""
+
+    def cancel(self, job: Job | str) -> CancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+
+    def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+        """Change the priority of a job."""
+
+    def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
+        """Return jobs and their dependencies, one page at a time."""
+
+    def webhook(self, webhook: Webhook | str) -> Webhook:
+        """Return a webhook and its state."""
+
+    def enable_webhook(self, webhook: Webhook | str) -> Webhook:
+        """Resume deliveries, the oldest one first."""
+
+    def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
+        """Send one test message, also to a disabled webhook."""
+
+    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> Iterator[Delivery]:
+        """List the messages to a webhook, sent and waiting."""
+
+    def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
+        """Return one message to a webhook."""
+
+    def events(self, *, after: int = 0) -> Iterator[SchedulerEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncOffice(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> OfficesOffice:
+        """Return an office."""
+
+    async def change(
+        self,
+        *,
+        name: str = ...,
+        sessions: Mapping[str, str | None] | None = ...,
+        notifications: Sequence[str] | None = ...,
+        webhooks: Sequence[WebhookChange | Mapping[str, Any]] | None = ...,
+        expected: int | None = None,
+    ) -> OfficesOffice:
+        """Change the name, sessions, notifications or webhooks."""
+
+    async def delete(self, *, cancel: bool | None = None) -> None:
+        """Delete an office; `cancel=true` cancels its unfinished jobs."""
+
+    async def stats(self) -> JobQueueStats:
+        """Count the jobs by status."""
+
+    async def config(self) -> VersionedConfig:
+        """Return the settings; the ETag is for If-Match."""
+
+    async def change_config(self, changes: Mapping[str, Any], *, expected: int | None = None) -> VersionedConfig:
+        """Merge changes into the settings."""
+
+    async def process(self) -> Processed:
+        """Run a scheduling cycle now."""
+
+    async def create_jobs(
+        self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[Job]:
+        """Create jobs, all or none."""
+
+    def jobs(
+        self,
+        *,
+        status: str | Sequence[str] | None = None,
+        role: str | None = None,
+        task_id: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[Job]:
+        """List jobs in creation order, one page at a time."""
+
+    async def cancel_all(
+        self, *, task_id: str | None = ..., statuses: Sequence[str] | None = ..., role: str | None = ...
+    ) -> CancelledAll:
+        """Cancel every unfinished job that matches."""
+
+    async def job(self, job: Job | str) -> JobDetail:
+        """Return a job with its executions."""
+
+    async def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def log(
+        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+
+    async def explain(self, job: Job | str) -> Explanation:
+        """Explain why a job is not running."""
+
+    async def retry(self, job: Job | str) -> Job:
+        """Run a failed or cancelled job again."""
+
+    async def cancel(self, job: Job | str) -> CancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+
+    async def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+        """Change the priority of a job."""
+
+    async def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
+        """Return jobs and their dependencies, one page at a time."""
+
+    async def webhook(self, webhook: Webhook | str) -> Webhook:
+        """Return a webhook and its state."""
+
+    async def enable_webhook(self, webhook: Webhook | str) -> Webhook:
+        """Resume deliveries, the oldest one first."""
+
+    async def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
+        """Send one test message, also to a disabled webhook."""
+
+    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> AsyncIterator[Delivery]:
+        """List the messages to a webhook, sent and waiting."""
+
+    async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
+        """Return one message to a webhook."""
+
+    def events(self, *, after: int = 0) -> AsyncIterator[SchedulerEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class Tasks(Resource):
+    def list(self, *, limit: int | None = None) -> Iterator[SchedulesTask]:
+        """List registered tasks, a page at a time."""
+
+class AsyncTasks(Resource):
+    def list(self, *, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
+        """List registered tasks, a page at a time."""
+
+class Task(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> SchedulesTask:
+        """Show a task."""
+
+    def run(self, *, args: Mapping[str, Any] | None = ..., idempotency_key: str | None = None) -> SchedulesExecution:
+        """Run a task now, unless it has an unfinished execution."""
+
+class AsyncTask(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> SchedulesTask:
+        """Show a task."""
+
+    async def run(
+        self, *, args: Mapping[str, Any] | None = ..., idempotency_key: str | None = None
+    ) -> SchedulesExecution:
+        """Run a task now, unless it has an unfinished execution."""
+
+class Executions(Resource):
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
+        type: ExecutionType | str | None = None,
+        schedule_id: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[SchedulesExecution]:
+        """List executions, newest first."""
+
+class AsyncExecutions(Resource):
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
+        type: ExecutionType | str | None = None,
+        schedule_id: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[SchedulesExecution]:
+        """List executions, newest first."""
+
+class Execution(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> SchedulesExecution:
+        """Show an execution."""
+
+    def wait(self, *, timeout: float | None = None) -> SchedulesExecution:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def explain(self) -> Explanation:
+        """Explain why an execution is not running."""
+
+    def cancel(self) -> SchedulesCancelAnswer:
+        """Cancel an execution: 200 once cancelled, 202 while it stops."""
+
+class AsyncExecution(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> SchedulesExecution:
+        """Show an execution."""
+
+    async def wait(self, *, timeout: float | None = None) -> SchedulesExecution:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def explain(self) -> Explanation:
+        """Explain why an execution is not running."""
+
+    async def cancel(self) -> SchedulesCancelAnswer:
+        """Cancel an execution: 200 once cancelled, 202 while it stops."""
+
+class Schedules(Resource):
+    def create(
+        self,
+        task_id: str,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        overlap: Overlap | str | None = ...,
+        misfire: Misfire | str | None = ...,
+        misfire_limit: int | None = ...,
+        paused: bool | None = ...,
+        name: str | None = ...,
+        idempotency_key: str | None = None,
+    ) -> SchedulesSchedule:
+        """Create a schedule of a known task."""
+
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        paused: bool | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[SchedulesSchedule]:
+        """List schedules, a page at a time."""
+
+    def preview(
+        self,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        start: Moment | None = ...,
+        n: int | None = ...,
+    ) -> Preview:
+        """Preview the fires of a schedule before creating it."""
+
+class AsyncSchedules(Resource):
+    async def create(
+        self,
+        task_id: str,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        overlap: Overlap | str | None = ...,
+        misfire: Misfire | str | None = ...,
+        misfire_limit: int | None = ...,
+        paused: bool | None = ...,
+        name: str | None = ...,
+        idempotency_key: str | None = None,
+    ) -> SchedulesSchedule:
+        """Create a schedule of a known task."""
+
+    def list(
+        self,
+        *,
+        task_id: str | None = None,
+        paused: bool | None = None,
+        name: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[SchedulesSchedule]:
+        """List schedules, a page at a time."""
+
+    async def preview(
+        self,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        start: Moment | None = ...,
+        n: int | None = ...,
+    ) -> Preview:
+        """Preview the fires of a schedule before creating it."""
+
+class Schedule(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> SchedulesSchedule:
+        """Show a schedule."""
+
+    def change(
+        self,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        overlap: Overlap | str | None = ...,
+        misfire: Misfire | str | None = ...,
+        misfire_limit: int | None = ...,
+        paused: bool | None = ...,
+        name: str | None = ...,
+        task_id: str = ...,
+        expected: int | None = None,
+    ) -> SchedulesSchedule:
+        """Change fields of a schedule; in force at once."""
+
+    def delete(self, *, expected: int | None = None) -> None:
+        """Delete a schedule; its executions stay until they are pruned."""
+
+    def pause(self) -> SchedulesSchedule:
+        """Stop firing until the schedule is resumed."""
+
+    def resume(self) -> SchedulesSchedule:
+        """Continue with the next fire after now."""
+
+    def preview(self, *, n: int | None = None) -> Preview:
+        """Preview the next fires, with notes on clock changes."""
+
+    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> Iterator[Fire]:
+        """List the outcomes of past fires, newest first."""
+
+class AsyncSchedule(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> SchedulesSchedule:
+        """Show a schedule."""
+
+    async def change(
+        self,
+        *,
+        cron: str | None = ...,
+        run_at: Moment | None = ...,
+        timezone: str | None = ...,
+        jitter: float | str | None = ...,
+        starts_at: Moment | None = ...,
+        ends_at: Moment | None = ...,
+        dst_gap: ClockGap | str | None = ...,
+        dst_fold: ClockFold | str | None = ...,
+        args: Mapping[str, Any] | None = ...,
+        overlap: Overlap | str | None = ...,
+        misfire: Misfire | str | None = ...,
+        misfire_limit: int | None = ...,
+        paused: bool | None = ...,
+        name: str | None = ...,
+        task_id: str = ...,
+        expected: int | None = None,
+    ) -> SchedulesSchedule:
+        """Change fields of a schedule; in force at once."""
+
+    async def delete(self, *, expected: int | None = None) -> None:
+        """Delete a schedule; its executions stay until they are pruned."""
+
+    async def pause(self) -> SchedulesSchedule:
+        """Stop firing until the schedule is resumed."""
+
+    async def resume(self) -> SchedulesSchedule:
+        """Continue with the next fire after now."""
+
+    async def preview(self, *, n: int | None = None) -> Preview:
+        """Preview the next fires, with notes on clock changes."""
+
+    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
+        """List the outcomes of past fires, newest first."""
+
+class SyncResources:
+    surfaces: ClassVar[tuple[Surface, ...]]
+    _transport: Any
+    _retry: RetryConfig
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def offices(self) -> Offices: ...
+    def office(self, id: str, /) -> Office: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    def task(self, id: str, /) -> Task: ...
+    @property
+    def executions(self) -> Executions: ...
+    def execution(self, id: str, /) -> Execution: ...
+    @property
+    def schedules(self) -> Schedules: ...
+    def schedule(self, id: str, /) -> Schedule: ...
+
+class AsyncResources:
+    surfaces: ClassVar[tuple[Surface, ...]]
+    _transport: Any
+    _retry: RetryConfig
+    @property
+    def engine(self) -> AsyncEngine: ...
+    @property
+    def offices(self) -> AsyncOffices: ...
+    def office(self, id: str, /) -> AsyncOffice: ...
+    @property
+    def tasks(self) -> AsyncTasks: ...
+    def task(self, id: str, /) -> AsyncTask: ...
+    @property
+    def executions(self) -> AsyncExecutions: ...
+    def execution(self, id: str, /) -> AsyncExecution: ...
+    @property
+    def schedules(self) -> AsyncSchedules: ...
+    def schedule(self, id: str, /) -> AsyncSchedule: ...
