@@ -4,8 +4,8 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
-from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.chains.job import ChainJob
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.surfaces.chains import keywords as chains_keywords
 from hanbeon.surfaces.chains import schemas as chains_schemas
 from hanbeon.surfaces.chains.service import AnyChain
