@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-import reprlib
 from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.request import instant_us
 
 
@@ -18,5 +18,5 @@ def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
         return instant_us(dt.datetime.fromisoformat(text), zone)
     except (ValueError, OverflowError):
         raise InvalidInput(
-            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {reprlib.repr(text)}", field=field
+            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {quoted(text)}", field=field
         ) from None
