@@ -76,7 +76,9 @@ class Health:
         listeners = await app.store.read(count_listeners)
         schedules, counted = await app.store.read(_of_schedules)
         numbers = Numbers(queues, instances, listeners, schedules, counted)
-        return Response(metrics_text(self._context.counts, numbers), media_type=CONTENT_TYPE)
+        return Response(
+            metrics_text(self._context.counts, numbers, app.settings.metrics_queues), media_type=CONTENT_TYPE
+        )
 
 
 async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:
