@@ -290,7 +290,7 @@ class App:
         if not new:
             return []
         if transaction is None:
-            answers = await self.store.enqueue(new)
+            answers = await self.store.enqueue_once(new)
         else:
             answers = await self.store.enqueue_within(transaction, new)
         return [

@@ -332,6 +332,14 @@ class DatabaseUnavailable(Unavailable):
     """The database is unavailable."""
 
     code = "database_unavailable"
+    ids: tuple[str, ...] = ()
+    """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
+
+
+class DatabaseCorrupt(DatabaseUnavailable):
+    """The database is damaged; restore it from a backup."""
+
+    code = "database_corrupt"
 
 
 class SchemaMissing(Unavailable):

@@ -53,3 +53,22 @@ async def test_operations_enforce_their_scope(
         else:
             assert answer.status == (401 if scope is None else 403), (method, path, answer)
     assert (await server.of(admin).get("/api/offices")).json["items"] == []
+
+
+async def test_addresses_of_webhooks_are_masked_for_readers(
+    app: App, server: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
+    url, masked = "https://example.org/services/T0KEN?key=T0KEN", "https://example.org/****?****"
+    body = {"name": "x", "webhooks": [{"url": url, "secret": "whsec_" + "s3cret" * 6}]}
+    made = (await server.post("/api/offices", body)).json
+    office, hook = f"/api/offices/{made['id']}", made["webhooks"][0]["id"]
+    for scope in (Scope.USER, Scope.READ, Scope.ADMIN):
+        client = server.of((await create_token(app.store, scope.value, scope)).text)
+        shown = url if scope is Scope.ADMIN else masked
+        assert (await client.get(office)).json["webhooks"][0]["url"] == shown
+        assert (await client.get("/api/offices")).json["items"][0]["webhooks"][0]["url"] == shown
+        assert (await client.get(f"{office}/webhooks/{hook}")).json["url"] == shown
+    admin = server.of((await create_token(app.store, "root", "admin")).text)
+    rejected = await admin.ask("PATCH", office, {"webhooks": [{"url": masked}]})
+    assert (rejected.status, rejected.json["field"]) == (422, "webhooks[0].url")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -18,6 +17,7 @@ from hanbeon.cli.catalogue import NAMES, TITLE, front_page
 from hanbeon.cli.command_words import running
 from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
+from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 
 _PACKAGES = ("demo", "office", "schedule", "top")
@@ -83,10 +83,11 @@ class Front(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader closed the pipe. Buffered output is discarded, or Python would complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(exits.UNREAD) from None
+        except OSError:
+            code = unwritten()
+            if code is None:
+                raise
+            raise typer.Exit(code) from None
         return result
 
 
@@ -120,8 +121,13 @@ def options(
 def run_program(arguments: Sequence[str] | None = None) -> int:
     """Run these arguments, or the process's, and return the exit code.
 
-    A Hanbeon error is printed as one line, a defect as a traceback.
+    A Hanbeon error is printed as one line, a defect as a traceback. Output that could not be written is an error.
     """
+    code, failed = _run(arguments), unwritten()
+    return failed if failed is not None and code == exits.SOUND else code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         with running(sys.argv[1:] if arguments is None else arguments):
             program(arguments, prog_name="hanbeon")
@@ -133,6 +139,8 @@ def run_program(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except Exception:
+        if (code := unwritten()) is not None:
+            return code
         traceback.print_exc(file=sys.stderr)
         return exits.DEFECT
     return exits.SOUND

@@ -17,6 +17,7 @@
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
@@ -93,6 +94,7 @@ _LIFECYCLE_WORDS = {
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
     "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
+    "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
     "node_bytes": _bytes("j.meta"),
     "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -49,6 +49,10 @@ class ChannelQuery(Request, frozen=True, kw_only=True):
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all results. Times are ISO-8601 in the zone of the installation."""
+
+    def for_readers(self) -> Self:
+        """The result as those see it who may read but not change it: without secrets."""
+        return self
 
 
 class Page(Result, Generic[T], frozen=True, kw_only=True):

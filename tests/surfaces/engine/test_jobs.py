@@ -86,6 +86,15 @@ async def test_page_looks_at_a_bounded_number_of_jobs(
     assert pages == 3, "three, three and two jobs"
 
 
+async def test_pages_are_bounded_in_bytes(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.operations.pages.PAGE_BYTES", 2_500)
+    large = [await app.enqueue("send", {"to": "x" * 1_000}) for _ in range(5)]
+    page = (await engine.get("/api/engine/jobs")).json
+    assert [job["id"] for job in page["items"]] == [large[4].id, large[3].id]
+    rest = (await engine.get(f"/api/engine/jobs?cursor={page['next_cursor']}")).json
+    assert [job["id"] for job in rest["items"]] == [large[2].id, large[1].id]
+
+
 async def test_job_is_shown_whole(app: App, engine: Client) -> None:
     first = await app.enqueue("explode", {"code": 7})
     behind = await app.enqueue("send", {"to": "x"}, queue="default", depends_on=[first.id])

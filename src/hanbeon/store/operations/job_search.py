@@ -10,13 +10,15 @@ import msgspec
 from hanbeon.domain.failures import Failure
 from hanbeon.domain.job import JobRecord, is_id
 from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.pages import fitting, keyed
 from hanbeon.store.records import job_record
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 LOOKED_AT_MOST = 50_000
 """How many jobs a page looks at; contract and documentation name it."""
 LINKS_MOST = 1_000
 _FAILURES_MOST = 10_000
+_SEQS_A_STATEMENT = 1_000
 _BEYOND = 2**63 - 1
 _DISORDER_US = 3_600 * 1_000_000
 """Jobs are numbered in the order of their creation, but for the clocks of transactions that overlapped."""
@@ -66,10 +68,8 @@ async def search_jobs(tx: Tx, search: JobSearch, before: int | None, limit: int)
         return await _unsuccessful(tx, search, floor, top, limit)
     end = await tx.fetch("search_end", top, LOOKED_AT_MOST - 1)
     lowest = max(floor, end[0]["seq"] - 1 if end else 0)
-    found = await _between(tx, search, lowest, top, limit)
-    if len(found) >= limit:
-        return Found(found, found[-1].seq)
-    return Found(found, lowest + 1 if end and lowest > floor else None)
+    rows = await tx.fetch("search_jobs", lowest, top, *_values(search), limit + 1)
+    return await _page(tx, rows, limit, lowest + 1 if end and lowest > floor else None)
 
 
 async def _unsuccessful(tx: Tx, search: JobSearch, floor: int, top: int, limit: int) -> Found:
@@ -78,15 +78,12 @@ async def _unsuccessful(tx: Tx, search: JobSearch, floor: int, top: int, limit: 
     for state in search.states or ():
         seqs += [row["seq"] for row in await tx.fetch("search_unsuccessful", state.value, top, LOOKED_AT_MOST)]
     seqs = sorted((seq for seq in seqs if seq > floor), reverse=True)[:LOOKED_AT_MOST]
-    found: list[JobRecord] = []
-    for start in range(0, len(seqs), 1_000):
-        part = seqs[start : start + 1_000]
-        values = _values(search)
-        rows = await tx.fetch("search_jobs_among", to_json(part), *values, limit - len(found))
-        found += [job_record(row) for row in rows]
-        if len(found) >= limit:
-            return Found(found, found[-1].seq)
-    return Found(found, seqs[-1] if len(seqs) == LOOKED_AT_MOST else None)
+    rows: list[Any] = []
+    for part in in_parts(seqs, _SEQS_A_STATEMENT):
+        rows += await tx.fetch("search_jobs_among", to_json(part), *_values(search), limit + 1 - len(rows))
+        if len(rows) > limit:
+            break
+    return await _page(tx, rows, limit, seqs[-1] if len(seqs) == LOOKED_AT_MOST else None)
 
 
 async def _by_id(tx: Tx, search: JobSearch, top: int, limit: int) -> Found:
@@ -94,13 +91,16 @@ async def _by_id(tx: Tx, search: JobSearch, top: int, limit: int) -> Found:
     low, high = _id_range(search.id or "")
     rows = await tx.fetch("jobs_in_id_range", low, high, LOOKED_AT_MOST) if is_id(low) else []
     seqs = sorted((row["seq"] for row in rows if row["seq"] < top), reverse=True)
-    found = await tx.fetch("search_jobs_among", to_json(seqs), *_values(search), limit)
-    jobs = [job_record(row) for row in found]
-    return Found(jobs, jobs[-1].seq if len(jobs) >= limit else None)
+    return await _page(tx, await tx.fetch("search_jobs_among", to_json(seqs), *_values(search), limit + 1), limit, None)
 
 
-async def _between(tx: Tx, search: JobSearch, lowest: int, top: int, limit: int) -> list[JobRecord]:
-    return [job_record(row) for row in await tx.fetch("search_jobs", lowest, top, *_values(search), limit)]
+async def _page(tx: Tx, rows: Sequence[Any], limit: int, cursor: int | None) -> Found:
+    """Read the jobs that fit into a page. `cursor`: where the search goes on if all of them do."""
+    kept = fitting(keyed(rows, "seq"), limit)
+    found = await tx.fetch("jobs_by_seq", to_json(list(kept.items))) if kept.items else []
+    jobs = [job_record(row) for row in reversed(found)]
+    # One that was pruned in between is missing; the cursor is that of the last one looked at all the same.
+    return Found(jobs, kept.items[-1] if kept.more else cursor)
 
 
 def _values(search: JobSearch) -> tuple[object, ...]:

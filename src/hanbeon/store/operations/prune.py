@@ -14,7 +14,7 @@ from hanbeon.domain.totals import Total
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
-from hanbeon.store.operations.tallies import index_entries
+from hanbeon.store.operations.tallies import coarsen, index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -66,6 +66,7 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
     gone = await tx.fetch("prune_instances", older_than_us)
     actions = await tx.fetch("prune_actions", older_than_us, limit)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
+    await coarsen(tx, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),

@@ -1,5 +1,5 @@
 -- Jobs after $1 and before $2, newest first. The caller bounds how many that may be, and so how many are looked at.
-SELECT v.* FROM hanbeon.jobs AS v
+SELECT v.seq, @record_bytes AS bytes FROM hanbeon.jobs AS v
 WHERE v.seq > $1 AND v.seq < $2
   AND (CAST($3 AS text) IS NULL OR v.state @in($3 text))
   AND (CAST($4 AS text) IS NULL OR v.queue = $4)

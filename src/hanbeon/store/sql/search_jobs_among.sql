@@ -1,5 +1,5 @@
 -- Like `search_jobs`, of the jobs with these numbers.
-SELECT v.* FROM hanbeon.jobs AS v
+SELECT v.seq, @record_bytes AS bytes FROM hanbeon.jobs AS v
 WHERE v.seq @in($1 bigint)
   AND (CAST($2 AS text) IS NULL OR v.state @in($2 text))
   AND (CAST($3 AS text) IS NULL OR v.queue = $3)

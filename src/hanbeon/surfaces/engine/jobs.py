@@ -36,7 +36,7 @@ class EngineJobs(Service):
 
     @property
     def _serializer(self) -> Serializer:
-        return Serializer(self._zone)
+        return Serializer(self._zone, self._stored_json)
 
     async def jobs(self, **fields: Unpack[keywords.EngineJobQueryFields]) -> schemas.EngineJobPage:
         """Search all jobs, newest first. A page may be empty before the end: continue while there is a cursor."""

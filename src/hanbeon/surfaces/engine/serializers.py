@@ -18,6 +18,7 @@ from hanbeon.store.operations.job_search import LinkedJob
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.surfaces.engine import schemas
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
 class Place(NamedTuple):
@@ -30,8 +31,8 @@ class Place(NamedTuple):
 class Serializer:
     """Makes results with instants in one zone."""
 
-    def __init__(self, zone: tzinfo) -> None:
-        self._zone = zone
+    def __init__(self, zone: tzinfo, stored_json: StoredJson = decoded) -> None:
+        self._zone, self._json = zone, stored_json
 
     def job(self, job: JobRecord, place: Place) -> schemas.EngineJob:
         return schemas.EngineJob(**self._fields(job, place))
@@ -62,7 +63,7 @@ class Serializer:
 
     def _fields(self, job: JobRecord, place: Place) -> dict[str, Any]:
         # What a built-in task is given is a matter of its surface, and may be a message to somebody.
-        args = None if job.task.startswith(RESERVED) else _json(job.args)
+        args = None if job.task.startswith(RESERVED) else self._json(job.args)
         return {
             "id": job.id,
             "queue": job.queue,
@@ -84,8 +85,8 @@ class Serializer:
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
             "attempt": job.fence,
             "locked_until": self.iso_or_none(job.locked_until),
-            "progress": _json(job.progress),
-            "result": _json(job.result),
+            "progress": self._json(job.progress),
+            "result": self._json(job.result),
             "failure_type": job.failure_type,
             "error_message": job.error_message,
             "idempotency_key": job.idempotency_key,
@@ -144,6 +145,7 @@ class Serializer:
             capacity=instance.capacity,
             running=instance.running,
             alive=instance.alive,
+            draining=instance.draining,
             started_at=self.iso(instance.started_at),
             seen_at=self.iso(instance.seen_at),
             stopped_at=self.iso_or_none(instance.stopped_at),
@@ -176,7 +178,3 @@ def linked(job: LinkedJob) -> schemas.Linked:
 
 def _instance(number: int | None, names: dict[int, str]) -> str | None:
     return None if number is None else names.get(number, f"instance {number}")
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)

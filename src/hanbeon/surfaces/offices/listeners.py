@@ -12,10 +12,11 @@ import uuid_utils
 from msgspec import UNSET
 
 from hanbeon.domain.delivery import ListenerKind
+from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
 from hanbeon.outbound.origin import split_url
-from hanbeon.outbound.targets import MASK, check_scheme, masked
+from hanbeon.outbound.targets import check_scheme, masked
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
@@ -78,6 +79,8 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
         if hook.url is UNSET:
             raise InvalidInput(f"is required; it must be {AN_ADDRESS}", field="url")
         found = next((each for each in left if each.url == hook.url), None)
+        if found is None and MASK in hook.url:
+            raise InvalidInput("is masked; give the id of the webhook, or the full address", field="url")
     if found is not None:
         left.remove(found)
     return found

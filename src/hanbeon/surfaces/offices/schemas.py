@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
+from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices.vocabulary import (
@@ -327,7 +328,7 @@ class JobPage(Page[Job], frozen=True, kw_only=True):
 
 
 class Webhook(Result, frozen=True, kw_only=True):
-    """A webhook, without its secret. While it is disabled, its messages wait."""
+    """A webhook, without its secret, and its address masked for all but admins. While disabled, its messages wait."""
 
     id: str
     url: str
@@ -338,6 +339,9 @@ class Webhook(Result, frozen=True, kw_only=True):
     last_error: str | None
     last_failure_at: str | None
     last_success_at: str | None
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, url=masked_address(self.url))
 
 
 class Delivery(Result, frozen=True, kw_only=True):
@@ -373,9 +377,15 @@ class Office(Result, frozen=True, kw_only=True):
     created_at: str
     changed_at: str
 
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, webhooks=[each.for_readers() for each in self.webhooks])
+
 
 class OfficePage(Page[Office], frozen=True, kw_only=True):
     """A page of offices."""
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, items=[each.for_readers() for each in self.items])
 
 
 class VersionedConfig(Result, frozen=True, kw_only=True):
