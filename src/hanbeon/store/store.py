@@ -322,7 +322,12 @@ class Store:
         """Count what `prune` would delete now, if it were repeated until nothing is left."""
         return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
 
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, retention_us, every_us, limit))
+
     async def prune(self, older_than_us: int, limit: int) -> int:
+        """Prune what is older, by the database's clock, whatever that says."""
         return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
