@@ -392,7 +392,12 @@ class Store:
         assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
         return self.retention
 
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
+
     async def prune(self, older_than_us: int, limit: int) -> int:
+        """Prune what is older, by the database's clock, whatever that says."""
         return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
