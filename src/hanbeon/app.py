@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import reprlib
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -33,6 +32,7 @@ from hanbeon.executors.executor import Executor
 from hanbeon.executors.http.executor import HttpExecutor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.job import Job
+from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
@@ -292,7 +292,7 @@ class App:
         if not new:
             return []
         if transaction is None:
-            answers = await self.store.enqueue(new)
+            answers = await self.store.enqueue_once(new)
         else:
             answers = await self.store.enqueue_within(transaction, new)
         return [
@@ -365,7 +365,7 @@ class App:
         if priority is not None:
             check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
-            raise InvalidInput(f"must be True or False, got {reprlib.repr(urgent)}", field="urgent")
+            raise InvalidInput(f"must be True or False, got {quoted(urgent)}", field="urgent")
         await self.store.reprioritise(_id(job), priority, urgent)
 
     # Queues
@@ -485,13 +485,13 @@ def _id(job: Any) -> str:
         return job
     if isinstance(job, Job):
         return job.id
-    raise InvalidInput(f"must be a job or its id, got {reprlib.repr(job)}", field="job")
+    raise InvalidInput(f"must be a job or its id, got {quoted(job)}", field="job")
 
 
 def _check_window(value: Any) -> None:
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _WINDOW_MAX:
         raise InvalidInput(
-            f"must be a number of seconds up to {_WINDOW_MAX} (7 days), got {reprlib.repr(value)}", field="window"
+            f"must be a number of seconds up to {_WINDOW_MAX} (7 days), got {quoted(value)}", field="window"
         )
 
 

@@ -6,14 +6,19 @@ import contextlib
 import os
 import resource
 import secrets
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import apsw
 import asyncpg
+import pytest
 
 from hanbeon import App
 from hanbeon.store.sqlite import SqliteDatabase
+from tests.databases.account import Account
 
 Refusing = Callable[[str], AbstractAsyncContextManager[None]]
 _OTHERS = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()"
@@ -86,6 +91,9 @@ async def as_user(url: str) -> AsyncIterator[str]:
             yield parts._replace(netloc=f"{role}:x@{parts.hostname}:{parts.port}").geturl()
         finally:
             await admin.fetch(_OTHERS, _name(url))
+            owner = await asyncpg.connect(url, timeout=60)
+            await owner.execute(f"DROP OWNED BY {role}")
+            await owner.close()
             await admin.execute(f"DROP ROLE {role}")
 
 
@@ -115,3 +123,63 @@ async def full_file(app: App) -> AsyncIterator[None]:
         yield
     finally:
         await writer.run(lambda: writer.db.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+
+
+@contextlib.contextmanager
+def small_disk(megabytes: int) -> Iterator[Path]:
+    """An empty folder on a small file system of its own, which the servers' account owns. Only root can mount one."""
+    account = Account.choose()
+    folder = account.make_folder("hanbeon-disk-")
+    mount = [
+        "mount",
+        "-t",
+        "tmpfs",
+        "-o",
+        f"size={megabytes}m,uid={account.uid},gid={account.gid}",
+        "none",
+        str(folder),
+    ]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
+        folder.rmdir()
+        pytest.skip("only root can mount a small file system")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+        folder.rmdir()
+
+
+def full_disk(folder: Path) -> Refusing:
+    """Every write that needs room in this file system is refused."""
+
+    @contextlib.asynccontextmanager
+    async def refusing(_: str) -> AsyncIterator[None]:
+        filler = folder / "filler"
+        try:
+            with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+                while file.write(b"x" * 4_096):
+                    pass
+            yield
+        finally:
+            filler.unlink()
+
+    return refusing
+
+
+async def create_on(disk: Path, url: str) -> str:
+    """The URL of a new, empty database beside that of `url`, with all its tables on this disk."""
+    async with _administered(url) as admin:
+        await admin.execute(f"CREATE TABLESPACE small LOCATION '{disk}'")
+        await admin.execute("CREATE DATABASE small TEMPLATE template0 TABLESPACE small")
+    return urlsplit(url)._replace(path="/small").geturl()
+
+
+@contextlib.asynccontextmanager
+async def locked_file(url: str) -> AsyncIterator[None]:
+    """Another connection holds the only write lock of a SQLite file for longer than anyone waits."""
+    blocker = apsw.Connection(url.removeprefix("sqlite:///"))
+    blocker.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        blocker.close()

@@ -23,7 +23,6 @@ from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
-from hanbeon.domain.tally import SLOT_US
 from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.auth_throttle import MOST as FAILURES_MOST
@@ -139,7 +138,7 @@ def _whole(name: str) -> str:
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
         ("client", f"`timeout` ({CLIENT_SECONDS:g} s)"),
         ("client", f"`retry_for` ({RETRY_SECONDS:g} s)"),
-        ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
+        ("statistics", "extended to the minute"),
         ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
         ("statistics", f"beyond the first {_READY_LANES:,}"),
         *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),

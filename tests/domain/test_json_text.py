@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.json_text import DEPTH_LIMIT, check_depth, depth, to_json_text
+from hanbeon.domain.json_text import DEPTH_LIMIT, DepthCheck, check_depth, depth, to_json_text
 from hanbeon.errors import InvalidInput, NotSerialisable
 
 JSON = st.recursive(
@@ -49,6 +49,21 @@ def test_check_depth_is_quick_and_does_not_recurse(text: str) -> None:
                 check_depth(each, "x")
         else:
             check_depth(each)
+
+
+@given(JSON, st.integers(1, 9))
+def test_depth_check_agrees_whatever_the_parts(value: Any, size: int) -> None:
+    for text in (json.dumps(value).encode(), json.dumps(value, ensure_ascii=False).encode(errors="replace")):
+        around = DEPTH_LIMIT - depth_of_value(value)
+        _feed(b"[" * around + text + b"]" * around, size)
+        with pytest.raises(InvalidInput, match="x: must be nested at most 100 deep"):
+            _feed(b"[" * (around + 1) + text + b"]" * (around + 1), size)
+
+
+def _feed(text: bytes, size: int) -> None:
+    check = DepthCheck("x")
+    for at in range(0, len(text), size):
+        check.feed(text[at : at + size])
 
 
 def test_values_are_nested_up_to_the_limit() -> None:

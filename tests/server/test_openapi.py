@@ -134,7 +134,7 @@ async def test_conflicts_that_are_described_can_be_met(narrow: Client) -> None:
 
 
 async def test_description_is_made_once(sqlite_server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks for it without a token, hundreds at once, must not keep the server from answering others."""
+    """Hundreds of requests for it at once must not keep the server from answering others."""
     first = await sqlite_server.get("/openapi.json")
     monkeypatch.setattr(docs_pages, "describe", None)
     monkeypatch.setattr(Path, "read_bytes", None)

@@ -10,6 +10,7 @@ import typer
 from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -131,7 +132,7 @@ def _instant(text: str | None) -> dt.datetime | None:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {text!r}", field="run_at"
+            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {quoted(text)}", field="run_at"
         ) from None
     check_offset(moment, text, "run_at")
     return moment

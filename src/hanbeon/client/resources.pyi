@@ -15,6 +15,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkDone,
     CreatedToken,
     EngineCancelAnswer,
+    EngineInstance,
     EngineInstances,
     EngineJob,
     EngineJobDetail,
@@ -121,6 +122,10 @@ class Engine(Resource):
         """Change the limits of a queue, pause or resume it."""
     def instances(self) -> EngineInstances:
         """List the workers and what each of them runs."""
+    def drain(self, number: str) -> EngineInstance:
+        """Tell a worker to claim nothing more."""
+    def resume(self, number: str) -> EngineInstance:
+        """Let a drained worker claim again."""
     def statistics(
         self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
     ) -> EngineStatistics:
@@ -206,6 +211,10 @@ class AsyncEngine(Resource):
         """Change the limits of a queue, pause or resume it."""
     async def instances(self) -> EngineInstances:
         """List the workers and what each of them runs."""
+    async def drain(self, number: str) -> EngineInstance:
+        """Tell a worker to claim nothing more."""
+    async def resume(self, number: str) -> EngineInstance:
+        """Let a drained worker claim again."""
     async def statistics(
         self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
     ) -> EngineStatistics:

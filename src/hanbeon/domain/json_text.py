@@ -22,6 +22,8 @@ every other part can read, wrapped in lists and responses of its own.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _STEPS = bytes({ord("["): 1, ord("{"): 1, ord("]"): 255, ord("}"): 255}.get(each, 0) for each in range(256))
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _SCALARS = (str, int, bool, type(None))
 
 
@@ -43,6 +45,43 @@ def check_depth(text: str | bytes, field: str | None = None) -> None:
         raise InvalidInput(
             f"must be nested at most {DEPTH_LIMIT} deep, got {found:,}; flatten it, or pass it as text", field=field
         )
+
+
+class DepthCheck:
+    """`check_depth` for text that comes in parts: the work is spread over them, and refused at the first too deep one.
+
+    A request body of megabytes would otherwise hold up an event loop for seconds.
+    """
+
+    def __init__(self, field: str | None = None) -> None:
+        self._field = field
+        self._depth = 0
+        self._in_string = False
+        self._rest = b""
+
+    def feed(self, part: bytes) -> None:
+        """Raise `InvalidInput` if it is nested too deeply up to here."""
+        data = self._rest + part
+        # The second half of an escape sequence may be in the next part.
+        end = len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
+        data, self._rest = data[:end], data[end:]
+        if b"\\" in data:
+            data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = data.translate(_ONE_KIND, _NEITHER).split(b'"')
+        brackets = b"".join(pieces[self._in_string :: 2])
+        self._in_string ^= len(pieces) % 2 == 0
+        opening = brackets.count(b"[")
+        if self._depth + opening > DEPTH_LIMIT:
+            steps = array.array("b", brackets.translate(_STEPS))
+            self._check(max(itertools.accumulate(steps, initial=self._depth)))
+        self._depth += 2 * opening - len(brackets)
+
+    def _check(self, found: int) -> None:
+        if found > DEPTH_LIMIT:
+            raise InvalidInput(
+                f"must be nested at most {DEPTH_LIMIT} deep, got {found:,} or more; flatten it, or pass it as text",
+                field=self._field,
+            )
 
 
 def to_json_text(value: Any, what: str, field: str) -> str:

@@ -27,7 +27,7 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
 class QueueStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """A queue now (`states`, `oldest_ready`, `mean_run`), and what went through it in the last `seconds`.
 
-    `seconds` is the requested window, extended to the start of its first five-minute slot. `throughput` is jobs that
+    `seconds` is the requested window, extended to the start of its first slot. `throughput` is jobs that
     succeeded per second. `wait` is from when a job could run to its claim, `run` from the claim to the end of the
     attempt, successful or not; None if there was none. `mean_run` covers all succeeded jobs that are still stored.
     """

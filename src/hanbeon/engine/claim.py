@@ -52,6 +52,8 @@ class Claimer:
         self._hinted = False
         self._claiming = asyncio.Lock()
         self.is_open = True
+        self.draining = False
+        """An operator has told this worker to claim nothing more."""
         self.instance = 0
 
     def look_again(self) -> None:
@@ -123,7 +125,7 @@ class Claimer:
         await self.unanswered.settle()
         free = min(_BATCH, self._slots() - self._running())
         tasks = self._tasks()
-        if not self.is_open or free <= 0 or not tasks:
+        if not self.is_open or self.draining or free <= 0 or not tasks:
             return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor

@@ -13,7 +13,7 @@ from hanbeon.clock import micros
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
-from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.instances import Beat, NewInstance
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
@@ -66,6 +66,6 @@ class Instance:
             await self._store.write(partial(follow, job=job))
         await self._declarer.declare(micros(settings.lease))
 
-    async def beat(self, running: int, concurrency: int) -> bool:
-        """Report that this worker is alive; False if the database no longer knows it."""
+    async def beat(self, running: int, concurrency: int) -> Beat:
+        """Report that this worker is alive, and hear if the database still knows it and if it must drain."""
         return await self._store.beat(self.id, running, list(self._tasks), concurrency, self._declarer.names)

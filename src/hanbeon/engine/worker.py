@@ -142,6 +142,7 @@ class Worker:
             self._hints.enter_context(pool.listening(self._hub))
         self._hints.enter_context(self._hub.calling(self.promote.wake, "later"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
+        self._hints.enter_context(self._hub.calling(self.beat.wake, "drain"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
@@ -356,8 +357,14 @@ class Worker:
         return await self._maintenance.recover()
 
     async def _beat(self) -> float:
-        if not await self._instance.beat(len(self.main.running), self._settings.concurrency):
+        heard = await self._instance.beat(len(self.main.running), self._settings.concurrency)
+        if not heard.known:
             await self.register()
+        if heard.draining is not self.main.claimer.draining:
+            _log.info("worker_draining" if heard.draining else "worker_resumed", instance=self.instance)
+            for pool in self.pools:
+                pool.claimer.draining = heard.draining
+                pool.work_arrived()
         return self._settings.heartbeat
 
 

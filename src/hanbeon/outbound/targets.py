@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from hanbeon.domain.masks import MASK, address_parts, is_host
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 # Kinds whose host is a server, and not the first of several tokens.
 _WITH_HOST = frozenset(
@@ -55,7 +56,7 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
     """Reject kinds that are not on the list: some run programs or write files on the sending machine."""
     if scheme_of(url) not in allowed.split():
         raise InvalidInput(
-            f"must be of an allowed kind, got {scheme_of(url)[:40]!r}; "
+            f"must be of an allowed kind, got {quoted(scheme_of(url))}; "
             f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
             field=field,
         )
@@ -68,7 +69,7 @@ def check_parameters(url: str, names: Iterable[str], values: Iterable[str], fiel
     # With such a sign it is a header, or a field of what is sent.
     refused = sorted(name for name in set(names) - allowed if not name.startswith(("+", "-", ":")))
     if refused:
-        shown = ", ".join(repr(name[:40]) for name in refused[:5])
+        shown = ", ".join(quoted(name) for name in refused[:5])
         raise InvalidInput(
             f"must not have the parameter {shown}: only those are allowed that read no file of the sending machine; "
             f"use only {', '.join(sorted(allowed))}",

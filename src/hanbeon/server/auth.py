@@ -13,6 +13,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.quotation import quoted
 from hanbeon.server.auth_throttle import AuthThrottle
 from hanbeon.server.jwt import InvalidJwt, Issuer
 from hanbeon.server.problems import Refused
@@ -174,7 +175,7 @@ def _check_local(request: Request) -> None:
     if via is not None:
         raise Refused(
             "proxied",
-            f"the header {via[:40]!r} says that the request came through a proxy, which makes every client look local; "
+            f"the header {quoted(via)} tells of a proxy, which makes every client look local; "
             "create a token: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
         )
     if is_loopback(address_of(request)) and is_loopback(_host(f"//{request.headers.get('host', '')}")):
@@ -192,7 +193,7 @@ def _check_origin(request: Request) -> None:
         return
     _, _, place = origin.partition("://")
     if not place or place.lower() != request.headers.get("host", "").lower():
-        raise Refused("foreign_origin", f"the request comes from a page of {origin[:100]!r}, which is not this server")
+        raise Refused("foreign_origin", f"the request comes from a page of {quoted(origin)}, which is not this server")
 
 
 def _host(url: str) -> str:

@@ -11,6 +11,7 @@ import structlog
 from starlette.responses import Response
 
 from hanbeon.errors import HanbeonError, Kind
+from hanbeon.quotation import TEXT_CHARACTERS, plain
 
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[Kind, int] = {
@@ -61,8 +62,8 @@ class Refused(Exception):
     """A request rejected for a reason that exists only over HTTP."""
 
     def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.code, self.detail, self.headers = code, detail, dict(headers or {})
+        self.code, self.detail, self.headers = code, plain(detail, TEXT_CHARACTERS), dict(headers or {})
+        super().__init__(self.detail)
 
     @property
     def status(self) -> int:

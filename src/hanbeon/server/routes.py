@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -18,7 +19,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
-from hanbeon.server.request import ApiRequest, NoFields
+from hanbeon.server.request import ApiRequest, NoFields, Principal
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
@@ -39,6 +40,9 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
     max_bytes = context.app.settings.max_request_bytes
 
     async def endpoint(http: Request) -> Response:
+        return await context.database_watch.run(answer(http))
+
+    async def answer(http: Request) -> Response:
         http.state.quiet = operation.quiet
         principal = await context.authenticator.admit(http, operation.need)
         http.state.user = principal.user
@@ -54,14 +58,24 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
                 keywords["by"] = principal.user
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
-            if operation.need in _LOOKS:
-                return _respond(operation, await method(*arguments, **keywords), request)
-            with acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path):
-                return _respond(operation, await method(*arguments, **keywords), request)
+            with _recorded(operation, principal, surface, http):
+                result = await method(*arguments, **keywords)
+            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
+                result = result.for_readers()
+            return response_of(operation, result, http)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
     return endpoint
+
+
+def _recorded(
+    operation: Operation, principal: Principal, surface: str, http: Request
+) -> contextlib.AbstractContextManager[None]:
+    """Record what an operation changes as done by this principal."""
+    if operation.need in _LOOKS:
+        return contextlib.nullcontext()
+    return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path)
 
 
 async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
@@ -73,12 +87,6 @@ async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
         request.query(NoFields)
         fields = await request.json(kind, optional=operation.body_optional)
     return fields
-
-
-def _respond(operation: Operation, result: Any, request: ApiRequest) -> Response:
-    if isinstance(result, schema.Result) and request.principal.scope not in ALLOWED[Need.ADMIN]:
-        result = result.for_readers()
-    return response_of(operation, result, request.http)
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:

@@ -265,6 +265,24 @@ class PostgresDatabase:
                 self._identity = str(await connection.fetchval(IDENTITY))
         return self._identity
 
+    async def responds(self, seconds: float) -> bool:
+        """True if the server accepts a new connection and answers on it. A refusal is an answer, too."""
+        try:
+            async with asyncio.timeout(seconds):
+                connection = await asyncpg.connect(self.url, timeout=seconds, statement_cache_size=0)
+                try:
+                    await connection.execute("SELECT 1")
+                finally:
+                    connection.terminate()
+        except TimeoutError:
+            return False
+        except BROKEN:
+            return True
+        return True
+
+    async def check_room(self) -> None:
+        """Nothing: only the server sees its disk, and refuses what does not fit."""
+
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
         """Acquire a connection of the pool, for what is not an operation."""

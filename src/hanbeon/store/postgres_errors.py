@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 
 import asyncpg
 
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
 
 # Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
 # system (input and output), and internal errors such as corrupt pages.
 _REFUSING_CLASSES = frozenset({"08", "53", "57", "58", "XX"})
+_CORRUPT = frozenset({"XX001", "XX002"})
 # Read-only, as a standby is and a primary becomes during a fail-over; idle or too long in a transaction.
 _REFUSING = frozenset({"25006", "25P03", "25P04"})
 # The limits of time and locks that an operator set for the server, and rollbacks in favour of another transaction. In
@@ -60,6 +61,8 @@ def _unavailable(error: Exception) -> DatabaseUnavailable | None:
         )
     if code[:2] in _REJECTING_CLASSES:
         return DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL")
+    if code in _CORRUPT:
+        return DatabaseCorrupt(f"PostgreSQL found damaged pages: {error}; restore them from a backup")
     if isinstance(error, OSError) or _refuses(code) or code[:2] == _ROLLED_BACK_CLASS or code in _NOT_NOW:
         return _refusal(error)
     if isinstance(error, asyncpg.PostgresError):

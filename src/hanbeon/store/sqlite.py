@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import apsw
 
 from hanbeon.clock import Clock
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
@@ -27,6 +28,7 @@ from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000
+LEAST_ROOM_BYTES = 262_144
 LENT_LIMIT_SECONDS = 5.0
 
 
@@ -190,6 +192,17 @@ class SqliteDatabase:
         """Like `read`, for a single small statement; SQLite has no cheaper way."""
         return await self.read(operation)
 
+    async def responds(self, seconds: float) -> bool:
+        """True: a file always responds, and a lock has its own time limit."""
+        return True
+
+    async def check_room(self) -> None:
+        """Raise DatabaseUnavailable if the disk is full. A small write may still succeed then, in the room of a WAL."""
+        disk = await asyncio.to_thread(os.statvfs, self.path.parent)
+        left = disk.f_bavail * disk.f_frsize
+        if left < LEAST_ROOM_BYTES:
+            raise DatabaseUnavailable(f"the disk of {self.path} is full: {left:,} bytes are left; free some space")
+
     async def lend(self) -> SqliteUserTransaction:
         _opened(self._writer)
         connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
@@ -352,8 +365,8 @@ def _bordered(function: Callable[..., T], *args: Any) -> T:
     """Translate apsw's errors about the file into ours; a violated constraint is a defect and stays as it is."""
     try:
         return function(*args)
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(f"not a valid SQLite database: {error}; restore it from a backup") from error
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
+        raise DatabaseCorrupt(f"not a valid SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:

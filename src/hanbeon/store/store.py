@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,7 +18,8 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.quotation import quoted
 from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
@@ -28,7 +29,7 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
+from hanbeon.store.operations import events, instances, lease, logs, probe, promote, prune, queries, queues, tallies
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
@@ -63,6 +64,8 @@ class Store:
         self.retention: Sequence[Retention] | None = None
         """The parts of the surfaces in retention; without them nothing is pruned."""
         self._folding: asyncio.Task[None] | None = None
+        self.damage: DatabaseCorrupt | None = None
+        """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
@@ -78,9 +81,19 @@ class Store:
         await self.notifier.close()
         await self.database.close()
 
+    async def responds(self, seconds: float) -> bool:
+        """True if the database answers a new connection within this time; what else it does is not waited for."""
+        return await self.database.responds(seconds)
+
+    async def probe_write(self) -> None:
+        """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
+        await self.database.check_room()
+        await self.write(probe.probe_write)
+
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
-        return await self.database.read(operation)
+        with self._noting_damage():
+            return await self.database.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
@@ -89,9 +102,18 @@ class Store:
         """
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
-        answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+        with self._noting_damage():
+            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
+
+    @contextlib.contextmanager
+    def _noting_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseCorrupt as error:
+            self.damage = error
+            raise
 
     def _committed(self, after: AfterCommit) -> None:
         for callback in after.callbacks:
@@ -126,6 +148,20 @@ class Store:
 
         edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
         return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
+
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
@@ -432,7 +468,7 @@ class Store:
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
         if lanes is None:
-            raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+            raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
@@ -475,7 +511,7 @@ class Store:
         tasks: Sequence[str],
         capacity: int | None = None,
         schedules: Sequence[str] | None = None,
-    ) -> bool:
+    ) -> instances.Beat:
         return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
 
     async def leave(self, instance: int) -> None:

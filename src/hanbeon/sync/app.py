@@ -125,7 +125,7 @@ class SyncApp:
 
     def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
-            return self._background.run(lambda app: app.store.enqueue(new))
+            return self._background.run(lambda app: app.store.enqueue_once(new))
         if isinstance(transaction, SyncTransaction):
             return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
         # The caller's connection is used in the caller's thread, our own in ours.

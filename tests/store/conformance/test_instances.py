@@ -11,7 +11,7 @@ async def test_an_instance_shows_itself_and_what_it_does(world: World) -> None:
     number = await world.store.register(NEW)
     start = world.clock.now_us()
     await world.clock.advance(10)
-    assert await world.store.beat(number, 3, ["a", "b", "c"]) is True
+    assert await world.store.beat(number, 3, ["a", "b", "c"]) == (True, False)
     (seen,) = await world.store.instances(ALIVE_US)
     assert (seen.id, seen.name, seen.host, seen.pid, seen.version) == (number, "worker", "host", 42, "1.0")
     assert (seen.tasks, seen.capacity, seen.running) == (["a", "b", "c"], 10, 3)
@@ -24,7 +24,7 @@ async def test_one_that_falls_silent_is_not_alive(world: World) -> None:
     await world.store.beat(speaking, 0, [])
     alive = {instance.id: instance.alive for instance in await world.store.instances(ALIVE_US)}
     assert alive == {silent: False, speaking: True}
-    assert await world.store.beat(silent, 0, []) is True
+    assert await world.store.beat(silent, 0, []) == (True, False)
     assert all(instance.alive for instance in await world.store.instances(ALIVE_US))
 
 
@@ -37,6 +37,6 @@ async def test_one_that_leaves_is_gone_at_once(world: World) -> None:
 
 
 async def test_a_pruned_instance_hears_that_it_must_register_anew(world: World) -> None:
-    assert await world.store.beat(999_999, 0, []) is False
+    assert await world.store.beat(999_999, 0, []) == (False, False)
     number = await world.store.register(NEW)
     assert await world.store.register(NEW) > number

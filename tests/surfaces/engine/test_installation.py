@@ -15,6 +15,7 @@ from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.surfaces.engine.operations import OPERATIONS
 from tests.cli.hanbeon import call
+from tests.races.race import until
 from tests.server.client import Client, serving
 
 
@@ -55,8 +56,12 @@ async def test_workers_statistics_and_failures_are_shown(app: App, engine: Clien
     assert sum(step["succeeded"] for step in found["items"]) == 1
     assert found["states"]["failed"] == 3
     assert any(step["run"] and step["run"]["count"] for step in found["items"])
+    assert sum(step["failures"].get("error", 0) for step in found["items"]) == 3
+    minutes = (await engine.get("/api/engine/statistics")).json
+    assert minutes["step"] == 60
+    assert 60 <= len(minutes["items"]) <= 61
     for query, field in (
-        ("step=301", "step"),
+        ("step=61", "step"),
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "from"),
         ("from=2020-01-01T00:00:00Z", "step"),
         ("queue=none", "queue"),
@@ -66,6 +71,25 @@ async def test_workers_statistics_and_failures_are_shown(app: App, engine: Clien
     (group,) = (await engine.get("/api/engine/failures")).json["items"]
     assert (group["task"], group["count"], group["failure_type"]) == ("explode", 3, "error")
     assert group["last_id"] == jobs[2].id
+
+
+async def test_drained_worker_claims_nothing_more(app: App, engine: Client) -> None:
+    async with app.worker() as worker:
+        place = f"/api/engine/instances/{worker.instance}"
+        assert (await engine.post(f"{place}/drain")).json["draining"] is True
+        assert (await engine.post(f"{place}/drain")).json["draining"] is True
+
+        async def draining() -> bool:
+            return worker.main.claimer.draining
+
+        await until(draining, "the worker hears of it")
+        job = await app.enqueue("work")
+        await worker.main.claimer.run_once()
+        assert (await job.record()).state == "ready"
+        assert (await engine.post(f"{place}/resume")).json["draining"] is False
+        assert await job.result(60) == 1
+    assert (await engine.post(f"{place}/drain")).status == 404
+    assert (await engine.post("/api/engine/instances/x/drain")).status == 404
 
 
 def test_failures_that_differ_in_numbers_are_one_group() -> None:

@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.office.options import Item, Office, Role, Statuses
 from hanbeon.cli.options import AppName, Cursor, Database, Follow, Json, JsonLines, Limit, Yes
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.offices import schemas
@@ -174,7 +175,7 @@ def cancel_all(
 
     found = run(find_office(database, office))
     which = "every unfinished job that matches" if filters else "every unfinished job"
-    confirm(f"Cancel {which} in office {found.name!r}?", yes=yes)
+    confirm(f"Cancel {which} in office {quoted(found.name)}?", yes=yes)
     ids = run(work(found.id)).cancelled
     if json:
         print_json({"cancelled": ids})

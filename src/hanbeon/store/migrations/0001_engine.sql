@@ -175,7 +175,7 @@ CREATE TABLE hanbeon.tally (
   PRIMARY KEY (queue_id, state)
 ) @hot_table;
 
--- The flow of a queue in the five minutes from `slot` on.
+-- The flow of a queue in the minute from `slot` on; after a day, in the five minutes.
 CREATE TABLE hanbeon.timing (
   queue_id bigint NOT NULL,
   slot bigint NOT NULL,
@@ -203,7 +203,9 @@ CREATE TABLE hanbeon.instance (
   running integer NOT NULL DEFAULT 0,
   started_at bigint NOT NULL,
   seen_at bigint NOT NULL,
-  stopped_at bigint
+  stopped_at bigint,
+  -- Since when it claims nothing more, because an operator said so.
+  draining_at bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 

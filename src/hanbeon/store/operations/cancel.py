@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.domain.job import check_priority, is_id
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.lanes import LaneCache
@@ -85,7 +86,7 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
     if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
         # Its row stays locked until the commit, and completions of its dependencies would wait for that.
         raise Conflict(
-            f"unique_key {row['unique_key']!r} is held by job {holder_id}, which has dependencies or dependents; "
+            f"unique_key {quoted(row['unique_key'])} is held by job {holder_id}, which has dependencies or dependents; "
             "it cannot be replaced inside your transaction: enqueue without one"
         )
     await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)

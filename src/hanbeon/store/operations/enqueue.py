@@ -22,6 +22,7 @@ from hanbeon.errors import (
     UniqueKeyTaken,
     UnknownDependency,
 )
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
@@ -86,7 +87,7 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
             double = next(value for value, count in Counter(values).items() if count > 1)
-            raise InvalidInput(f"must be unique in a batch, got {double!r} more than once", field=field)
+            raise InvalidInput(f"must be unique in a batch, got {quoted(double)} more than once", field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})
         if cycle is not None:
@@ -245,7 +246,7 @@ async def _existing_dependencies(
 def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
     if foreign:
         raise UnknownDependency(
-            f"job {job.id} of queue {job.queue!r} depends on {', '.join(foreign)} of another queue; "
+            f"job {job.id} of queue {quoted(job.queue)} depends on {', '.join(foreign)} of another queue; "
             "dependencies must be in the same queue",
             foreign,
         )

@@ -13,7 +13,7 @@ from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.retention import AgedRows, Retention
-from hanbeon.store.operations.tallies import index_entries
+from hanbeon.store.operations.tallies import coarsen, index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -60,6 +60,7 @@ async def prune(tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than
     aged = {each.kind: await each.delete(tx, older_than_us, limit) for each in _aged(parts)}
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
+    await coarsen(tx, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),

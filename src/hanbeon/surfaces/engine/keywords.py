@@ -119,7 +119,7 @@ class QueueQueryFields(TypedDict, total=False):
 
 
 class StatisticsQueryFields(TypedDict, total=False):
-    """From `from` to `to`, in steps of `step` seconds; the last hour by default."""
+    """From `from` to `to`, in steps of `step` seconds; the last hour by default. Minutes are kept for a day."""
 
     start: str
     end: str

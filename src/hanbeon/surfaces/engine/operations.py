@@ -23,6 +23,7 @@ _ENGINE = "/api/engine"
 _JOBS = f"{_ENGINE}/jobs"
 _JOB = f"{_JOBS}/{{jobId}}"
 _QUEUES = f"{_ENGINE}/queues"
+_INSTANCE = f"{_ENGINE}/instances/{{number}}"
 _TOKENS = f"{_ENGINE}/tokens"
 
 _JOB_OPERATIONS = [
@@ -109,6 +110,18 @@ _INSTALLATION_OPERATIONS = [
     Operation(
         *("GET", f"{_ENGINE}/instances", Need.READ, "instances", "List the workers and what each of them runs."),
         responses={200: schemas.EngineInstances},
+    ),
+    Operation(
+        *("POST", f"{_INSTANCE}/drain", Need.ADMIN, "drain", "Tell a worker to claim nothing more."),
+        responses={200: schemas.EngineInstance},
+        errors=(NotFound,),
+        idempotent=True,
+    ),
+    Operation(
+        *("POST", f"{_INSTANCE}/resume", Need.ADMIN, "resume", "Let a drained worker claim again."),
+        responses={200: schemas.EngineInstance},
+        errors=(NotFound,),
+        idempotent=True,
     ),
     Operation(
         *("GET", f"{_ENGINE}/statistics", Need.READ, "statistics", "Return throughput, waits and runs over time."),

@@ -15,7 +15,7 @@ from hanbeon.surfaces.schema import STORABLE, Cursor, Name, NameOrEmpty, Page, P
 from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
-STEP_LEAST, STEP_MOST = 300, 86_400
+STEP_LEAST, STEP_MOST = 60, 86_400
 STEPS_MOST = 2_000
 BULK_MOST = 1_000
 LOG_LINES_MOST = 10_000
@@ -103,7 +103,7 @@ class Bulk(Request, frozen=True, kw_only=True):
 class QueueQuery(Request, frozen=True, kw_only=True):
     """`window`: over how many seconds activity is counted; at most a week."""
 
-    window: Annotated[int, Meta(ge=300, le=7 * 86_400)] = 3_600
+    window: Annotated[int, Meta(ge=60, le=7 * 86_400)] = 3_600
 
 
 class QueueChange(Request, frozen=True, kw_only=True):
@@ -117,7 +117,7 @@ class QueueChange(Request, frozen=True, kw_only=True):
 
 
 class StatisticsQuery(Request, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
-    """From `from` to `to`, in steps of `step` seconds; the last hour by default."""
+    """From `from` to `to`, in steps of `step` seconds; the last hour by default. Minutes are kept for a day."""
 
     start: Moment | UnsetType = UNSET
     end: Moment | UnsetType = UNSET
@@ -277,6 +277,7 @@ class EngineInstance(Result, frozen=True, kw_only=True):
     capacity: int
     running: int
     alive: bool
+    draining: bool
     started_at: str
     seen_at: str
     stopped_at: str | None
@@ -288,7 +289,7 @@ class EngineInstances(Result, frozen=True, kw_only=True):
 
 
 class StatisticsStep(Result, frozen=True, kw_only=True):
-    """Jobs that went through from `at` on, for the length of a step."""
+    """Jobs that went through from `at` on, for the length of a step; `failures` by failure type."""
 
     at: str
     enqueued: int
@@ -299,6 +300,7 @@ class StatisticsStep(Result, frozen=True, kw_only=True):
     retried: int
     timed_out: int
     throughput: float
+    failures: dict[str, int]
     wait: Spans | None
     run: Spans | None
 

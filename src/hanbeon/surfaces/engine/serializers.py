@@ -145,6 +145,7 @@ class Serializer:
             capacity=instance.capacity,
             running=instance.running,
             alive=instance.alive,
+            draining=instance.draining,
             started_at=self.iso(instance.started_at),
             seen_at=self.iso(instance.seen_at),
             stopped_at=self.iso_or_none(instance.stopped_at),

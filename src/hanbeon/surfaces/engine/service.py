@@ -17,7 +17,7 @@ from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
 from hanbeon.store.operations import actions, queries, tallies
-from hanbeon.store.operations.instances import instances
+from hanbeon.store.operations.instances import drain, instances
 from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
@@ -69,6 +69,20 @@ class Engine(EngineJobs):
 
         return await self._read(read)
 
+    async def drain(self, number: int | str) -> schemas.EngineInstance:
+        """Tell a worker to claim nothing more; what it runs goes on. Nothing else is stopped."""
+        return await self._drain(number, on=True)
+
+    async def resume(self, number: int | str) -> schemas.EngineInstance:
+        """Let a drained worker claim again."""
+        return await self._drain(number, on=False)
+
+    async def _drain(self, number: int | str, *, on: bool) -> schemas.EngineInstance:
+        instance = _number(number, "instance", "`hanbeon instances` lists them")
+        await self._write(lambda tx: drain(tx, instance, on=on))
+        (found,) = (each for each in (await self.instances()).items if each.id == instance)
+        return found
+
     async def statistics(self, **fields: Unpack[keywords.StatisticsQueryFields]) -> schemas.EngineStatistics:
         """Return what went through, step by step. Steps begin at multiples of their length since 1970 UTC."""
         query = validate(schemas.StatisticsQuery, fields)
@@ -104,7 +118,8 @@ class Engine(EngineJobs):
     def _step(self, at: int, flow: Flow, step: int) -> schemas.StatisticsStep:
         numbers = summarise(Stock(), flow, oldest_ready_us=None, span_us=step)
         known: dict[str, Any] = {name: getattr(numbers, name) for name in _STEP_FIELDS}
-        return schemas.StatisticsStep(at=self._serializer.iso(at), wait=numbers.wait, run=numbers.run, **known)
+        known |= {"wait": numbers.wait, "run": numbers.run, "failures": dict(flow.failures)}
+        return schemas.StatisticsStep(at=self._serializer.iso(at), **known)
 
     async def failures(self, **fields: Unpack[keywords.FailureQueryFields]) -> schemas.FailureGroups:
         """Group the latest failures by task and error, the most frequent first."""
@@ -161,10 +176,8 @@ class Engine(EngineJobs):
 
     async def revoke_token(self, number: int | str) -> schemas.Token:
         """Revoke a token for good; repeating it changes nothing."""
-        text = str(number)
-        if not (text.isascii() and text.isdecimal() and len(text) < 19):
-            raise NotFound(f"there is no token {text[:40]!r}; `hanbeon token list` shows them")
-        return self._serializer.token(await tokens.revoke_token(self._store, int(text)))
+        token = _number(number, "token", "`hanbeon token list` shows them")
+        return self._serializer.token(await tokens.revoke_token(self._store, token))
 
     async def settings(self) -> schemas.EngineSettings:
         """List the settings in force, with secrets masked."""
@@ -180,3 +193,11 @@ class Engine(EngineJobs):
                 for name, field in Settings.model_fields.items()
             ]
         )
+
+
+def _number(given: int | str, kind: str, remedy: str) -> int:
+    """A number in a path; anything else names nothing."""
+    text = str(given)
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise NotFound(f"there is no {kind} {text[:40]!r}; {remedy}")
+    return int(text)

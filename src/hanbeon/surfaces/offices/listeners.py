@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
-import reprlib
 from collections.abc import Sequence
 
 import msgspec
@@ -18,6 +17,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
 from hanbeon.outbound.origin import split_url
 from hanbeon.outbound.targets import check_scheme, masked
+from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.surfaces.offices.schemas import AN_ADDRESS, HOW_TO_MAKE_A_SECRET, WebhookBody, WebhookChange
@@ -71,7 +71,7 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
         found = next((each for each in left if each.id == hook_id), None)
         if found is None:
             raise InvalidInput(
-                f"must be the id of a webhook of this office, once, got {reprlib.repr(hook_id)}; "
+                f"must be the id of a webhook of this office, once, got {quoted(hook_id)}; "
                 "leave it out for a new webhook",
                 field="id",
             )

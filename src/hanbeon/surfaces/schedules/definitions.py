@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,6 +13,7 @@ from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.zones import zone_of
@@ -103,7 +103,5 @@ def _jitter(given: float | str | None) -> int:
         return 0
     seconds = seconds_of(given, "jitter") if isinstance(given, str) else given
     if not 0 <= seconds <= LONGEST_JITTER_US / MICROS:  # Also rejects NaN.
-        raise InvalidInput(
-            f"must be seconds from 0 to a day, like 30 or '5m', got {reprlib.repr(given)}", field="jitter"
-        )
+        raise InvalidInput(f"must be seconds from 0 to a day, like 30 or '5m', got {quoted(given)}", field="jitter")
     return micros(seconds)

@@ -13,6 +13,7 @@ from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
@@ -312,7 +313,7 @@ class Schedules(Service):
         if not found:
             names = [each.name for each in await known.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
             hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
-            raise UnknownTask(f"there is no task {task[:80]!r}{hint}", field="task_id")
+            raise UnknownTask(f"there is no task {quoted(task)}{hint}", field="task_id")
         return found[0]
 
     def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
