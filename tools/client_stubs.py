@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from hanbeon.client.calls import RetryConfig
 from hanbeon.surfaces.surface import Surface
 '''
-_PLAIN = {"idempotency_key": "str | None", "expected": "int | None", "timeout": "float | None", "after": "int"}
+_PLAIN = {"idempotency_key": "str | None", "expected": "int | None", "timeout": "float | None", "after": "int | str"}
 
 
 def client_resources() -> str:

@@ -52,6 +52,12 @@ class InvalidInput(HanbeonError):
         super().__init__(f"{self.field}: {message}" if self.field else message)
 
 
+class OtherIncarnation(InvalidInput):
+    """The cursor is from before a restore of the database."""
+
+    code = "other_incarnation"
+
+
 class UnknownTask(InvalidInput):
     """No task of that name is registered."""
 
@@ -374,6 +380,34 @@ class DatabaseCorrupt(DatabaseUnavailable):
     """The database is damaged; restore it from a backup."""
 
     code = "database_corrupt"
+
+
+class DatabaseRestored(DatabaseUnavailable):
+    """The database was restored from a backup while this process had it open."""
+
+    code = "database_restored"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was restored from a backup after this process opened it, and what the process remembers of "
+            "it is no longer true; restart the process"
+        )
+
+
+class EventsMissed(Conflict):
+    """Events after the cursor are not there: deleted after their retention, or gone with a restore.
+
+    `reason` is `pruned` or `ahead`; go on with `after`.
+    """
+
+    code = "events_missed"
+
+    def __init__(self, reason: str, after: int) -> None:
+        why = (
+            "were deleted after their retention" if reason == "pruned" else "do not exist: the cursor is ahead of them"
+        )
+        super().__init__(f"events after the cursor {why}; go on after {after}")
+        self.reason, self.after = reason, after
 
 
 class SchemaMissing(Unavailable):

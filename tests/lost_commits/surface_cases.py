@@ -53,8 +53,8 @@ async def offices(scene: Scene) -> None:
     assert [job.id for job in found.items] == [jobs(0), jobs(1)]
     assert {(await store.job(job.id)).task for job in found.items} == {"quick"}
     messages = (await service.deliveries(office, hook.id)).items
-    told = Counter((each.event_id, each.job_id) for each in messages if each.event_id is not None)
-    assert set(told.values()) == {1}, "each event is told once"
+    delivered = Counter((each.event_id, each.job_id) for each in messages if each.event_id is not None)
+    assert set(delivered.values()) == {1}, "each event is delivered once"
     assert [each.id for each in messages if each.event_id is None] == [tests(0)]
 
 

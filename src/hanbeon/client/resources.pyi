@@ -360,7 +360,7 @@ class Office(Resource):
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> Iterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> Iterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncOffice(Resource):
@@ -456,7 +456,7 @@ class AsyncOffice(Resource):
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> AsyncIterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> AsyncIterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):

@@ -13,6 +13,7 @@ from hanbeon.clock import micros
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.instances import Beat, NewInstance
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
@@ -76,4 +77,6 @@ class Instance:
 
     async def beat(self, running: int, concurrency: int) -> Beat:
         """Report that this worker is alive, and hear if the database still knows it and if it must drain."""
-        return await self._store.beat(self.id, running, self._all_tasks, concurrency, self._declarer.names)
+        return await self._store.write(
+            lambda tx: instance_rows.beat(tx, self.id, running, self._all_tasks, concurrency, self._declarer.names)
+        )

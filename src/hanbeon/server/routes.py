@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from hanbeon.domain.access import ALLOWED, Need
 from hanbeon.domain.actor import acting
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
@@ -59,10 +59,7 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
             with _recorded(operation, principal, surface, http):
-                result = await method(*arguments, **keywords)
-            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
-                result = result.for_readers()
-            return response_of(operation, result, http)
+                return _respond(operation, await method(*arguments, **keywords), request)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
@@ -85,6 +82,12 @@ async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
         return given_fields(request.query(kind or operation.query or NoFields))
     query: Any = request.query(operation.query or NoFields)
     return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
+
+
+def _respond(operation: Operation, result: Any, request: ApiRequest) -> Response:
+    if isinstance(result, schema.Result) and request.principal.scope not in ALLOWED[Need.ADMIN]:
+        result = result.for_readers()
+    return response_of(operation, result, request.http)
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:
@@ -120,7 +123,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
         seen = request.http.headers.get("last-event-id")
         if seen is not None:
             # A browser that reconnects sends the last id that it saw, with the query it began with.
-            keywords["after"] = _event_id(seen)
+            event_id(seen, context.app.store.incarnation, "Last-Event-ID")
+            keywords["after"] = seen
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found
@@ -136,9 +140,3 @@ def sse_route(context: ServerContext, channel: Channel, follow: Follow) -> Route
         return EventStream(context, channel, request, await follow(request))
 
     return Route(channel.sse, endpoint, methods=["GET"])
-
-
-def _event_id(header: str) -> int:
-    if not (header.isascii() and header.isdecimal() and len(header) < 19):
-        raise InvalidInput("must be the id of an event", field="Last-Event-ID")
-    return int(header)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 from hanbeon.domain.chains.job import ChainJob
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.surfaces.chains import keywords as chains_keywords
 from hanbeon.surfaces.chains import schemas as chains_schemas
 from hanbeon.surfaces.chains.service import AnyChain
@@ -101,7 +102,7 @@ class SyncOffices(SyncService):
     ) -> offices_schemas.VersionedConfig: ...
     def stats(self, office_id: str) -> offices_schemas.JobQueueStats: ...
     def process(self, office_id: str) -> offices_schemas.Processed: ...
-    def events(self, office_id: str, *, after: int = 0) -> offices_schemas.EventPage: ...
+    def events(self, office_id: str, *, after: Cursor = 0) -> offices_schemas.EventPage: ...
 
 class SyncSchedules(SyncService):
     """`app.schedules`, blocking."""

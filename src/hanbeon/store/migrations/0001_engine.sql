@@ -1,6 +1,15 @@
 -- The engine's tables, for both databases: `@words` are replaced per dialect, state names come from the lifecycle.
 -- Instants are whole microseconds since 1970 UTC, so that both databases compare and add them alike.
 
+-- Which life of the database this is. A restore from a backup begins another: numbers of events, fences and lanes go
+-- back to what they were, so nothing that a process remembers from the life before may be used on it.
+CREATE TABLE hanbeon.incarnation (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  id text NOT NULL,
+  since bigint NOT NULL
+);
+INSERT INTO hanbeon.incarnation (only_row, id, since) VALUES (1, @random_id, hanbeon.now());
+
 CREATE TABLE hanbeon.queue (
   id @identity,
   name text NOT NULL UNIQUE,
@@ -107,7 +116,7 @@ CREATE TABLE hanbeon.edge (
   dependency bigint NOT NULL,
   dependent bigint NOT NULL,
   PRIMARY KEY (dependency, dependent)
-);
+) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
 
 -- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.
@@ -191,8 +200,9 @@ CREATE TABLE hanbeon.fold (
 ) @hot_table;
 INSERT INTO hanbeon.fold (only_row, folded_to, folded_at) VALUES (1, 0, 0);
 
+-- Numbered by the clock: a number is never used again, not even on a database that was restored from a backup.
 CREATE TABLE hanbeon.instance (
-  id @identity,
+  id bigint NOT NULL PRIMARY KEY,
   name text NOT NULL,
   host text NOT NULL,
   pid integer NOT NULL,

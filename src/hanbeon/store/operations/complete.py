@@ -29,7 +29,10 @@ class CompletionReport(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
     random_share: float = 0.0
     instance: int | None = None
-    """The reporting instance. A plain success of a known instance takes one statement."""
+    """The reporting instance, which must hold the lease; None compares the fence alone.
+
+    A plain success of a known instance takes one statement.
+    """
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -96,12 +99,16 @@ async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], C
 
 async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
     held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
-    rows = [row for row in held if (row["seq"], row["fence"]) in reports]
+    rows = [row for row in held if _is_held(row, reports.get((row["seq"], row["fence"])))]
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
         endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
     return await _apply(tx, lanes, rows, endings, seen=True)
+
+
+def _is_held(row: Any, report: CompletionReport | None) -> bool:
+    return report is not None and report.instance in (None, row["instance"])
 
 
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
