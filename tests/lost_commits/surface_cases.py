@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from hanbeon.domain.chains.literals import OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.steps import task_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
@@ -206,8 +205,8 @@ async def chains(scene: Scene) -> None:
         uid=ids(0),
         queue_library="lib",
         retries=0,
-        on_unknown=options[0],
-        on_backward_failure=options[1],
+        on_unknown=OnUnknown.RETRY,
+        on_backward_failure=OnBackwardFailure.STOP,
         created_by="t",
     )
     jobs = [_chain_job(ids(number)) for number in (1, 2)]
