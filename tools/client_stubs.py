@@ -103,6 +103,9 @@ def _parameters(method: ClientMethod, imports: set[str]) -> Iterator[str]:
         name = parameter.name
         if name in _PLAIN and name not in method.fields:
             kind = _PLAIN[name]
+        elif name in method.query_fields:
+            in_query = typing.get_type_hints(operation.query, include_extras=True)
+            kind = _field(in_query[name], query=True, imports=imports)
         elif name in method.fields:
             kind = _field(hints[method.fields[name].name], query=operation.in_query, imports=imports)
         elif name == operation.client.body:

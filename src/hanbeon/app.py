@@ -36,6 +36,7 @@ from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -47,6 +48,7 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
@@ -60,6 +62,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
@@ -72,11 +75,12 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
+        chains: Chains
         engine: Engine
         offices: Offices
         schedules: Schedules
@@ -134,6 +138,7 @@ class App:
                 pool_size=self.settings.pool_size,
                 listen_url=self.settings.listen_url,
             )
+            equip(store, self.surfaces)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
@@ -390,7 +395,7 @@ class App:
         return await self.store.change_queue(queue, paused=False)
 
     async def queues(self) -> list[QueueRecord]:
-        return await self.store.queues()
+        return await self.store.read(queue_rows.queues)
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Count the jobs in each state, exactly; as cheap with ten million jobs as with ten."""
@@ -450,8 +455,9 @@ class App:
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
-        given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
+        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
+        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
+        given = self.given | changes
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
@@ -480,9 +486,6 @@ class App:
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
         return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
-
-    def _given(self, **changes: Any) -> dict[str, Any]:
-        return self.settings.model_dump() | changes
 
 
 def _id(job: Any) -> str:

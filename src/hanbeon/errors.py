@@ -64,6 +64,12 @@ class UnknownTask(InvalidInput):
     code = "unknown_task"
 
 
+class LibraryNotAllowed(InvalidInput):
+    """Chains may not import that module."""
+
+    code = "library_not_allowed"
+
+
 class TaskDefinitionError(InvalidInput):
     """A function cannot become a task as it is written."""
 
@@ -210,6 +216,24 @@ class ExecutionNotFound(NotFound):
         super().__init__(f"there is no execution {quoted(str(execution_id))}")
 
 
+class ChainNotFound(NotFound):
+    """No chain has that number."""
+
+    code = "chain_not_found"
+
+    def __init__(self, queue_id: object) -> None:
+        super().__init__(f"there is no chain {str(queue_id)[:40]!r}; it may have been deleted")
+
+
+class ChainRunNotFound(NotFound):
+    """The chain has no run with that number, or it was pruned."""
+
+    code = "chain_run_not_found"
+
+    def __init__(self, queue_id: object, run: object) -> None:
+        super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -234,6 +258,16 @@ class WrongState(Conflict):
     def __init__(self, job_id: str, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.job_id, self.state = job_id, state
         super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
+
+
+class ChainWrongState(Conflict):
+    """The chain is in a state that does not allow this."""
+
+    code = "chain_wrong_state"
+
+    def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
+        self.queue_id, self.state = queue_id, state
+        super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
 
 
 class MovedElsewhere(Conflict):

@@ -16,6 +16,7 @@ from hanbeon.events import follower as follower_module
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.events.pages import Pages
+from hanbeon.store.operations import events as event_rows
 
 QUEUE, OTHER = "default", "other"
 
@@ -253,7 +254,7 @@ async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broa
 
 async def _last(app: App) -> int:
     await app.store.number_events()
-    return await app.store.last_event_id()
+    return await app.store.read(event_rows.last_event_id)
 
 
 async def test_a_database_outage_loses_no_event(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,9 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Offices": {
         "office": "Manage offices: their jobs, config, statistics and events.",
     },
+    "Chains": {
+        "chain": "Create, run, watch and undo chains of operations.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",

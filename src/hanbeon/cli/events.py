@@ -62,11 +62,12 @@ async def _print(
 
 async def _start_of_last(app: App, count: int) -> int:
     from hanbeon.events.feed import Feed
+    from hanbeon.store.operations.events import last_event_id
 
     while await app.store.number_events():
         pass
     # Of those that are kept: the older ones may have been deleted.
-    return (await Feed(app.store, app.hub).place(max(0, await app.store.last_event_id() - count))).after
+    return (await Feed(app.store, app.hub).place(max(0, await app.store.read(last_event_id) - count))).after
 
 
 async def _until_now(app: App, after: int | str) -> AsyncIterator[Event]:

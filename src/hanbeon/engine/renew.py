@@ -7,6 +7,7 @@ import asyncio
 from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import Settings
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.store import Store
 
 
@@ -37,7 +38,8 @@ class Renewer:
             return self.settings.poll
         sent_at = self._clock.monotonic()
         async with asyncio.timeout(self.settings.heartbeat):
-            facts = await self._store.look_at([attempt.lease for attempt in held.values()])
+            leases = [attempt.lease for attempt in held.values()]
+            facts = await self._store.read(lambda tx: lease_rows.look(tx, leases))
         for seq, left in facts.left.items():
             held[seq].lasts(sent_at, left / MICROS)
         self._attempts.learn(held, facts)

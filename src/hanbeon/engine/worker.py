@@ -36,6 +36,7 @@ from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
@@ -73,7 +74,7 @@ class Worker:
         *,
         name: str | None = None,
         source: TaskSource | None = None,
-        pools: Sequence[TaskPool] = (),
+        pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
     ) -> None:
         self._store, self._hub = store, hub
@@ -86,9 +87,11 @@ class Worker:
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
-        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in (*pools, main)]
+        specs = [*(each for each in pools if each is not None), main]
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in specs]
         self.main = self.pools[-1]
-        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name))
+        listed = [task for each in specs if each.listed for task in each.tasks]
+        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
@@ -252,7 +255,7 @@ class Worker:
         for executor in self._executors.values():
             await executor.close()
         with contextlib.suppress(DatabaseUnavailable):
-            await self._store.leave(self.instance)
+            await self._store.write(lambda tx: instance_rows.leave(tx, self.instance))
         _log.info("worker_stopped", instance=self.instance)
 
     async def _hand_back_unanswered(self) -> None:

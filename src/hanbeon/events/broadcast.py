@@ -14,6 +14,7 @@ from hanbeon.events.follower import Delivered, Follower
 from hanbeon.events.hub import Hub
 from hanbeon.events.pages import Pages
 from hanbeon.logs import get_logger
+from hanbeon.store.operations import events as event_rows
 from hanbeon.store.store import Store
 
 Words = Callable[[Event], Delivered | None]
@@ -107,7 +108,7 @@ class Broadcast:
         arrived, pages = asyncio.Event(), Pages()
         with self._hub.calling(arrived.set, "event"):
             if not self._started.is_set():
-                self.position = await self._store.last_event_id()
+                self.position = await self._store.read(event_rows.last_event_id)
                 self._started.set()
             while True:
                 arrived.clear()

@@ -50,7 +50,7 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
 
         async def respond() -> Response:
             arguments = [request.parameter(name) for name in operation.parameters]
-            keywords = given_fields(await _fields(request, operation))
+            keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
@@ -78,15 +78,13 @@ def _recorded(
     return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path)
 
 
-async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
+async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
+    """The fields of the query and of the body that the client sent."""
     kind: Any = operation.request
-    fields: schema.Request
     if operation.in_query or kind is None:
-        fields = request.query(kind or NoFields)
-    else:
-        request.query(NoFields)
-        fields = await request.json(kind, optional=operation.body_optional)
-    return fields
+        return given_fields(request.query(kind or operation.query or NoFields))
+    query: Any = request.query(operation.query or NoFields)
+    return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:

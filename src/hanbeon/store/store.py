@@ -41,6 +41,7 @@ from hanbeon.store.operations import events, instances, lease, logs, probe, prom
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
@@ -68,6 +69,8 @@ class Store:
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
+        self.retention: Sequence[Retention] | None = None
+        """The parts of the surfaces in retention; without them nothing is pruned."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
@@ -337,9 +340,6 @@ class Store:
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
 
-    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.read(lambda tx: lease.look(tx, leases))
-
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
 
@@ -383,12 +383,22 @@ class Store:
     async def next_due_us(self) -> int | None:
         return await self.read(promote.next_due_us)
 
-    async def count_prunable(self, older_than_us: int) -> prune.Prunable:
-        """Count what `prune` would delete now, if it were repeated until nothing is left."""
-        return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
+    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
+        """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
+        return await self.read(lambda tx: prune.count_prunable(tx, self._parts, older_than_us))
+
+    @property
+    def _parts(self) -> Sequence[Retention]:
+        assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
+        return self.retention
+
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
+        """Prune what is older, by the database's clock, whatever that says."""
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
@@ -445,14 +455,6 @@ class Store:
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
-    async def running(self, limit: int) -> list[JobRecord]:
-        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
-        return await self.read(lambda tx: queries.running_jobs(tx, limit))
-
-    async def now_us(self) -> int:
-        """Return the time of the clock that the database's instants are measured by."""
-        return await self.read(queries.now_us)
-
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
@@ -462,9 +464,6 @@ class Store:
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
-
-    async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
@@ -483,9 +482,6 @@ class Store:
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
         self._fold_if_behind(unfolded)
         return found
-
-    async def queues(self) -> list[queues.QueueRecord]:
-        return await self.read(queues.queues)
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
@@ -520,24 +516,8 @@ class Store:
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
-    async def last_event_id(self) -> int:
-        return await self.read(events.last_event_id)
-
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
-
-    async def beat(
-        self,
-        instance: int,
-        running: int,
-        tasks: Sequence[str],
-        capacity: int | None = None,
-        schedules: Sequence[str] | None = None,
-    ) -> instances.Beat:
-        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
-
-    async def leave(self, instance: int) -> None:
-        await self.write(lambda tx: instances.leave(tx, instance))
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))

@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncEngine, SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncChains, SyncEngine, SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -39,10 +39,11 @@ class SyncApp:
     """`jobs = SyncApp(app)`: create and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
-    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`.
+    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`, `jobs.chains`.
     """
 
     if TYPE_CHECKING:
+        chains: SyncChains
         engine: SyncEngine
         offices: SyncOffices
         schedules: SyncSchedules
