@@ -13,6 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
+from hanbeon.domain.chains.literals import ChainState
 from hanbeon.domain.delivery import ListenerKind, kind_of_queue
 from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.domain.statistics import QueueStatistics
@@ -84,6 +85,7 @@ class Numbers(NamedTuple):
     listeners: ListenerCounts
     schedules: ScheduleNumbers
     totals: Mapping[str, int]
+    chains: Mapping[ChainState, int]
 
 
 def metrics_text(counts: RequestCounts, numbers: Numbers, most_queues: int) -> bytes:
@@ -105,6 +107,7 @@ class _Numbers(Collector):
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
         yield from _of_listeners(self._numbers.queues, self._numbers.listeners)
         yield from _of_schedules(self._numbers.schedules)
+        yield from _of_chains(self._numbers.chains)
         yield from _totals(self._numbers.totals)
 
 
@@ -176,6 +179,15 @@ def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
         "Delay of the due execution that has been waiting to run longest",
         value=schedules.start_lag / MICROS,
     )
+
+
+def _of_chains(chains: Mapping[ChainState, int]) -> Iterator[Metric]:
+    states = GaugeMetricFamily(
+        "hanbeon_chains", "Chains that run, or are BLOCKED and wait for a person", labels=("state",)
+    )
+    for state, number in chains.items():
+        states.add_metric((state.value,), number)
+    yield states
 
 
 _COUNTED = {
