@@ -20,8 +20,8 @@ _PAGE = """# Security
 ## Trusted
 
 - **The database.** Whoever can write to it can create jobs and tokens, and reads the secrets of webhooks, which are
-  stored as they are: they sign every delivery. A SQLite file is protected by the permissions of its file system, a
-  PostgreSQL database by its [roles](operations.md).
+  stored as they are: they sign every delivery. New SQLite files have mode 0600; a PostgreSQL database is protected by
+  its [roles](operations.md).
 - **Code and configuration**: the App, its tasks and `hanbeon.toml`. They decide which programs run and which servers
   are called, with the rights of the worker's account and its environment.
 - **The machine and its users, as long as there is no token.** Then every local client is the admin `local`, and
