@@ -9,6 +9,7 @@ import time
 from typing import Protocol
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 MICROS = 1_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -66,5 +67,5 @@ def seconds_of(text: str, field: str) -> float:
         return float(text)
     parts = _PART.findall(text)
     if not parts or _PART.sub("", text).strip():
-        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {text!r}", field=field)
+        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {quoted(text)}", field=field)
     return sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from hanbeon import App, PermanentError, State, TaskError
+from hanbeon import App, Context, PermanentError, State, TaskError
 from hanbeon.domain.lifecycle import AttemptStatus
-from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
+from hanbeon.errors import InvalidInput, JobCancelled, JobFailed, WaitTimeout
 from hanbeon.testing import TestKit
 
 
@@ -139,7 +139,17 @@ async def test_retries_wait_longer_each_time(kit: TestKit) -> None:
     assert waits == [[10, 20, 40], [10, 20, 30]]
 
 
-@pytest.mark.parametrize("value", [object(), {"a": {1j}}, "\ud800"], ids=["object", "inside", "half a character"])
+NO_JSON: dict[str, Any] = {
+    "object": object(),
+    "inside": {"a": {1j}},
+    "half a character": "\ud800",
+    "nan": [float("nan")],
+    "infinity": {"a": -float("inf")},
+    "too many digits": 10**5_000,
+}
+
+
+@pytest.mark.parametrize("value", NO_JSON.values(), ids=NO_JSON)
 async def test_unserializable_result_fails_permanently_with_reason(kit: TestKit, value: Any) -> None:
     @kit.app.task
     async def work() -> Any:
@@ -150,6 +160,52 @@ async def test_unserializable_result_fails_permanently_with_reason(kit: TestKit,
     record = await job.record()
     assert (record.state, record.failure_type) == (State.FAILED, "invalid")
     assert (record.error_message or "").startswith("result: the result of task 'work' cannot be encoded as JSON")
+
+
+def nested(levels: int) -> Any:
+    value: Any = None
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+async def test_depth_of_results_progress_and_arguments(kit: TestKit) -> None:
+    @kit.app.task(retries=0)
+    async def give(ctx: Context, levels: int, where: str) -> Any:
+        if where == "progress":
+            await ctx.progress(nested(levels))
+        return nested(levels)
+
+    @kit.app.task
+    async def take(value: Any) -> None: ...
+
+    levels = {100: State.SUCCEEDED, 101: State.FAILED, 970: State.FAILED}
+    made = [(await kit.app.enqueue(give.call(n, where)), n) for n in levels for where in ("result", "progress")]
+    await kit.run_all()
+    for job, n in made:
+        record = await job.record()
+        assert record.state is levels[n]
+        assert record.failure_type == (None if n == 100 else "invalid")
+        assert n != 100 or await job.result(1) == nested(100)
+    assert len(await kit.app.jobs(limit=100)) == len(made), "all of them can be read"
+    assert await kit.app.enqueue(take.call(nested(99))) is not None
+    for refused in (nested(100), float("nan"), [None, float("inf")], "\ud800", 10**5_000):
+        with pytest.raises(InvalidInput, match="args: "):
+            await kit.app.enqueue(take.call(refused))
+
+
+async def test_odd_but_legal_json_travels_unchanged(kit: TestKit) -> None:
+    @kit.app.task
+    async def echo(ctx: Context, value: Any) -> Any:
+        await ctx.progress(value)
+        return value
+
+    value = ["nul \x00", "\x7f\u2028\ufffe\U0010ffff", {"\x00": 10**400, "": -0.0}, 1e308, 5e-324, None]
+    job = await kit.app.enqueue(echo.call(value))
+    await kit.run_all()
+    assert await job.result(1) == value
+    record = await job.record()
+    assert record.progress == record.result
 
 
 async def test_a_result_over_the_limit_fails_for_good(kit_url: str) -> None:

@@ -17,10 +17,14 @@ class HandWork:
 
     def __init__(self, done: Done = lambda outcome: None) -> None:
         self.stops: list[StopCause] = []
+        self.insisted = 0
         self.end = done
 
     def stop(self, cause: StopCause) -> None:
         self.stops.append(cause)
+
+    def insist(self) -> None:
+        self.insisted += 1
 
 
 class HandExecutor:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from hanbeon.clock import Clock
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome
 from hanbeon.engine.attempt import Attempt
 from hanbeon.executors.executor import Call, Executor, StopCause
 from hanbeon.tasks.context import AttemptBackend
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task
 from tests.engine.attempts import new_attempt
 
@@ -39,6 +39,9 @@ class Started:
 
     def stop(self, cause: StopCause) -> None:
         self._work.stop(cause)
+
+    def insist(self) -> None:
+        self._work.insist()
 
     async def outcome(self) -> Outcome | None:
         return await self._ended

@@ -157,3 +157,18 @@ async def test_two_hundred_at_once(commands: CommandBench) -> None:
     assert commands.work() == []
     await until("the session_supervisors are gone", lambda: not commands.session_supervisors)
     await until("no descriptor is left", lambda: (psutil.Process().num_fds(), commands.supervisor.num_fds()) == before)
+
+
+@pytest.mark.parametrize("frozen", ["session supervisor", "both"])
+async def test_insisting_ends_a_command_that_nobody_supervises(
+    commands: CommandBench, journal: Journal, frozen: str
+) -> None:
+    started = commands.start(body(bodies.stubborn, journal=str(journal)))
+    processes = await numbers(journal)
+    for each in [*commands.session_supervisors, *([commands.supervisor] if frozen == "both" else [])]:
+        each.send_signal(signal.SIGSTOP)
+    started.stop(StopCause.DEADLINE)
+    started.insist()
+    _, seen = await watched(started, processes, 30.0)
+    assert seen == []
+    assert await commands.run(shell("true"), journal="") == Returned(), "the next one is supervised"

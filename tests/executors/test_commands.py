@@ -236,3 +236,34 @@ async def test_memory_is_limited(commands: CommandBench) -> None:
     outcome = await commands.run(python("x = bytearray(500_000_000)", memory="100MB"))
     assert isinstance(outcome, Raised)
     assert outcome.message == "exit code 1: MemoryError"
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("print('[' * 5_000)", "its stdout must be JSON because of result = 'json': result: must be nested at most"),
+        ("print('[' * 101 + ']' * 101)", "its stdout must be JSON because of result = 'json': result: must be nested"),
+        ("print('1e400')", "its stdout must be JSON because of result = 'json': Number out of range"),
+        ("print('\"\\\\ud800\"')", "its stdout must be JSON because of result = 'json'"),
+        ("import os; os.write(3, b'{\"result\":' + b'[' * 5_000)", "invalid protocol message: "),
+        ("import os; os.write(3, b'{\"result\":' + b'[' * 101 + b']' * 101 + b'}')", "result: must be nested at most"),
+        ("import os; os.write(3, b'{\"progress\":' + b'[' * 5_000 + b'\\n')", "invalid protocol message: "),
+        ('import os; os.write(3, b\'{"result": "\\xff"}\')', "invalid protocol message: "),
+    ],
+)
+async def test_output_that_is_not_storable_is_invalid(commands: CommandBench, program: str, message: str) -> None:
+    outcome = await commands.run(python(program, result="json"), result_bytes=20_000)
+    assert isinstance(outcome, Raised)
+    assert (outcome.failure_type, outcome.message[: len(message)]) == ("invalid", message)
+
+
+@pytest.mark.parametrize("value", ["x" * 200_000, "\x7f" * 900_000], ids=["for the kernel", "for the supervisor"])
+async def test_arguments_that_are_too_long_fail_alone(commands: CommandBench, tmp_path: Path, value: str) -> None:
+    gate = tmp_path / "gate"
+    other = commands.start(shell(f"while [ ! -e {gate} ]; do sleep 0.02; done"))
+    outcome = await commands.run(command_task("work", ["echo", "{args.value}"], {}), value=value)
+    assert isinstance(outcome, Raised)
+    assert outcome.failure_type == "invalid", "the same arguments are too long the next time"
+    assert "pass less, or read the arguments from stdin" in outcome.message
+    gate.touch()
+    assert await other.within() == Returned()

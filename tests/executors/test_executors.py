@@ -19,7 +19,6 @@ from tests.executors.backend import Started, new_call
 ENDINGS: list[tuple[Any, Outcome]] = [
     ({"a": [1, None]}, Returned('{"a":[1,null]}')),
     (None, Returned("null")),
-    (float("nan"), Returned("null")),
     (ValueError("x"), Raised("ValueError: x")),
     (ValueError(), Raised("ValueError: ")),
     (StopIteration("x"), Raised("StopIteration: x")),

@@ -13,8 +13,8 @@ from hanbeon.errors import DatabaseCorrupt, Kind
 from hanbeon.server import database_watch
 from hanbeon.server.problems import REFUSALS, STATUS
 from tests.chaos.moments import direct, until
-from tests.chaos.proxy import fault_proxy
 from tests.databases.locks import somebody_waits
+from tests.databases.proxy import fault_proxy
 from tests.databases.refusals import full_disk, read_only, small_disk
 from tests.server.client import Client, serving
 

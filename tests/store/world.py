@@ -31,7 +31,7 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-SINGLE_ROWS = {"clock", "event_counter", "fold", "pruned", "relay"}
+SINGLE_ROWS = {"clock", "event_counter", "fold", "incarnation", "pruned", "relay"}
 # Read from the migrations: a table that a list here forgot would carry rows from one test into the next.
 TABLES = sorted(
     {
@@ -229,7 +229,7 @@ async def _nothing(_: Tx) -> None:
 
 
 def lease_of(held: Claimed) -> Lease:
-    return Lease(held.seq, held.fence)
+    return Lease(held.seq, held.fence, held.instance)
 
 
 def check_history(events: Sequence[Event]) -> None:

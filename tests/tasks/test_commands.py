@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from hanbeon import App
@@ -42,6 +43,27 @@ from hanbeon.tasks.result_codes import ResultCodes
             {"params": {"a": {"type": "integer", "default": "x"}}},
             "params.a: must have a default of its own type",
         ),
+        (["make"], {"params": {"a": {"pattern": "x"}}}, "params.a.pattern: must have type string, got any; set type"),
+        (["make"], {"params": {"a": {"type": "string", "pattern": "["}}}, "params.a.pattern: must be a regular"),
+        (["make"], {"params": {"a": {"type": "string", "pattern": 3}}}, "params.a.pattern: must be a regular"),
+        (
+            ["make"],
+            {"params": {"a": {"type": "object", "choices": [{}]}}},
+            "params.a.choices: must have type string or",
+        ),
+        (
+            ["make"],
+            {"params": {"a": {"type": "string", "choices": "ab"}}},
+            "params.a.choices: must be a list of values",
+        ),
+        (["make"], {"params": {"a": {"type": "string", "choices": []}}}, "params.a.choices: must be a list of values"),
+        (["make"], {"params": {"a": {"type": "integer", "choices": [1, "2"]}}}, "must contain values of its own type"),
+        (["make"], {"params": {"a": {"type": "integer", "choices": [True]}}}, "must contain values of its own type"),
+        (
+            ["make"],
+            {"params": {"a": {"type": "string", "choices": ["x"], "default": "y"}}},
+            "params.a: must have a default that it takes itself: must be one of x, got 'y'",
+        ),
         (["make", "{args.taget}"], {"params": {"target": "string"}}, "used but not declared; did you mean 'target'"),
         (["make"], {"roles": "FE"}, "roles: "),
         (["make"], {"memory": "1kB"}, "memory: "),
@@ -71,6 +93,39 @@ def test_arguments_are_checked_when_the_job_is_made(arguments: dict[str, Any], m
         task.call(**arguments)
     assert message in str(refused.value)
     assert "it takes (target: string, jobs: integer = 4)" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "a"}, None),
+        ({"name": "night-2", "mode": "release", "level": 3}, None),
+        ({"name": "../x"}, "argument 'name': must match '[a-z0-9-]+' as a whole, got '../x'"),
+        ({"name": "a\n"}, "must match"),
+        ({"name": "a\n../x"}, "must match"),
+        ({"name": ""}, "must match"),
+        ({"name": "a" * 100_000 + "/"}, "must match '[a-z0-9-]+' as a whole, got 'aaaaaaaaaaaa"),
+        ({"name": "a", "mode": "Release"}, "argument 'mode': must be one of debug, release, got 'Release'"),
+        ({"name": "a", "level": 2}, "argument 'level': must be one of 1, 3, got 2"),
+        ({"name": "a", "level": True}, "argument 'level': Expected `int`"),
+    ],
+)
+def test_patterns_and_choices_limit_arguments(arguments: dict[str, Any], message: str | None) -> None:
+    params = {
+        "name": {"type": "string", "pattern": "[a-z0-9-]+"},
+        "mode": {"type": "string", "choices": ["debug", "release"], "default": "debug"},
+        "level": {"type": "integer", "choices": [1, 3], "default": 1},
+    }
+    task = command_task("pack", ["tar", "-czf", "{args.name}.tar.gz"], {"params": params})
+    if message is None:
+        task.call(**arguments)
+        return
+    with pytest.raises(ArgumentsDoNotFit) as refused:
+        task.call(**arguments)
+    assert message in str(refused.value)
+    stored = msgspec.json.encode(arguments).decode()
+    with pytest.raises(ArgumentsDoNotFit):  # Also where it runs: the job may be older than the rule.
+        task.signature.unpack(stored)
 
 
 def test_defaults_are_filled_in_where_it_runs() -> None:

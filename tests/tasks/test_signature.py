@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hanbeon import Context
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
-from hanbeon.tasks.signature import TaskSignature, to_json_text
+from hanbeon.tasks.signature import TaskSignature
 
 
 class Point(msgspec.Struct):

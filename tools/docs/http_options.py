@@ -18,7 +18,8 @@ _MEANINGS = {
     "redirects": "The most redirects to follow, 0 to 20.",
     "connect_timeout": "Seconds to resolve and reach the server, without the TLS handshake; up to an hour.",
     "allow_private": "Allow addresses outside the public internet.",
-    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any are accepted.",
+    "params": "Its parameters by name: a JSON type, or `{type = …, default = …, pattern = …, choices = […]}`. "
+    "None: any are accepted.",
 }
 _DEFAULTS = {
     "headers": "none",

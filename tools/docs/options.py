@@ -48,7 +48,8 @@ _OF_A_JOB = {
     "work_item": "The work item it is part of, to list and cancel by.",
 }
 _OF_A_COMMAND = {
-    "params": "Its parameters by name: a JSON type, or `{type = …, default = …}`. None: any are accepted.",
+    "params": "Its parameters by name: a JSON type, or `{type = …, default = …, pattern = …, choices = […]}`. "
+    "None: any are accepted.",
     "cwd": "The folder it runs in; by default the worker's. No placeholders: a job cannot choose it.",
     "env": "Its environment variables.",
     "pass_env": "The worker's variables that it gets, if they are set. No others are passed.",

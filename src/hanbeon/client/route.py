@@ -11,6 +11,7 @@ import msgspec
 
 from hanbeon.client.flow import Request, Response
 from hanbeon.client.problems import problem_in, unexpected
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.operation import Operation
 
@@ -34,7 +35,7 @@ def request_of(method: str, path: str, fill: Fill) -> Request:
     body = None
     if fill.body is not None:
         given = {name: _sent(value) for name, value in fill.body.items() if value is not msgspec.UNSET}
-        body = msgspec.json.encode(given)
+        body = to_json_text(given, "the request", "body").encode()
         headers["Content-Type"] = "application/json"
     if fill.expected is not None:
         headers["If-Match"] = f'"{fill.expected}"'

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import Claimed, NewJob, check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import DatabaseUnavailable, LeaseLost
@@ -19,7 +20,6 @@ from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 
 _log = get_logger("hanbeon.engine")
 _RETRY_SECONDS = 0.2
@@ -36,6 +36,7 @@ class Attempt:
         "_sooner",
         "_store",
         "_zone",
+        "acknowledged",
         "cause",
         "children",
         "deadline",
@@ -48,6 +49,7 @@ class Attempt:
         "overdue_note",
         "printed",
         "settling",
+        "unheard_at",
         "work",
     )
 
@@ -66,7 +68,7 @@ class Attempt:
     ) -> None:
         """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
         self.job = job
-        self.lease = Lease(job.seq, job.fence)
+        self.lease = Lease(job.seq, job.fence, job.instance)
         self.executor = executor
         self.given_at = claimed_at
         self.lease_until = claimed_at + lease_seconds
@@ -75,7 +77,11 @@ class Attempt:
         self.deadline = None if job.timeout_us is None else claimed_at + job.timeout_us / MICROS
         self.work: Work | None = None
         self.cause: StopCause | None = None
+        self.unheard_at: float | None = None
+        """When its stop must have had an effect; set by the guard."""
         self.settling = False
+        self.acknowledged = False
+        """The database has said that it has recorded the end."""
         self.children: list[NewJob] = []
         self.lent: UserTransaction | None = None
         self.overdue_note: asyncio.Task[None] | None = None
@@ -88,6 +94,8 @@ class Attempt:
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""
+        if self.settling:
+            return  # It has ended already.
         self.work = work
         if self.job.timeout_us is not None:
             self.deadline = now + self.executor.start_seconds + self.job.timeout_us / MICROS
@@ -101,6 +109,14 @@ class Attempt:
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds
+
+    def lasts(self, sent_at: float, seconds: float) -> None:
+        """The database says that the lease lasts so long, counted from when it was asked.
+
+        That is longer than the last renewal where a long write on SQLite keeps renewals waiting: it extends all leases
+        first, and reading this is not kept waiting.
+        """
+        self.lease_until = max(self.lease_until, sent_at + seconds)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -141,13 +157,29 @@ class Attempt:
             self.cause = cause
             _log.info("stopping", job=self.job.id, attempt=self.job.fence, cause=cause.value)
             if self.work is not None:
-                self.work.stop(cause)
+                self._force(lambda work: work.stop(cause))
+
+    def insist(self, seconds: float) -> None:
+        """Use force on work that was stopped `seconds` ago and has not ended. What cannot be killed keeps its slot."""
+        _log.warning(
+            "not_stopping", job=self.job.id, attempt=self.job.fence, executor=self.executor.name, after=round(seconds)
+        )
+        self._force(lambda work: work.insist())
+
+    def _force(self, act: Callable[[Work], None]) -> None:
+        try:
+            if self.work is not None:
+                act(self.work)
+        except Exception:
+            # The guard stops others, too, and asks for this one again.
+            _log.exception("stop_failed", job=self.job.id, attempt=self.job.fence)
 
     # The backend of the body's context
 
     async def write_progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
         check_size("progress", text, self._max_payload_bytes)
+        self._check_running()
         while not self.lost:
             try:
                 held = await self._store.write_progress(self.lease, text, self.lent)
@@ -174,7 +206,13 @@ class Attempt:
         async with self._lending:
             # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
             if self.lent is None:
-                self.lent = await self._store.lend()
+                self._check_running()
+                lent = await self._store.lend()
+                if self.settling:
+                    # The body has ended meanwhile, without waiting for this: nobody would end the transaction.
+                    await lent.abandon()
+                self._check_running()
+                self.lent = lent
         return self.lent
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
@@ -185,4 +223,10 @@ class Attempt:
 
     def add_child(self, child: NewJob) -> None:
         child.validate(self._max_payload_bytes)
+        self._check_running()
         self.children.append(child)
+
+    def _check_running(self) -> None:
+        """Refuse a context that is used after its body has ended, by a task or thread that the body left behind."""
+        if self.lost or self.settling:
+            raise LeaseLost(self.job.id, self.job.fence)

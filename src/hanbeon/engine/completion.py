@@ -10,9 +10,11 @@ from typing import NamedTuple
 from hanbeon.clock import Clock
 from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.logs import get_logger
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
 
+_log = get_logger("hanbeon.engine")
 _BATCH = 500
 Answer = Completed | Exception | None
 """The database's answer to a report: None if it was refused, an error if it was not reached."""
@@ -86,10 +88,18 @@ class CompletionBuffer:
         async with asyncio.timeout(max(0.0, min(item.until for item in batch) - self._clock.monotonic())):
             settled = await self._store.complete([item.report for item in batch])
         answers = {(item.seq, item.fence): item for item in settled}
-        for report, _, callback in batch:
-            callback(answers.get((report.seq, report.fence)))
+        for item in batch:
+            _answer(item, answers.get((item.report.seq, item.report.fence)))
 
 
 def _fail(batch: list[_Waiting], error: Exception) -> None:
     for item in batch:
-        item.callback(error)
+        _answer(item, error)
+
+
+def _answer(item: _Waiting, answer: Answer) -> None:
+    try:
+        item.callback(answer)
+    except Exception:
+        # A defect; but the answers of the others in the batch must reach them.
+        _log.exception("answer_failed", seq=item.report.seq, attempt=item.report.fence)

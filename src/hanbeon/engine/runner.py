@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hanbeon.clock import Clock
+from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
@@ -51,13 +52,29 @@ class Runner:
         """Attempts that have ended here, by reason."""
 
     def start(self, attempt: Attempt, task: Task[..., Any]) -> None:
-        """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone."""
+        """Begin. `ended` is called when the work has stopped and the database knows it, or the lease is gone.
+
+        Nothing is raised: whatever keeps a body from beginning is a failure of its attempt, and of no other.
+        """
+        try:
+            self._start(attempt, task)
+        except Exception as error:
+            self._not_started(attempt.job, error)
+            self._stopped(attempt, raised(error))
+
+    def refuse(self, job: Claimed, error: Exception, until: float) -> None:
+        """End a claimed job that cannot even become an attempt."""
+        self._not_started(job, error)
+        self._completion.hand_in(_report(job, raised(error)), until, lambda answer: None)
+
+    def _not_started(self, job: Claimed, error: Exception) -> None:
+        if not isinstance(error, HanbeonError):
+            _log.error("attempt_not_started", job=job.id, attempt=job.fence, exc_info=error)
+
+    def _start(self, attempt: Attempt, task: Task[..., Any]) -> None:
         if attempt.cause is not None:
             return self._stopped(attempt, None)
-        try:
-            arguments = task.signature.unpack(attempt.job.args)
-        except HanbeonError as error:
-            return self._stopped(attempt, raised(error))
+        arguments = task.signature.unpack(attempt.job.args)
         call = Call(task, arguments, attempt, self._max_result_bytes)
         attempt.given_at = now = self._clock.monotonic()
         if attempt.job.idempotency_key is not None and _log_enabled():
@@ -66,14 +83,18 @@ class Runner:
         return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        """The one way to the end of an attempt, for whatever executor and error; the first report counts."""
+        if attempt.settling:
+            _log.error("ended_twice", job=attempt.job.id, attempt=attempt.job.fence)
+            return None
+        attempt.settling = True
         # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
         attempt.work = None
         result = _classify(attempt, outcome)
         if result is None and attempt.lent is None:
             return self._ended(attempt)
-        attempt.settling = True
         if isinstance(result, Returned) and attempt.is_plain:
-            report = _report(attempt, result)
+            report = _report(attempt.job, result)
             answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, result, answer)  # noqa: E731
             return self._completion.hand_in(report, attempt.lease_until, answered)
         return self._finish_in_task(attempt, result)
@@ -82,8 +103,10 @@ class Runner:
         """The end of a plain success; one that was not accepted as such is finished by a task."""
         if isinstance(answer, Exception):
             return self._finish_in_task(attempt, outcome, answer)
-        self._log_end(attempt, answer)
-        return self._ended(attempt)
+        try:
+            return self._log_end(attempt, answer)
+        finally:
+            self._ended(attempt)
 
     def _finish_in_task(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
         finishing = self._finish(attempt, outcome, error)
@@ -127,7 +150,7 @@ class Runner:
         return None
 
     async def _settle(self, attempt: Attempt, outcome: Outcome) -> Completed | None:
-        report = _report(attempt, outcome)
+        report = _report(attempt.job, outcome)
         if not isinstance(outcome, Returned):
             if attempt.lent is not None:
                 await attempt.lent.abandon()
@@ -150,6 +173,7 @@ class Runner:
         if settled is None:
             _log.warning("result_refused", job=job.id, attempt=job.fence)
             return
+        attempt.acknowledged = True
         self.ends[settled.reason] += 1
         if _log_enabled():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
@@ -172,8 +196,7 @@ async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
     return True
 
 
-def _report(attempt: Attempt, outcome: Outcome) -> CompletionReport:
-    job = attempt.job
+def _report(job: Claimed, outcome: Outcome) -> CompletionReport:
     return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
 
 

@@ -16,16 +16,21 @@ from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
 _NOTE_SECONDS = 5.0
+_REMEMBERED_AT_MOST = 100_000
 
 
 class RunningAttempts:
     """The attempts that run on this instance now."""
 
-    def __init__(self, store: Store, clock: Clock, *, idle_seconds: float) -> None:
+    def __init__(self, store: Store, clock: Clock, *, idle_seconds: float, grace_seconds: float = 5.0) -> None:
+        """`grace_seconds`: how long stopped work may take to end, besides its executor's own time for stopping."""
         self._store, self._clock = store, clock
+        self._grace_seconds = grace_seconds
         self._idle_seconds = idle_seconds
         self._attempts: dict[Lease, Attempt] = {}
         self._latest: dict[int, Attempt] = {}
+        self._unacknowledged: dict[Lease, int] = {}
+        """Attempts that are over here and perhaps not in the database, with their instance."""
         self._notes: set[asyncio.Task[None]] = set()
         self._left = asyncio.Event()
 
@@ -44,9 +49,23 @@ class RunningAttempts:
 
     def remove(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.lease, None)
+        if not attempt.acknowledged:
+            self._unacknowledged[attempt.lease] = attempt.job.instance
+            if len(self._unacknowledged) > _REMEMBERED_AT_MOST:
+                del self._unacknowledged[next(iter(self._unacknowledged))]
         if self._latest.get(attempt.job.seq) is attempt:
             del self._latest[attempt.job.seq]
         self._left.set()
+
+    def begun(self) -> set[Lease]:
+        """Return the leases of all attempts that have begun here and may be running by the database's account."""
+        return self._attempts.keys() | self._unacknowledged.keys()
+
+    def forget(self, instance: int, over: set[Lease]) -> None:
+        """Forget attempts of an instance that are over by the database's account, too."""
+        for lease in over:
+            if self._unacknowledged.get(lease) == instance:
+                del self._unacknowledged[lease]
 
     async def any_left(self, timeout: float) -> None:
         """Wait until an attempt has ended since the last call, or for `timeout`."""
@@ -64,7 +83,9 @@ class RunningAttempts:
             attempt.stop(cause)
 
     async def guard(self) -> float:
-        """Stop work whose lease is in danger or whose deadline has passed. Never waits for the database.
+        """Stop work whose lease is in danger or whose deadline has passed; use force on what does not stop.
+
+        Never waits for the database.
 
         That is the point: an instance cut off from it must still stop its work before its leases end.
         """
@@ -77,9 +98,23 @@ class RunningAttempts:
                 attempt.overdue_note = note = asyncio.get_running_loop().create_task(self._note_overdue(attempt))
                 self._notes.add(note)
                 note.add_done_callback(self._notes.discard)
+            self._watch_stop(attempt, now)
         moments = [attempt.give_up_at for attempt in self if not attempt.lost]
         moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.stoppable]
+        moments += [attempt.unheard_at for attempt in self if attempt.unheard_at is not None]
         return max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
+
+    def _watch_stop(self, attempt: Attempt, now: float) -> None:
+        """Insist on the end of work that was stopped and is not heard of within its time, and again after that time."""
+        if not attempt.stopping or attempt.settling:
+            attempt.unheard_at = None
+            return
+        patience = attempt.executor.stop_seconds + self._grace_seconds
+        if attempt.unheard_at is not None and now >= attempt.unheard_at:
+            attempt.insist(now - attempt.unheard_at + patience)
+            attempt.unheard_at = None
+        if attempt.unheard_at is None:
+            attempt.unheard_at = now + patience
 
     def learn(self, held: dict[int, Attempt], facts: LeaseFacts) -> None:
         """Act on the database's facts about attempts that were held at the time of the query."""

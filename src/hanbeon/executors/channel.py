@@ -9,15 +9,17 @@ import socket
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from hanbeon.executors.supervisor.wire import Frames, TooLong
+from hanbeon.executors.supervisor.wire import Frames, TooLong, check_length
+from hanbeon.logs import get_logger
 
+_log = get_logger("hanbeon.executors")
 _CHUNK = 65_536
 
 
 class FrameChannel:
     """Calls `heard` with each message, and `closed` once with the error; with "" if the other side closed it.
 
-    Sending queues without limit and never blocks.
+    Sending queues without limit and never blocks. No message of either side is longer than `limit`.
     """
 
     def __init__(
@@ -30,6 +32,7 @@ class FrameChannel:
     ) -> None:
         connection.setblocking(False)
         self._connection, self._heard, self._closed = connection, heard, closed
+        self._limit = limit
         self._frames = Frames(limit)
         self._outgoing: deque[tuple[memoryview, Sequence[int]]] = deque()
         self._is_waiting = False
@@ -38,7 +41,11 @@ class FrameChannel:
         self.is_open = True
 
     def send(self, data: bytes, descriptors: Sequence[int] = ()) -> None:
-        """Send it when there is room. The descriptors are closed here once they are on their way."""
+        """Send it when there is room. The descriptors are closed here once they are on their way.
+
+        Raises `TooLong`, and sends nothing, for a message that the other side would take for the end of the connection.
+        """
+        check_length(data, self._limit)
         if not self.is_open:
             return _close_all(descriptors)
         self._outgoing.append((memoryview(data), descriptors))
@@ -67,7 +74,7 @@ class FrameChannel:
         try:
             data = self._connection.recv(_CHUNK)
             for frame in self._frames.feed(data):
-                self._heard(frame)
+                self._hear(frame)
                 if not self.is_open:
                     return False
         except (BlockingIOError, InterruptedError):
@@ -80,6 +87,13 @@ class FrameChannel:
         if not data:
             self._break("")
         return bool(data)
+
+    def _hear(self, frame: bytes) -> None:
+        try:
+            self._heard(frame)
+        except Exception:
+            # A defect; but the messages behind this one are about others, and about ends that are waited for.
+            _log.exception("message_failed")
 
     def _write(self) -> None:
         while self._outgoing:

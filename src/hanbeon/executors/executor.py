@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
+import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError, InvalidInput, TaskError
 from hanbeon.logs import get_logger
 from hanbeon.tasks.context import AttemptBackend, PutOffRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task
 
 MESSAGE_LIMIT = 4_000
+TRACEBACK_LIMIT = 65_536
 _log = get_logger("hanbeon.tasks")
 
 
@@ -49,6 +52,10 @@ class Work(Protocol):
         """Make it end. Escalates by itself; may be called again."""
         ...
 
+    def insist(self) -> None:
+        """Use what force there is: it was stopped, and its end has not been reported in time. May be called again."""
+        ...
+
 
 class Executor(Protocol):
     """A way to run bodies."""
@@ -72,11 +79,23 @@ class _Never:
     def stop(self, cause: StopCause) -> None:
         pass
 
+    def insist(self) -> None:
+        pass
+
 
 def never(done: Done, outcome: Outcome) -> Work:
     """Report work that cannot begin like any other end, a moment later."""
     asyncio.get_running_loop().call_soon(done, outcome)
     return _Never()
+
+
+def report(call: Call, done: Done, outcome: Callable[[], Outcome | None]) -> None:
+    """Report the end of a body. An error on the way to its outcome is a failure of this attempt, and never silence."""
+    try:
+        found = outcome()
+    except BaseException as error:
+        found = failed(call, error)
+    done(found)
 
 
 def returned(call: Call, value: Any) -> Outcome:
@@ -101,19 +120,27 @@ def failed(call: Call, error: BaseException) -> Outcome:
     outcome = raised(error)
     if isinstance(outcome, Raised):
         job = call.backend.job
-        _log.warning("task_raised", job=job.id, task=job.task, attempt=job.fence, exc_info=error)
+        with contextlib.suppress(Exception):  # An error that cannot be shown must not keep the attempt from ending.
+            _log.warning("task_raised", job=job.id, task=job.task, attempt=job.fence, exc_info=_shown(error))
     return outcome
 
 
 def raised(error: BaseException) -> Outcome:
-    """Return the outcome of an exception."""
+    """Return the outcome of an exception, whatever its methods and attributes do."""
+    try:
+        return _described(error)
+    except BaseException as failure:
+        return Raised(f"{type(error).__name__}: it cannot be described: {type(failure).__name__}"[:MESSAGE_LIMIT])
+
+
+def _described(error: BaseException) -> Outcome:
     if isinstance(error, PutOffRequest):
-        return PutOff(round(error.seconds * 1_000_000), error.message)
+        return PutOff(round(error.seconds * 1_000_000), _cut(str(error.message)))
     text = _text(error)
     message = f"{type(error).__name__}: {text}"[:MESSAGE_LIMIT]
     if isinstance(error, TaskError):
-        failure_type = str(error.failure_type)[:NAME_LIMIT] or FailureType.ERROR
-        return Raised(text[:MESSAGE_LIMIT] or message, failure_type, error.permanent)
+        failure_type = _cut(str(error.failure_type), NAME_LIMIT) or FailureType.ERROR
+        return Raised(text or message, failure_type, bool(error.permanent))
     if isinstance(error, InvalidInput):
         return Raised(message, FailureType.INVALID)
     if isinstance(error, PermissionError):
@@ -124,8 +151,27 @@ def raised(error: BaseException) -> Outcome:
 
 
 def _text(error: BaseException) -> str:
-    """The error's text; one that cannot even be shown must not keep the attempt from ending."""
+    """The beginning of the error's text; one that cannot even be shown must not keep the attempt from ending."""
     try:
-        return str(error)
-    except Exception as failure:
+        return _cut(str(error))
+    except BaseException as failure:
         return f"its text cannot be shown: {type(failure).__name__}"
+
+
+def _cut(text: str, limit: int = MESSAGE_LIMIT) -> str:
+    """The beginning of a text, as plain `str`: a subclass may have methods of its own."""
+    return str.__getitem__(text, slice(limit))
+
+
+class _Shortened(Exception):
+    """The end of a traceback that is too long for a log."""
+
+    def __str__(self) -> str:
+        return f"its traceback is shortened\n…{self.args[0]}"
+
+
+def _shown(error: BaseException) -> BaseException:
+    """The error, or a short stand-in: writing a message of 100 MB to the log would hold up everything else."""
+    if len(str(error)) <= TRACEBACK_LIMIT:
+        return error
+    return _Shortened("".join(traceback.format_exception(error))[-TRACEBACK_LIMIT:])

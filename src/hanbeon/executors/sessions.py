@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from hanbeon.executors.channel import FrameChannel
 from hanbeon.executors.supervisor.kernel import now
-from hanbeon.executors.supervisor.processes import marked, send
+from hanbeon.executors.supervisor.processes import Process, marked, send
 from hanbeon.executors.supervisor.wire import SMALL, packed, unpacked
 
 _SWEEP_SECONDS = 0.05
@@ -24,6 +24,7 @@ class End(NamedTuple):
     status: int | None = None
     by: str | None = None
     error: str | None = None
+    errno: int | None = None
 
     def __str__(self) -> str:
         if self.error is not None:
@@ -52,10 +53,14 @@ class Session:
         started: Callable[[], None],
         gone: Callable[[End], None],
         ended: Callable[[Session], None],
+        check_supervisor: Callable[[], None],
     ) -> None:
         self.id = session_id
         self.leader: int | None = None
         self._started, self._gone, self._ended = started, gone, ended
+        self._check_supervisor = check_supervisor
+        self._own_supervisor: Process | None = None
+        self._force: asyncio.Task[None] | None = None
         self._end: End | None = None
         self._is_over = self._session_supervisor_lost = self._supervisor_lost = False
         self._sweep: asyncio.Task[None] | None = None
@@ -80,6 +85,15 @@ class Session:
     def kill(self) -> None:
         self._request(do="kill")
 
+    def insist(self) -> None:
+        """Kill it together with its session supervisor, which has not confirmed its end in time; frozen perhaps.
+
+        Its end is confirmed all the same before it is reported: by the supervisor, or by a search if that is dead.
+        What waits inside the kernel for a broken disk survives even this, and keeps its slot.
+        """
+        if not self._is_over and (self._force is None or self._force.done()):
+            self._force = asyncio.get_running_loop().create_task(self._kill_all())
+
     def extend(self, seconds: float, grace: float) -> None:
         """Let it run for `seconds`; then its supervisor stops it, even if the engine is frozen."""
         self._request(do="until", at=now() + seconds, grace=grace)
@@ -94,6 +108,13 @@ class Session:
         self._alone_callbacks[number] = answer
         self._request(do="alone", number=number)
 
+    async def _kill_all(self) -> None:
+        if self._own_supervisor is not None:
+            send(self._own_supervisor, signal.SIGKILL)
+        for process in await asyncio.to_thread(marked, self.id, self.leader):
+            send(process, signal.SIGKILL)
+        self._check_supervisor()
+
     def _request(self, **message: Any) -> None:
         self._channel.send(packed(**message))
 
@@ -101,13 +122,14 @@ class Session:
         message = unpacked(frame)
         if "started" in message:
             self.leader = message["started"]
+            self._own_supervisor = None if message["supervisor"] is None else Process(*message["supervisor"])
             self._cancel_watchdog()
             self._started()
         elif "alone" in message:
             answer = self._alone_callbacks.pop(message["number"])
             answer(message["alone"])
         elif "gone" in message:
-            self._end = End(message["status"], message["by"], message["error"])
+            self._end = End(message["status"], message["by"], message["error"], message.get("errno"))
             self.confirm()
 
     def confirm(self) -> None:

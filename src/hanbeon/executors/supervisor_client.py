@@ -11,10 +11,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hanbeon.descriptors import restore_descriptor_limit
 from hanbeon.executors.channel import FrameChannel
 from hanbeon.executors.sessions import End, Session
-from hanbeon.executors.supervisor.processes import MARKER
-from hanbeon.executors.supervisor.wire import SMALL, packed, unpacked
+from hanbeon.executors.supervisor.processes import MARKER, read_process
+from hanbeon.executors.supervisor.wire import SMALL, check_length, packed, unpacked
 from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.executors")
@@ -57,20 +58,23 @@ class SupervisorClient:
         `started` is called when it runs.
 
         `descriptors`: from the number in the new process to the descriptor here, which is closed. `limits`: by name
-        as in `resource.RLIMIT_…`.
+        as in `resource.RLIMIT_…`. Raises `TooLong`, having closed none of the descriptors, for more than can be passed.
         """
         channel = self._channel if self._channel is not None else self._start_process()
-        session = Session(secrets.token_hex(16), started, gone, self._ended)
-        self._sessions[session.id] = session
+        session_id = secrets.token_hex(16)
         given = descriptors or {}
         spec = packed(
-            id=session.id,
+            id=session_id,
             argv=list(argv),
-            env={**env, MARKER: session.id},
+            env={**env, MARKER: session_id},
             cwd=cwd,
             targets=list(given),
             limits=dict(limits or {}),
         )
+        # Before anything is sent: the supervisor could not tell where the next message begins, and would end them all.
+        check_length(spec, SMALL)
+        session = Session(session_id, started, gone, self._ended, self._check_frozen)
+        self._sessions[session.id] = session
         channel.send(spec, [session.give_away(), *given.values()])
         loop = asyncio.get_running_loop()
         session.watchdog = loop.call_later(_START_SECONDS, self._check_started, session, self._process)
@@ -79,6 +83,14 @@ class SupervisorClient:
     def _check_started(self, session: Session, process: subprocess.Popen[bytes] | None) -> None:
         """Kill a supervisor that does nothing, frozen perhaps: it would block every job. The next start replaces it."""
         if process is not None and process is self._process and session.leader is None and session.id in self._sessions:
+            _log.error("supervisor_stuck", pid=self.pid)
+            process.kill()
+
+    def _check_frozen(self) -> None:
+        """Kill a supervisor that is stopped by a signal: without it, no end of a session is confirmed."""
+        process = self._process
+        known = None if process is None else read_process(process.pid)
+        if process is not None and known is not None and known.is_stopped:
             _log.error("supervisor_stuck", pid=self.pid)
             process.kill()
 
@@ -114,6 +126,8 @@ class SupervisorClient:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
+            # Before it is told to start anything: what it starts inherits its limits.
+            restore_descriptor_limit(self._process.pid)
         self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
         return self._channel
 

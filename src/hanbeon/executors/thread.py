@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from hanbeon.executors.executor import Call, Done, StopCause, failed, returned
+from hanbeon.domain.outcome import Outcome, Raised
+from hanbeon.domain.retry import FailureType
+from hanbeon.executors.executor import Call, Done, StopCause, failed, report, returned
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
 
@@ -34,20 +38,49 @@ class ThreadExecutor:
 class ThreadWork:
     def __init__(self, call: Call, pool: ThreadPoolExecutor, done: Done) -> None:
         self._call, self._done = call, done
-        loop = asyncio.get_running_loop()
-        context: list[Any] = [SyncContext(call.backend, loop)] if call.task.signature.context_type else []
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._is_taken = False
+        context: list[Any] = [SyncContext(call.backend, self._loop)] if call.task.signature.context_type else []
         body: Callable[[], Any] = lambda: call.task.function(*context, **call.arguments)  # noqa: E731
-        future = loop.run_in_executor(pool, contextvars.copy_context().run, _contained, body)
-        future.add_done_callback(self._ended)
+        try:
+            future = pool.submit(self._run, contextvars.copy_context(), body)
+        except RuntimeError as error:
+            # No thread can be started. The pool has queued the body nevertheless, and another thread may have begun it.
+            if self._take():
+                self._loop.call_soon(done, _not_started(error))
+        else:
+            future.add_done_callback(self._dropped)
 
     def stop(self, cause: StopCause) -> None:
         """Nothing more than `ctx.stopping`, which the attempt answers by itself."""
 
-    def _ended(self, future: asyncio.Future[tuple[Any, BaseException | None]]) -> None:
-        if future.cancelled():
-            return self._done(None)  # The pool was closed before its turn came: it never began.
-        value, error = future.result()
-        return self._done(failed(self._call, error) if error is not None else returned(self._call, value))
+    def insist(self) -> None:
+        """Nothing: no thread can be killed."""
+
+    def _take(self) -> bool:
+        """Return True for the first caller: the thread that runs the body, or whoever makes sure that none will."""
+        with self._lock:
+            taken, self._is_taken = self._is_taken, True
+        return not taken
+
+    def _run(self, context: contextvars.Context, body: Callable[[], Any]) -> None:
+        """In the thread: run the body if it is still wanted, and report its end to the event loop."""
+        if self._take():
+            value, error = context.run(_contained, body)
+            self._tell(lambda: failed(self._call, error) if error is not None else returned(self._call, value))
+
+    def _dropped(self, future: Future[None]) -> None:
+        if future.cancelled() and self._take():
+            self._tell(lambda: None)  # The pool was closed before its turn came: it never began.
+
+    def _tell(self, outcome: Callable[[], Outcome | None]) -> None:
+        with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits for it any more.
+            self._loop.call_soon_threadsafe(report, self._call, self._done, outcome)
+
+
+def _not_started(error: RuntimeError) -> Raised:
+    return Raised(f"no thread can be started: {error}", FailureType.SESSION_ERROR)
 
 
 def _contained(body: Callable[[], Any]) -> tuple[Any, BaseException | None]:

@@ -23,7 +23,7 @@ class ServerContext:
         self.broadcast = Broadcast(app.store, app.hub)
         """Live events for all subscribers of this server."""
         self.database_watch = DatabaseWatch(app.store)
-        self.idempotency = Idempotency(app.store, app.clock)
+        self.idempotency = Idempotency(app.store)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
         """Set when the server is to stop: open streams end then."""

@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
+from hanbeon.domain.chains.literals import ChainState
 from hanbeon.domain.delivery import ListenerKind, kind_of_queue
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.totals import LABELS, Total, labels_of
@@ -45,11 +46,21 @@ class RequestCounts:
             "hanbeon_gaps", "Times that a subscriber was too slow for the live stream", registry=self.registry
         )
 
+        self._refused = Counter(
+            "hanbeon_refused_connections",
+            "Connections beyond the limit in total, or of one address",
+            ("limit",),
+            registry=self.registry,
+        )
+
     @contextlib.contextmanager
     def connection(self, route: str) -> Iterator[None]:
         """Count a connection as open for the duration of the block."""
         with self._open.labels(route).track_inprogress():
             yield
+
+    def refused(self, limit: str) -> None:
+        self._refused.labels(limit).inc()
 
     def gap(self) -> None:
         self._gaps.inc()
@@ -70,6 +81,7 @@ class Numbers(NamedTuple):
     listeners: ListenerCounts
     schedules: ScheduleNumbers
     totals: Mapping[str, int]
+    chains: Mapping[ChainState, int]
 
 
 def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
@@ -91,6 +103,7 @@ class _Numbers(Collector):
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
         yield from _of_listeners(self._numbers.queues, self._numbers.listeners)
         yield from _of_schedules(self._numbers.schedules)
+        yield from _of_chains(self._numbers.chains)
         yield from _totals(self._numbers.totals)
 
 
@@ -142,6 +155,15 @@ def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
         "Delay of the due execution that has been waiting to run longest",
         value=schedules.start_lag / MICROS,
     )
+
+
+def _of_chains(chains: Mapping[ChainState, int]) -> Iterator[Metric]:
+    states = GaugeMetricFamily(
+        "hanbeon_chains", "Chains that run, or are BLOCKED and wait for a person", labels=("state",)
+    )
+    for state, number in chains.items():
+        states.add_metric((state.value,), number)
+    yield states
 
 
 _COUNTED = {

@@ -5,17 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
+from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseCorrupt,
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
+from hanbeon.quotation import quoted
+from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
@@ -25,6 +38,7 @@ from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, instances, lease, logs, probe, promote, prune, queries, queues, tallies
+from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
@@ -36,6 +50,7 @@ from hanbeon.store.user_transaction import UserTransaction
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
+_NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -51,13 +66,26 @@ class Store:
         self.notifier = notifier
         self.lanes = LaneCache()
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.restored = asyncio.Event()
+        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
         self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
 
     async def open(self) -> None:
+        statements.load(self.database.dialect)
+        # Another database may be there now.
+        self.lanes = LaneCache()
+        self.restored.clear()
         await self.database.open()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database."""
+        if self.database.incarnation is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
+        return self.database.incarnation
 
     async def close(self) -> None:
         if self._folding is not None:
@@ -79,25 +107,31 @@ class Store:
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
-        with self._noting_damage():
+        with self._noticing():
             return await self.database.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
 
-        `jobs`: how many jobs it creates, which extends its time limit.
+        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
         """
-        with self._noting_damage():
+        if (actor := current_actor()) is not None:
+            operation = partial(_recorded, operation, actor)
+        with self._noticing():
             answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
 
     @contextlib.contextmanager
-    def _noting_damage(self) -> Iterator[None]:
+    def _noticing(self) -> Iterator[None]:
+        """Remember what stays true of the database until a restart."""
         try:
             yield
         except DatabaseCorrupt as error:
             self.damage = error
+            raise
+        except DatabaseRestored:
+            self.restored.set()
             raise
 
     def _committed(self, after: AfterCommit) -> None:
@@ -131,7 +165,21 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        return await self.write(enqueue, len(jobs))
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
+
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
@@ -145,6 +193,8 @@ class Store:
         hints = ("work", "event")
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
+        actor = current_actor()
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -183,7 +233,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -252,7 +309,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 
@@ -277,9 +336,6 @@ class Store:
 
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
-    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
@@ -311,6 +367,12 @@ class Store:
 
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
         return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
+
+    async def hand_back(
+        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
+    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
+        """Release what the instance is said to run and never began; see `complete.hand_back`."""
+        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
 
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
@@ -385,14 +447,6 @@ class Store:
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
-    async def running(self, limit: int) -> list[JobRecord]:
-        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
-        return await self.read(lambda tx: queries.running_jobs(tx, limit))
-
-    async def now_us(self) -> int:
-        """Return the time of the clock that the database's instants are measured by."""
-        return await self.read(queries.now_us)
-
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
@@ -402,9 +456,6 @@ class Store:
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
-
-    async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
@@ -424,18 +475,16 @@ class Store:
         self._fold_if_behind(unfolded)
         return found
 
-    async def queues(self) -> list[queues.QueueRecord]:
-        return await self.read(queues.queues)
-
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
         if lanes is None:
-            raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+            raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
-        return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
+        with nobody():
+            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
     def _fold_if_behind(self, unfolded: int) -> None:
         """Fold in the background if no worker does, so that the next reader has less to add up.
@@ -453,32 +502,23 @@ class Store:
                 pass
 
     async def number_events(self, limit: int = 1000) -> int:
-        return await self.write(lambda tx: events.number_events(tx, limit))
+        with nobody():  # Readers do this, too.
+            return await self.write(lambda tx: events.number_events(tx, limit))
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
-    async def last_event_id(self) -> int:
-        return await self.read(events.last_event_id)
-
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
 
-    async def beat(
-        self,
-        instance: int,
-        running: int,
-        tasks: Sequence[str],
-        capacity: int | None = None,
-        schedules: Sequence[str] | None = None,
-    ) -> bool:
-        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
-
-    async def leave(self, instance: int) -> None:
-        await self.write(lambda tx: instances.leave(tx, instance))
-
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
+
+
+async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
+    answer = await operation(tx)
+    await add_action(tx, actor, tx.moves)
+    return answer
 
 
 async def _nothing(_: Tx) -> None:

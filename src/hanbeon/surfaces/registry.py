@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hanbeon.surfaces.chains.surface import SURFACE as CHAINS
+from hanbeon.surfaces.engine.surface import SURFACE as ENGINE
 from hanbeon.surfaces.offices.surface import SURFACE as OFFICES
 from hanbeon.surfaces.schedules.surface import SURFACE as SCHEDULES
 from hanbeon.surfaces.surface import Surface
 
-SURFACES: tuple[Surface, ...] = (OFFICES, SCHEDULES)
+SURFACES: tuple[Surface, ...] = (ENGINE, OFFICES, SCHEDULES, CHAINS)

@@ -12,6 +12,13 @@ Reference = str
 """`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
 
 
+class JobPlace(NamedTuple):
+    """The path of a job in its surface. `moves`: operators may cancel, retry and reprioritise it as a job."""
+
+    path: str | None
+    moves: bool = True
+
+
 class Surface(NamedTuple):
     """Everything that server, worker, verify, config, docs and tests know of a surface."""
 
@@ -23,13 +30,15 @@ class Surface(NamedTuple):
     operations: Sequence[Operation]
     channels: Sequence[Channel] = ()
     pool: Reference | None = None
-    """`(store, settings, clock) → TaskPool`: built-in tasks that every worker runs in slots of their own."""
+    """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
     """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    job_place: Reference | None = None
+    """`(job) → JobPlace | None`: where a job of this surface is found, for operators; None: it is not of this one."""
     docs: str = ""
     """Its page in `docs/`."""
 

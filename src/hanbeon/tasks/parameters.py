@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import reprlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names, did_you_mean
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.template import as_text
 
 _TYPES: dict[str, Any] = {
@@ -23,13 +24,20 @@ _TYPES: dict[str, Any] = {
     "any": Any,
 }
 _REQUIRED: Any = object()
+_WITH_PATTERN = ("string",)
+_WITH_CHOICES = ("string", "integer", "number")
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One parameter; without a default it must be given."""
+    """One parameter; without a default it must be given.
+
+    `pattern` is a regular expression that the whole value must match, `choices` lists the values there are.
+    """
 
     type: str = "any"
     default: Any = _REQUIRED
+    pattern: str | None = None
+    choices: tuple[Any, ...] | None = None
 
     @property
     def is_required(self) -> bool:
@@ -37,6 +45,15 @@ class Parameter(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return self.type if self.is_required else f"{self.type} = {as_text(self.default)}"
+
+    def check(self, value: Any) -> None:
+        """Raise for a value that it does not take: `ValidationError` for another type, `ValueError` otherwise."""
+        msgspec.convert(value, _TYPES[self.type])
+        if self.choices is not None and value not in self.choices:
+            raise ValueError(f"must be one of {', '.join(map(as_text, self.choices))}, got {quoted(value)}")
+        # The whole value: with `search` or `match`, a pattern without anchors would let "../x" through.
+        if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
+            raise ValueError(f"must match {quoted(self.pattern)} as a whole, got {quoted(value)}")
 
 
 class Parameters:
@@ -63,7 +80,7 @@ class Parameters:
         """Encode the arguments as JSON, checked against names and types."""
         if args:
             raise self._invalid("its arguments must be passed by name")
-        text = to_json_text(dict(kwargs), f"an argument of task {self._task!r}", "args")
+        text = to_json_text(dict(kwargs), f"an argument of task {quoted(self._task)}", "args")
         self.unpack(text)
         return text
 
@@ -71,14 +88,16 @@ class Parameters:
         """Decode the arguments from JSON, with the defaults of those that are missing."""
         try:
             given = msgspec.json.decode(text, type=dict[str, Any])
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             raise self._invalid(f"they are not an object: {error}") from error
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
             if name not in found:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             if found[name] is None or "\x00" in as_text(found[name]):
-                raise self._invalid(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
+                raise self._invalid(
+                    f"argument {quoted(name)} is {'null' if found[name] is None else 'text with a NUL'}"
+                )
         return found
 
     def read_result(self, text: str) -> Any:
@@ -87,35 +106,70 @@ class Parameters:
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in declared:
-                raise self._invalid(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
+                raise self._invalid(f"it has no parameter {quoted(name)}{did_you_mean(name, declared)}")
         found = {}
         for name, parameter in declared.items():
             if name not in given and parameter.is_required:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             found[name] = given.get(name, parameter.default)
             try:
-                msgspec.convert(found[name], _TYPES[parameter.type])
-            except msgspec.ValidationError as error:
-                raise self._invalid(f"argument {name!r}: {error}") from error
+                parameter.check(found[name])
+            except (msgspec.ValidationError, ValueError) as error:
+                raise self._invalid(f"argument {quoted(name)}: {error}") from error
         return found
 
     def _invalid(self, why: str) -> ArgumentsDoNotFit:
-        return ArgumentsDoNotFit(f"task {self._task!r}: {why}; it takes {self}", field="args")
+        return ArgumentsDoNotFit(f"task {quoted(self._task)}: {why}; it takes {self}", field="args")
 
 
 def _parameter(name: str, value: Any) -> Parameter:
     field = f"params.{name}"
     if isinstance(value, Mapping):
-        check_names(value, Parameter.__struct_fields__, f"parameter {name!r}")
-        parameter = Parameter(**value)
+        check_names(value, Parameter.__struct_fields__, f"parameter {quoted(name)}")
+        parameter = Parameter(**{**value, **_choices(value, field)})
     else:
         parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
         hint = did_you_mean(str(parameter.type), _TYPES)
-        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {reprlib.repr(parameter.type)}{hint}", field=field)
+        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {quoted(parameter.type)}{hint}", field=field)
+    _check_rules(parameter, field)
     if not parameter.is_required:
         try:
-            msgspec.convert(parameter.default, _TYPES[parameter.type])
+            parameter.check(parameter.default)
         except msgspec.ValidationError as error:
             raise InvalidInput(f"must have a default of its own type: {error}", field=field) from error
+        except ValueError as error:
+            raise InvalidInput(f"must have a default that it takes itself: {error}", field=field) from error
     return parameter
+
+
+def _choices(value: Mapping[str, Any], field: str) -> dict[str, Any]:
+    if "choices" not in value:
+        return {}
+    choices = value["choices"]
+    if not isinstance(choices, list | tuple) or not choices:
+        raise InvalidInput(f"must be a list of values, got {quoted(choices)}", field=f"{field}.choices")
+    return {"choices": tuple(choices)}
+
+
+def _check_rules(parameter: Parameter, field: str) -> None:
+    """Reject a pattern or choices that no value, or not every value they mean, could satisfy."""
+    for name, given, types in (
+        ("pattern", parameter.pattern, _WITH_PATTERN),
+        ("choices", parameter.choices, _WITH_CHOICES),
+    ):
+        if given is not None and parameter.type not in types:
+            raise InvalidInput(
+                f"must have type {' or '.join(types)}, got {parameter.type}; set type", field=f"{field}.{name}"
+            )
+    for choice in parameter.choices or ():
+        try:
+            msgspec.convert(choice, _TYPES[parameter.type])
+        except msgspec.ValidationError as error:
+            raise InvalidInput(f"must contain values of its own type: {error}", field=f"{field}.choices") from error
+    if parameter.pattern is not None:
+        try:
+            re.compile(parameter.pattern)
+        except (re.error, TypeError, OverflowError, RecursionError) as error:
+            message = f"must be a regular expression, got {quoted(parameter.pattern)}: {error}"
+            raise InvalidInput(message, field=f"{field}.pattern") from error

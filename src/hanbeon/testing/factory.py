@@ -8,6 +8,7 @@ from typing import Any
 from hanbeon.app import App
 from hanbeon.clock import micros
 from hanbeon.domain.job import Claimed
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.job import Job
@@ -16,7 +17,6 @@ from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.instances import NewInstance
 from hanbeon.store.operations.lease import Lease
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import Task, TaskOptions
 
 _AN_HOUR = 3600.0
@@ -52,7 +52,7 @@ class Factory:
             held = await self._claim(job)
             if progress is not None:
                 text = to_json_text(progress, "progress", "progress")
-                await self._app.store.write_progress(Lease(held.seq, held.fence), text)
+                await self._app.store.write_progress(Lease(held.seq, held.fence, held.instance), text)
             if state is State.SUCCEEDED:
                 await self._settle(held, Returned(to_json_text(result, "the result", "result")))
             elif state is State.FAILED:
@@ -91,7 +91,7 @@ class Factory:
         return held[0]
 
     async def _settle(self, held: Claimed, outcome: Outcome) -> None:
-        await self._app.store.complete([CompletionReport(held.seq, held.fence, outcome)])
+        await self._app.store.complete([CompletionReport(held.seq, held.fence, outcome, instance=held.instance)])
 
 
 def _nothing() -> None:

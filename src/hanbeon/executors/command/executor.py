@@ -9,8 +9,9 @@ from typing import cast
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.command.run import Run
+from hanbeon.executors.command.run import Run, too_long
 from hanbeon.executors.executor import Call, Done, Work, never
+from hanbeon.executors.supervisor.wire import TooLong
 from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
@@ -38,6 +39,8 @@ class CommandExecutor:
             if folder is not None and not os.path.isdir(folder):
                 return never(done, _session_error(f"there is no folder {folder}; create it, or change cwd of the task"))
             run = Run(self._supervisor, self, call, self._timing.grace, done)
+        except TooLong as error:
+            return never(done, too_long(f"the command cannot be started: {error}"))
         except OSError as error:
             # A full process table, or too many open files.
             return never(done, _session_error(f"the command cannot be started: {error}"))
@@ -61,9 +64,9 @@ class CommandExecutor:
         self._runs.discard(run)
 
     def _tick(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(self._timing.tick, self._tick) if self._runs else None
         for run in self._runs:
             run.keep_alive()
-        self._timer = asyncio.get_running_loop().call_later(self._timing.tick, self._tick) if self._runs else None
 
 
 def _session_error(message: str) -> Raised:

@@ -53,6 +53,9 @@ class ProgressWriter:
             except HanbeonError as error:
                 # The lease is lost, or the database is down: the engine finds out by itself.
                 _log.info("progress_not_written", job=self._backend.job.id, error=str(error))
+            except Exception as error:
+                _log.exception("progress_failed", job=self._backend.job.id)
+                self.error = f"progress: {type(error).__name__}"
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_EVERY_SECONDS):
                     await self._ending.wait()

@@ -62,7 +62,7 @@ class ProtocolReader:
     def take(self, line: bytes) -> None:
         try:
             message = _decode(line)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             return self._reject(line, str(error))
         values = [getattr(message, name) for name in ProtocolMessage.__struct_fields__]
         if sum(value not in (_NOTHING, msgspec.UNSET) for value in values) != 1:

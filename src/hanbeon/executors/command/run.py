@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
-from typing import Protocol, cast
+from functools import partial
+from typing import NoReturn, Protocol, cast
 
 import msgspec
 
+from hanbeon.domain.json_text import check_depth
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
+from hanbeon.errors import InvalidInput
 from hanbeon.executors.command.environment import PROTOCOL_DESCRIPTOR, as_json, command_line, environment
 from hanbeon.executors.command.pipe import Pipe
 from hanbeon.executors.command.progress import ProgressWriter
 from hanbeon.executors.command.protocol import ProtocolFilter, ProtocolReader
-from hanbeon.executors.executor import MESSAGE_LIMIT, Call, Done, StopCause, returned
+from hanbeon.executors.executor import MESSAGE_LIMIT, Call, Done, StopCause, report, returned
 from hanbeon.executors.sessions import End
 from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.tasks.command import JSON, SAID, STDOUT, TEXT, Command
@@ -83,6 +87,10 @@ class Run:
         self._stopped = True
         self._session.stop(self._grace)
 
+    def insist(self) -> None:
+        """SIGKILL, without waiting for its supervisor."""
+        self._session.insist()
+
     def keep_alive(self) -> None:
         """Extend the deadline to the end of the lease; the supervisor enforces it if the engine cannot."""
         self._session.extend(self._call.backend.give_up_at - self._owner.now(), self._grace)
@@ -104,18 +112,27 @@ class Run:
     # The end
 
     def _gone(self, end: End) -> None:
-        for pipe in self._pipes.values():
-            pipe.drain()
-        self._messages.end()
-        if self._filter is not None:
-            self._filter.end()
         self._owner.ended(self)
-        self._progress.finish(lambda: self._done(self._outcome(end)))
+        try:
+            for pipe in self._pipes.values():
+                pipe.drain()
+            self._messages.end()
+            if self._filter is not None:
+                self._filter.end()
+        except Exception as error:
+            report(self._call, self._done, partial(_reraise, error))
+        else:
+            self._progress.finish(lambda: report(self._call, self._done, lambda: self._outcome(end)))
+        finally:
+            for pipe in self._pipes.values():
+                pipe.close()
 
     def _outcome(self, end: End) -> Outcome | None:
-        if self._stopped and end.by is not None:
+        if self._stopped and end.error is None and (end.by is not None or end.status is None):
             return None
         code = None if end.status is None or end.by is not None else os.waitstatus_to_exitcode(end.status)
+        if end.errno == errno.E2BIG:
+            return too_long(f"the command cannot be started: {end.error}")
         if code is None or code < 0:
             return Raised(f"the command {end}{_remedy(end)}", FailureType.SESSION_ERROR)
         meaning = self._command.meaning(code)
@@ -134,14 +151,25 @@ class Run:
         if self._command.result == TEXT or len(self._stdout) > self._call.max_result_bytes:
             return returned(self._call, text)
         try:
+            check_depth(text, "result")
             return returned(self._call, msgspec.json.decode(text))
-        except msgspec.DecodeError as error:
+        except (msgspec.MsgspecError, RecursionError, InvalidInput) as error:
             return Raised(f"its stdout must be JSON because of result = {JSON!r}: {error}", FailureType.INVALID)
 
     def _message(self, what: str) -> str:
         """Append the last line of stderr: most programs explain their failure there."""
         lines = self._stderr.decode(errors="replace").strip().splitlines()
         return f"{what}: {lines[-1].strip()}"[:MESSAGE_LIMIT] if lines else what
+
+
+def too_long(message: str) -> Raised:
+    """Return the failure of a job whose arguments do not fit into a command line and environment: for good."""
+    remedy = "pass less, or read the arguments from stdin instead of {args.…}"
+    return Raised(f"{message}; {remedy}"[:MESSAGE_LIMIT], FailureType.INVALID)
+
+
+def _reraise(error: Exception) -> NoReturn:
+    raise error
 
 
 def _remedy(end: End) -> str:

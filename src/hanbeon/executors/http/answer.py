@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from hanbeon.clock import MICROS
+from hanbeon.domain.json_text import check_depth
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.domain.retry import MAX_DELAY_US, FailureType
-from hanbeon.errors import TaskError
+from hanbeon.errors import InvalidInput, TaskError
 from hanbeon.executors.executor import result_of
 from hanbeon.outbound.client import HttpResponse
 from hanbeon.tasks.http_call import HttpCall
@@ -105,11 +106,15 @@ def _unkept(why: str) -> Raised:
 
 
 def _value(body: bytes, content_type: str) -> Any:
-    """Decode JSON if the content type says so or is missing; otherwise text, even if it looks like JSON."""
+    """Decode JSON if the content type says so or is missing; otherwise text, even if it looks like JSON.
+
+    JSON that is nested too deeply to be stored as such stays text.
+    """
     if not body:
         return None
     if not content_type.strip() or _JSON.match(content_type):
-        with contextlib.suppress(msgspec.DecodeError, ValueError, RecursionError):
+        with contextlib.suppress(msgspec.DecodeError, ValueError, RecursionError, InvalidInput):
+            check_depth(body)
             return msgspec.json.decode(body)
     return _text(body, content_type)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.errors import InvalidInput, TaskError
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
 from hanbeon.tasks.task import HTTP
@@ -89,9 +89,18 @@ class HttpWork:
             self._stopped = True
             self.task.cancel()
 
+    def insist(self) -> None:
+        """Interrupt the closing of the connection, too."""
+        self.task.cancel()
+
     def _ended(self, task: asyncio.Task[Outcome]) -> None:
         self._running.discard(self)
-        self._done(None if task.cancelled() else task.result())
+        report(self._call, self._done, lambda: self._outcome(task))
+
+    def _outcome(self, task: asyncio.Task[Outcome]) -> Outcome | None:
+        if task.cancelled():
+            return None if self._stopped else raised(RuntimeError("the call was cancelled"))
+        return task.result()
 
 
 async def _body(call: Call, executor: HttpExecutor) -> Outcome:

@@ -19,12 +19,11 @@ import msgspec
 
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.executor import MESSAGE_LIMIT, raised, result_of
+from hanbeon.executors.executor import MESSAGE_LIMIT, TRACEBACK_LIMIT, raised, result_of
 from hanbeon.executors.process.context import Link, ProcessContext, RemoteBackend
 from hanbeon.executors.process.function_ref import load_function
 from hanbeon.executors.process.messages import (
     CHANNEL,
-    TRACEBACK_LIMIT,
     Ended,
     RunJob,
     Setup,

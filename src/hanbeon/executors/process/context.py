@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from hanbeon import errors
 from hanbeon.domain.job import Claimed, check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, LeaseLost, PayloadTooLarge
 from hanbeon.executors.process.messages import (
     LOG_CHUNK,
@@ -27,7 +28,6 @@ from hanbeon.executors.process.messages import (
 from hanbeon.executors.supervisor.wire import read_frame
 from hanbeon.tasks.context import SyncContext, log_lines, transaction_unsupported
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.signature import to_json_text
 from hanbeon.tasks.task import PROCESS
 
 _ERRORS = {

@@ -7,11 +7,14 @@ import os
 import sys
 
 from hanbeon.clock import Clock
+from hanbeon.domain.outcome import Raised
+from hanbeon.domain.retry import FailureType
 from hanbeon.executors.executor import Call, Done, StopCause, Work, failed, never
 from hanbeon.executors.process.function_ref import main_program
-from hanbeon.executors.process.messages import RunJob, Setup, encode
+from hanbeon.executors.process.messages import RunJob, Setup, encode, limit
 from hanbeon.executors.process.pool import PendingStart, ProcessPool, not_started
 from hanbeon.executors.process.worker import WorkerProcess
+from hanbeon.executors.supervisor.wire import TooLong, check_length
 from hanbeon.executors.supervisor_client import SupervisorClient
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.settings import Settings
@@ -35,7 +38,11 @@ class ProcessExecutor:
 
     def start(self, call: Call, done: Done) -> Work:
         try:
-            job = self._pool.run(call, _request(call), done)
+            request = _request(call)
+            check_length(request, limit(self._settings.max_payload_bytes))
+            job = self._pool.run(call, request, done)
+        except TooLong as error:
+            return never(done, Raised(f"the job cannot be sent to a worker process: {error}", FailureType.INVALID))
         except OSError as error:
             return never(done, not_started(error))
         except Exception as error:
@@ -96,6 +103,10 @@ class ProcessWork:
             asyncio.get_running_loop().call_soon(self._job.done, None)
         elif self._job.process is not None:
             self._job.process.stop_job(self._job.call)
+
+    def insist(self) -> None:
+        if self._job.process is not None:
+            self._job.process.insist(self._job.call)
 
 
 def _request(call: Call) -> bytes:

@@ -11,7 +11,6 @@ from hanbeon.executors.supervisor.wire import framed
 CHANNEL = 3
 """The descriptor through which a worker process receives its jobs."""
 SLACK = 1_048_576  # Room in a message beside the payload: names, dependencies, a traceback.
-TRACEBACK_LIMIT = 65_536
 LOG_CHUNK = 65_536
 
 

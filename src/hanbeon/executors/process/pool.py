@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
-from hanbeon.executors.executor import Call, Done
+from hanbeon.executors.executor import Call, Done, failed
 from hanbeon.executors.process.worker import WorkerProcess
 
 # A process more than is kept is not ended at once: the next batch of jobs may want it.
@@ -80,7 +80,11 @@ class ProcessPool:
         for job in self._waiting:
             if job.call.task.memory == process.memory:
                 self._waiting.remove(job)
-                self._begin(job, process)
+                try:
+                    self._begin(job, process)
+                except Exception as error:
+                    process.stop()
+                    job.done(failed(job.call, error))
                 return False
         process.idle_since = now
         self._idle.append(process)
@@ -156,3 +160,5 @@ class ProcessPool:
                 self._begin(job, self._start(memory))
             except OSError as error:
                 job.done(not_started(error))
+            except Exception as error:
+                job.done(failed(job.call, error))

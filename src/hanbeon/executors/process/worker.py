@@ -16,7 +16,7 @@ from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.channel import FrameChannel
-from hanbeon.executors.executor import Call, Done
+from hanbeon.executors.executor import MESSAGE_LIMIT, Call, Done
 from hanbeon.executors.process import messages
 from hanbeon.executors.process.messages import Child, Ended, FromWorker, Printed, Progress, Reply, Setup, Started
 from hanbeon.executors.sessions import End
@@ -124,6 +124,12 @@ class WorkerProcess:
         self._is_dying = True
         self._session.stop(self._grace)
 
+    def insist(self, call: Call) -> None:
+        """SIGKILL, without waiting for its supervisor, unless another job has begun already."""
+        if self._job is not None and self._job.call is call:
+            self._is_dying = True
+            self._session.insist()
+
     def _kill(self) -> None:
         self._is_dying = True
         self._session.kill()
@@ -169,11 +175,11 @@ class WorkerProcess:
             else:
                 await job.call.backend.write_progress(msgspec.json.decode(message.value))
         except HanbeonError as error:
-            answer = Reply(error.code, str(error))
+            answer = Reply(error.code, str(error)[:MESSAGE_LIMIT])
         except Exception as error:
             # The body waits for a reply in any case.
             _log.exception("request_failed", job=job.call.backend.job.id)
-            answer = Reply(HanbeonError.code, f"{type(error).__name__}: {error}")
+            answer = Reply(HanbeonError.code, type(error).__name__)
         self._channel.send(messages.encode(answer))
 
     def _outcome_received(self, job: _Job, outcome: Outcome, traceback: str | None) -> None:
@@ -190,10 +196,12 @@ class WorkerProcess:
             return
         if alone:
             self._job = None
-            if self._owner.freed(self):
-                self._deadline = None
-                self._session.suspend_deadline()
-            job.done(job.outcome)
+            try:
+                if self._owner.freed(self):
+                    self._deadline = None
+                    self._session.suspend_deadline()
+            finally:
+                job.done(job.outcome)
         else:
             # What a body leaves running is still its work: no other job beside it, and the slot not free before.
             _log.warning("task_left_processes", job=job.call.backend.job.id, task=job.call.task.name)
@@ -213,9 +221,13 @@ class WorkerProcess:
         self._channel.drain()
         self._channel.close()
         job, self._job = self._job, None
-        self._owner.ended(self)
-        if job is None:
-            return
+        try:
+            self._owner.ended(self)
+        finally:
+            if job is not None:
+                self._ended(job, end)
+
+    def _ended(self, job: _Job, end: End) -> None:
         if job.pending is not None:
             job.pending.cancel()
         if job.outcome is None and not job.stopped:

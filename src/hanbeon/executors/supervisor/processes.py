@@ -20,6 +20,7 @@ class Process(NamedTuple):
     started: int
     """In clock ticks since boot: together with the pid, it identifies a process for good."""
     is_zombie: bool
+    is_stopped: bool
 
 
 def read_process(pid: int) -> Process | None:
@@ -30,7 +31,8 @@ def read_process(pid: int) -> Process | None:
         return None
     # The name stands in parentheses and may hold anything, parentheses included.
     words = text[text.rindex(b")") + 2 :].split()
-    return Process(pid, int(words[1]), int(words[2]), int(words[3]), int(words[19]), words[0] in (b"Z", b"X"))
+    parent, group, session, started = (int(words[place]) for place in (1, 2, 3, 19))
+    return Process(pid, parent, group, session, started, words[0] in (b"Z", b"X"), words[0] in (b"T", b"t"))
 
 
 def all_processes() -> Iterator[Process]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hanbeon.executors.supervisor import leader
 from hanbeon.executors.supervisor.kernel import adopt_orphans, drain, now, wake_on_children
-from hanbeon.executors.supervisor.processes import descendants, has_living_children, send
+from hanbeon.executors.supervisor.processes import descendants, has_living_children, read_process, send
 from hanbeon.executors.supervisor.wire import SMALL, Frames, TooLong, packed, unpacked
 
 _AGAIN_SECONDS = 0.02
@@ -41,10 +41,11 @@ class SessionSupervisor:
         try:
             self._leader = leader.start(self._spec, descriptors)
         except OSError as error:
-            return self._send(gone=True, status=None, by=None, error=str(error))
+            return self._send(gone=True, status=None, by=None, error=str(error), errno=error.errno)
         for descriptor in descriptors:
             os.close(descriptor)  # Held here they would never show their end.
-        self._send(started=self._leader)
+        own = read_process(os.getpid())
+        self._send(started=self._leader, supervisor=own)
         poll = select.poll()
         for descriptor in (woken, self._lifeline, self._engine.fileno()):
             poll.register(descriptor, select.POLLIN)

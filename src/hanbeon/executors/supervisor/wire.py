@@ -37,6 +37,12 @@ class Frames:
             yield frame
 
 
+def check_length(frame: bytes, limit: int) -> None:
+    """Raise `TooLong` for a message that is too long to be sent."""
+    if (size := len(frame) - _HEADER.size) > limit:
+        raise TooLong(f"a message of {size:,} bytes; the limit is {limit:,}")
+
+
 def framed(payload: bytes) -> bytes:
     return _HEADER.pack(len(payload)) + payload
 

@@ -12,15 +12,18 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import Total
+from hanbeon.store.operations.chains import prune_runs
+from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
-from hanbeon.store.operations.tallies import index_entries
+from hanbeon.store.operations.tallies import coarsen, index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
 _TIMINGS_A_STEP_US = 3_600 * 1_000_000
 _LOG_CHUNKS_A_STEP = 1_000
+_RUNS_A_STEP = 100
 
 
 class Prunable(msgspec.Struct, frozen=True):
@@ -31,13 +34,14 @@ class Prunable(msgspec.Struct, frozen=True):
     instances: int
     fires: int = 0
     queues: int = 0
+    chain_runs: int = 0
 
 
 async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
     row = (await tx.fetch("count_prunable", older_than_us))[0]
     jobs = {found["queue_id"]: found["jobs"] for found in await tx.fetch("count_prunable_jobs", older_than_us)}
     queues = await count_left_queues(tx, older_than_us, jobs)
-    return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues)
+    return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues, row["chain_runs"])
 
 
 class Retained(NamedTuple):
@@ -84,17 +88,23 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int, lag_us
     if indexed := index_entries(events):
         await tx.fetch("prune_queue_batches", to_json(indexed))
     fires = await tx.fetch("prune_fires", older_than_us, limit)
+    runs = await prune_runs(tx, older_than_us, _RUNS_A_STEP)
     gone = await tx.fetch("prune_instances", older_than_us)
+    actions = await tx.fetch("prune_actions", older_than_us, limit)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
+    await coarsen(tx, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),
         "logs": chunks,
         "event_batches": len(events),
         "fires": len(fires),
+        "chain_runs": runs,
         "instances": len(gone),
         "timings": len(timings),
+        "actions": len(actions),
         "queues": queues,
+        "responses": await prune_responses(tx, limit, lag_us),
     }
     if any(deleted.values()):
         await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
@@ -74,17 +75,24 @@ def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
     return details
 
 
-async def read_page(feed: Feed, office_id: str, after: int, zone: tzinfo) -> EventPage:
+async def read_page(feed: Feed, office_id: str, cursor: Cursor, zone: tzinfo) -> EventPage:
     """Read the next events of an office. `after` of the page also passes over the events of others, once.
 
     It ends with the first events found, or after a few pages of the feed, so that no call reads all those of others.
     """
+    place = await feed.place(cursor)
+    after = place.after
     for _ in range(_PAGES):
         found = await feed.read(after, _BATCHES, queue_of_office(office_id))
         if not found:
-            return EventPage(items=[], after=after, more=False)
+            return _page(place, [], after, more=False)
         after = found[-1].id
         events = [each for event in found if (each := translated(event, office_id, zone)) is not None]
         if events:
-            return EventPage(items=events, after=after, more=True)
-    return EventPage(items=[], after=after, more=True)
+            return _page(place, events, after, more=True)
+    return _page(place, [], after, more=True)
+
+
+def _page(place: EventPlace, items: list[SchedulerEvent], after: int, *, more: bool) -> EventPage:
+    cursor = place._replace(after=after).cursor
+    return EventPage(items=items, after=after, more=more, incarnation=place.incarnation, cursor=cursor, gap=place.gap)

@@ -13,5 +13,6 @@ SURFACE = Surface(
     channels=CHANNELS,
     pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
     executor="hanbeon.surfaces.offices.delivery.executor:DeliveryExecutor",
+    job_place="hanbeon.surfaces.offices.place:place_of_job",
     docs="offices.md",
 )

@@ -1,0 +1,121 @@
+"""JSON that is stored: how values become text, and how deeply text from outside may be nested."""
+
+from __future__ import annotations
+
+import array
+import itertools
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from hanbeon.errors import InvalidInput, NotSerialisable
+
+DEPTH_LIMIT = 100
+"""Arrays and objects inside each other, of arguments, results, progress and request bodies.
+
+Far below the depth at which a decoder gives up, which depends on the stack of its caller: what one part has stored,
+every other part can read, wrapped in lists and responses of its own.
+"""
+# The closing quote is optional, so that text which is no JSON is scanned once and not once per quote.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_STEPS = bytes({ord("["): 1, ord("{"): 1, ord("]"): 255, ord("}"): 255}.get(each, 0) for each in range(256))
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
+_SCALARS = (str, int, bool, type(None))
+
+
+def depth(text: str | bytes) -> int:
+    """Return how deeply JSON is nested: 0 for a number, 2 for `[[]]`. Text that is no JSON gets some number.
+
+    It takes milliseconds for a megabyte and never recurses.
+    """
+    data = text.encode(errors="replace") if isinstance(text, str) else text
+    brackets = _STRING.sub(b"", data).translate(None, _NO_BRACKETS).translate(_STEPS)
+    return max(itertools.accumulate(array.array("b", brackets)), default=0)
+
+
+def check_depth(text: str | bytes, field: str | None = None) -> None:
+    """Raise `InvalidInput` for JSON that is nested more deeply than `DEPTH_LIMIT`. Call it before decoding."""
+    opening = text.count("[") + text.count("{") if isinstance(text, str) else text.count(b"[") + text.count(b"{")
+    # Nearly always enough: text with few brackets cannot be deep.
+    if opening > DEPTH_LIMIT and (found := depth(text)) > DEPTH_LIMIT:
+        raise InvalidInput(
+            f"must be nested at most {DEPTH_LIMIT} deep, got {found:,}; flatten it, or pass it as text", field=field
+        )
+
+
+class DepthCheck:
+    """`check_depth` for text that comes in parts: the work is spread over them, and refused at the first too deep one.
+
+    A request body of megabytes would otherwise hold up an event loop for seconds.
+    """
+
+    def __init__(self, field: str | None = None) -> None:
+        self._field = field
+        self._depth = 0
+        self._in_string = False
+        self._rest = b""
+
+    def feed(self, part: bytes) -> None:
+        """Raise `InvalidInput` if it is nested too deeply up to here."""
+        data = self._rest + part
+        # The second half of an escape sequence may be in the next part.
+        end = len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
+        data, self._rest = data[:end], data[end:]
+        if b"\\" in data:
+            data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = data.translate(_ONE_KIND, _NEITHER).split(b'"')
+        brackets = b"".join(pieces[self._in_string :: 2])
+        self._in_string ^= len(pieces) % 2 == 0
+        opening = brackets.count(b"[")
+        if self._depth + opening > DEPTH_LIMIT:
+            steps = array.array("b", brackets.translate(_STEPS))
+            self._check(max(itertools.accumulate(steps, initial=self._depth)))
+        self._depth += 2 * opening - len(brackets)
+
+    def _check(self, found: int) -> None:
+        if found > DEPTH_LIMIT:
+            raise InvalidInput(
+                f"must be nested at most {DEPTH_LIMIT} deep, got {found:,} or more; flatten it, or pass it as text",
+                field=self._field,
+            )
+
+
+def to_json_text(value: Any, what: str, field: str) -> str:
+    """Encode a value as JSON that everyone can read back, or raise an error that names the remedy."""
+    try:
+        text = msgspec.json.encode(value).decode()
+        check_depth(text, field)
+        if "null" in text:
+            _check_numbers(value)
+        if type(value) not in _SCALARS:
+            msgspec.json.decode(text)  # What a msgspec.Raw holds is not checked by the encoder.
+    except InvalidInput:
+        raise
+    except Exception as error:
+        # Any: the encoder runs code of the value, such as properties and descriptors.
+        raise NotSerialisable(
+            f"{what} cannot be encoded as JSON: {_reason(error)}; pass plain data (finite numbers, text, lists, dicts, "
+            "dataclasses, datetimes) and open files, connections and the like inside the task",
+            field=field,
+        ) from error
+    return text
+
+
+def _check_numbers(value: Any) -> None:
+    """Raise `ValueError` for NaN and infinity, which msgspec would encode as null."""
+    plain = msgspec.to_builtins(value, str_keys=True, enc_hook=lambda _: 0)
+    try:
+        json.dumps(plain, allow_nan=False)
+    except ValueError:
+        raise ValueError("it contains NaN or infinity, which JSON does not have") from None
+
+
+def _reason(error: Exception) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:
+        return type(error).__name__

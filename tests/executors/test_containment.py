@@ -1,0 +1,226 @@
+"""SystemExit and KeyboardInterrupt of a body fail its attempt; the event loop and the other jobs on it go on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+import uvloop
+
+from hanbeon import App
+from hanbeon.domain.outcome import Outcome, Raised, Returned
+from hanbeon.executors.coroutine import AsyncExecutor
+from tests.cli.workers import Running
+from tests.executors.backend import Started, new_call
+
+T = TypeVar("T")
+FOREVER = 3600.0
+LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+
+
+class Fuse:
+    """Raises when it is called."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self._error = error
+
+    def __call__(self, *_: Any) -> None:
+        raise self._error(3)
+
+    async def later(self) -> None:
+        await asyncio.sleep(0)
+        self()
+
+
+async def directly(fuse: Fuse) -> None:
+    await fuse.later()
+
+
+async def awaited(fuse: Fuse) -> None:
+    await asyncio.create_task(fuse.later())
+
+
+async def left_alone(fuse: Fuse) -> None:
+    child = asyncio.create_task(fuse.later())
+    await asyncio.sleep(FOREVER)
+    await child
+
+
+async def nested(fuse: Fuse) -> None:
+    async def child() -> None:
+        await asyncio.gather(fuse.later(), asyncio.sleep(FOREVER))
+
+    await asyncio.create_task(child())
+
+
+async def group(fuse: Fuse) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(fuse.later())
+        tasks.create_task(asyncio.sleep(FOREVER))
+
+
+async def timed_out(fuse: Fuse) -> None:
+    await asyncio.wait_for(fuse.later(), FOREVER)
+
+
+async def soon(fuse: Fuse) -> None:
+    asyncio.get_running_loop().call_soon(fuse)
+    await asyncio.sleep(FOREVER)
+
+
+async def timer(fuse: Fuse) -> None:
+    asyncio.get_running_loop().call_later(0.001, fuse)
+    await asyncio.sleep(FOREVER)
+
+
+async def instant(fuse: Fuse) -> None:
+    loop = asyncio.get_running_loop()
+    loop.call_at(loop.time() + 0.001, fuse)
+    await asyncio.sleep(FOREVER)
+
+
+async def threadsafe(fuse: Fuse) -> None:
+    loop = asyncio.get_running_loop()
+    await asyncio.to_thread(loop.call_soon_threadsafe, fuse)
+    await asyncio.sleep(FOREVER)
+
+
+async def of_a_future(fuse: Fuse) -> None:
+    future = asyncio.get_running_loop().create_future()
+    future.add_done_callback(fuse)
+    future.set_result(None)
+    await asyncio.sleep(FOREVER)
+
+
+async def reader(fuse: Fuse) -> None:
+    ours, theirs = os.pipe()
+    loop = asyncio.get_running_loop()
+    os.write(theirs, b"x")
+    loop.add_reader(ours, fuse)
+    try:
+        await asyncio.sleep(FOREVER)
+    finally:
+        loop.remove_reader(ours)
+        os.close(ours)
+        os.close(theirs)
+
+
+async def swallowed(fuse: Fuse) -> str:
+    with contextlib.suppress(SystemExit, KeyboardInterrupt):
+        await asyncio.create_task(fuse.later())
+    return "a success?"
+
+
+WAYS: list[Callable[[Fuse], Awaitable[Any]]] = [
+    directly,
+    awaited,
+    left_alone,
+    nested,
+    group,
+    timed_out,
+    soon,
+    timer,
+    instant,
+    threadsafe,
+    of_a_future,
+    reader,
+    swallowed,
+]
+
+
+def run(loop: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run it on a loop of this kind; an exit that reaches the loop is a failure of the test and no end of it."""
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner:
+        try:
+            return runner.run(work())
+        except (SystemExit, KeyboardInterrupt) as error:
+            pytest.fail(f"the loop was ended by {error!r}")
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("loop", LOOPS)
+def test_exits_of_a_body_are_failures(loop: str, way: Any, error: type[BaseException]) -> None:
+    @App().task
+    async def work(explode: bool) -> Any:
+        if explode:
+            return await way(Fuse(error))
+        return await asyncio.sleep(0.01, "unharmed")
+
+    async def both() -> list[Outcome | None]:
+        executor = AsyncExecutor()
+        started = [Started(executor, new_call(work, explode=each)[0]) for each in (True, False)]
+        outcomes = [await each.within() for each in started]
+        outcomes.append(await Started(executor, new_call(work, explode=False)[0]).within())
+        return outcomes
+
+    assert run(loop, both) == [Raised(f"{error.__name__}: 3"), Returned('"unharmed"'), Returned('"unharmed"')]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_exits_outside_of_bodies_end_the_loop(loop: str) -> None:
+    @App().task
+    async def work() -> None:
+        await asyncio.sleep(0)
+
+    async def main() -> None:
+        await Started(AsyncExecutor(), new_call(work)[0]).within()
+        asyncio.get_running_loop().call_soon(Fuse(SystemExit))
+        await asyncio.sleep(FOREVER)
+
+    with asyncio.Runner(loop_factory=LOOPS[loop]) as runner, pytest.raises(SystemExit):
+        runner.run(main())
+
+
+PROGRAM = """
+import asyncio
+import sys
+
+from hanbeon import App
+
+app = App()
+
+
+@app.task(retries=0)
+async def explode(a: int, b: int) -> None:
+    asyncio.get_running_loop().call_soon(sys.exit, 3)
+    asyncio.create_task(child())
+    await asyncio.sleep(3600)
+
+
+async def child() -> None:
+    raise KeyboardInterrupt
+
+
+@app.task
+async def add(a: int, b: int) -> int:
+    return a + b
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
+async def test_worker_outlives_exits_and_obeys_signals(database_url: str, tmp_path: Path, stop: signal.Signals) -> None:
+    (tmp_path / "exiting.py").write_text(PROGRAM)
+    program = ("worker", "--app", "exiting:app", "--database", database_url, "--concurrency", "1")
+    async with App(database_url) as app:
+        for name in ("explode", "add"):
+            app.task(name=name, retries=0)(_stranger)
+        with Running(*program, cwd=tmp_path) as worker:
+            worker.until("worker_started")
+            for _ in range(2):
+                failed = await app.enqueue("explode", {"a": 0, "b": 0})
+                assert (await failed.wait(60)).error_message in ("SystemExit: 3", "KeyboardInterrupt: ")
+            assert await (await app.enqueue("add", {"a": 2, "b": 3})).result(60) == 5
+            worker.process.send_signal(stop)
+            worker.until("worker_stopped")
+            assert worker.process.wait(60) == 0
+
+
+async def _stranger(a: int, b: int) -> int:
+    raise AssertionError("it runs in the worker")
