@@ -48,6 +48,7 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
@@ -137,6 +138,7 @@ class App:
                 pool_size=self.settings.pool_size,
                 listen_url=self.settings.listen_url,
             )
+            equip(store, self.surfaces)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self

@@ -15,6 +15,7 @@ from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport as Settlement
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.verify import verify
 from hanbeon.testing.clock import VirtualClock
 from tests.service.corruptions import DOCTORS, LOG
@@ -132,7 +133,7 @@ async def test_limits_are_sound_while_the_clock_stands_still(database_url: str) 
     """Whatever happens in one microsecond may have happened in the order that was allowed."""
     await migrate(database_url)
     clock = VirtualClock()
-    store = open_store(database_url, clock)
+    store = equip(open_store(database_url, clock))
     await store.open()
     try:
         await clock.attach(store)

@@ -27,6 +27,7 @@ from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import equip
 from tests.databases.locks import somebody_waits
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job
@@ -44,7 +45,7 @@ async def more_stores(world: World, count: int) -> AsyncIterator[list[Store]]:
     async with contextlib.AsyncExitStack() as stack:
         stores = []
         for _ in range(count):
-            store = open_store(url, world.clock, pool_size=2)
+            store = equip(open_store(url, world.clock, pool_size=2))
             await store.open()
             stack.push_async_callback(store.close)
             stores.append(store)
@@ -89,7 +90,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
 
 @pytest.mark.parametrize("how", ["threads", "processes"])
 async def test_sqlite_claimers_share_the_work(sqlite_url: str, how: str) -> None:
-    store = open_store(sqlite_url, SystemClock())
+    store = equip(open_store(sqlite_url, SystemClock()))
     await store.open()
     jobs = [new_job() for _ in range(150)]
     await store.enqueue(jobs)

@@ -12,6 +12,8 @@ from hanbeon.domain.log_buffer import LogOffer
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.errors import DatabaseRestored
 from hanbeon.store.backends import open_store
+from hanbeon.store.operations import lease as lease_rows
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.incarnation import begin_incarnation
 from hanbeon.store.operations.instances import NewInstance
@@ -104,7 +106,7 @@ async def test_another_instance_with_the_fence_writes_nothing(world: World) -> N
         assert await world.store.complete_with_children(report, [new_job()]) is None
     facts = await world.store.renew([lease], LEASE_US)
     assert (facts.renewed, facts.lost) == (set(), {held.seq})
-    assert (await world.store.look_at([lease])).lost == {held.seq}
+    assert (await world.store.read(lambda tx: lease_rows.look(tx, [lease]))).lost == {held.seq}
     assert await world.store.write_progress(lease, "0.5") is False
     assert await world.store.note_overdue(lease) is False
     assert await world.store.write_logs([LogWrite(lease, LogOffer((), None))]) == set()
@@ -118,9 +120,9 @@ async def test_numbers_of_instances_are_never_used_again(world: World) -> None:
         return await world.store.register(NewInstance("n", "h", 1, "1", [], 1))
 
     first, second = await register(), await register()
-    assert second > first >= await world.store.now_us()
+    assert second > first >= await world.store.read(queries.now_us)
     await world.clock.advance(60)
-    assert await register() == await world.store.now_us()
+    assert await register() == await world.store.read(queries.now_us)
 
 
 async def test_a_worker_stops_when_the_database_was_restored(database_url: str) -> None:

@@ -10,6 +10,7 @@ from hanbeon import App, State
 from hanbeon.clock import MICROS
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import sqlite
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import GRANT_MOST_US
 from hanbeon.store.tx import Tx
@@ -56,7 +57,7 @@ async def test_a_long_write_first_extends_leases_of_others(held_world: World) ->
         (held,) = await held_world.claim(lease_us=_SHORT_US)
 
         async def left() -> int:
-            return (await store.look_at([lease_of(held)])).left[held.seq]
+            return (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq]
 
         for count, expected in ((10, _SHORT_US), (_BATCH, _GRANTED_US)):
             pause = _Pause()
@@ -78,9 +79,11 @@ async def test_edges_make_a_write_long_too(held_world: World) -> None:
         roots = [new_job() for _ in range(100)]
         ids = tuple(job.id for job in roots)
         await store.enqueue([*roots, *(new_job(depends_on=ids) for _ in range(100))])
-        assert (await store.look_at([lease_of(held)])).left[held.seq] == _SHORT_US, "10,000 edges are not long"
+        assert (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq] == _SHORT_US, (
+            "10,000 edges are not long"
+        )
         await store.enqueue([new_job(depends_on=ids) for _ in range(200)])
-        assert (await store.look_at([lease_of(held)])).left[held.seq] > _SHORT_US
+        assert (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq] > _SHORT_US
     finally:
         await store.close()
 

@@ -26,6 +26,7 @@ from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.schema import FOLDER
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.testing.clock import VirtualClock
 
 LEASE = 30.0
@@ -88,7 +89,7 @@ class World:
     @classmethod
     async def open(cls, url: str) -> "World":
         clock = VirtualClock()
-        store = open_store(url, clock)
+        store = equip(open_store(url, clock))
         await store.open()
         world = cls(store, clock)
         await clock.attach(store)

@@ -804,7 +804,7 @@ class Chain(Resource):
     def explain(self) -> Explanation:
         """Explain why a chain does not move."""
 
-    def events(self, *, after: int = 0) -> Iterator[ChainEvent]:
+    def events(self, *, after: int | str = 0) -> Iterator[ChainEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncChain(Resource):
@@ -854,7 +854,7 @@ class AsyncChain(Resource):
     async def explain(self) -> Explanation:
         """Explain why a chain does not move."""
 
-    def events(self, *, after: int = 0) -> AsyncIterator[ChainEvent]:
+    def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class SyncResources:

@@ -41,6 +41,7 @@ from hanbeon.store.operations import events, instances, lease, logs, probe, prom
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
@@ -68,6 +69,8 @@ class Store:
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
+        self.retention: Sequence[Retention] | None = None
+        """The parts of the surfaces in retention; without them nothing is pruned."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
@@ -380,17 +383,22 @@ class Store:
     async def next_due_us(self) -> int | None:
         return await self.read(promote.next_due_us)
 
-    async def count_prunable(self, older_than_us: int) -> prune.Prunable:
-        """Count what `prune` would delete now, if it were repeated until nothing is left."""
-        return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
+    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
+        """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
+        return await self.read(lambda tx: prune.count_prunable(tx, self._parts, older_than_us))
+
+    @property
+    def _parts(self) -> Sequence[Retention]:
+        assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
+        return self.retention
 
     async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
         """Prune what is past its retention. `every_us`: how often that is done."""
-        return await self.write(lambda tx: prune.retain(tx, self.lanes, retention_us, every_us, limit))
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
         """Prune what is older, by the database's clock, whatever that says."""
-        return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.bounds import PAGE_ROWS
-from hanbeon.domain.event_cursor import MOST
+from hanbeon.domain.event_cursor import MOST, GapReason
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
 
@@ -93,3 +93,18 @@ class Log(Result, frozen=True, kw_only=True):
     entries: list[LogEntry]
     after: str
     more: bool
+
+
+class Events(Result, Generic[T], frozen=True, kw_only=True):
+    """Resume after `after`, which may be past the last of these; at once if there is `more`.
+
+    `cursor` is `after` with the `incarnation` of the database: it is refused after a restore. `gap` is set if there may
+    have been events between the given cursor and these: `pruned` after their retention, or the cursor was `ahead`.
+    """
+
+    items: list[T]
+    after: int
+    more: bool
+    incarnation: str
+    cursor: str
+    gap: GapReason | None

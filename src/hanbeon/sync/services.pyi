@@ -4,8 +4,9 @@ import builtins
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
-from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.chains.job import ChainJob
+from hanbeon.domain.event_cursor import Cursor
+from hanbeon.domain.event_cursor import Cursor as EventCursor
 from hanbeon.surfaces.chains import keywords as chains_keywords
 from hanbeon.surfaces.chains import schemas as chains_schemas
 from hanbeon.surfaces.chains.service import AnyChain
@@ -180,4 +181,4 @@ class SyncChains(SyncService):
     def runs(self, chain: AnyChain, **query: Unpack[chains_keywords.RunQueryFields]) -> chains_schemas.RunPage: ...
     def run_of(self, chain: AnyChain, n: int | str) -> chains_schemas.Run: ...
     def explain(self, chain: AnyChain) -> Explanation: ...
-    def events(self, chain: AnyChain, *, after: int = 0) -> chains_schemas.ChainEventPage: ...
+    def events(self, chain: AnyChain, *, after: EventCursor = 0) -> chains_schemas.ChainEventPage: ...

@@ -291,7 +291,7 @@ async def test_old_runs_are_pruned_but_the_last(chain_kit: ChainKit) -> None:
     for _ in range(3):
         await chain_kit.run(chain)
     await chain_kit.kit.advance(3600)
-    assert (await chain_kit.app.store.count_prunable(1_000_000)).chain_runs == 2
+    assert (await chain_kit.app.store.count_prunable(1_000_000))["chain_runs"] == 2
     await chain_kit.app.store.prune(1_000_000, 100)
     assert [run.run for run in (await chain_kit.chains.runs(chain)).items] == [3]
     assert ran(await chain_kit.chains.get(chain)) == [("a", "FORWARD", "SUCCESS")]

@@ -186,9 +186,10 @@ async def _moved(app: App, chain: str, action: Action, *, follow: bool, quiet: b
     from hanbeon.cli.chain.render import event_line
     from hanbeon.cli.output import console
     from hanbeon.domain.chains.events import ChainEventType
+    from hanbeon.store.operations.events import last_event_id
 
     await app.store.number_events()  # Those of its last run may have no number yet.
-    after = await app.store.last_event_id()
+    after = await app.store.read(last_event_id)
     found = await action(app)
     if not follow:
         return found

@@ -11,13 +11,11 @@ from hanbeon.domain.chains.events import ChainEventType
 from hanbeon.domain.chains.steps import QUEUE
 from hanbeon.domain.events import Event
 from hanbeon.events.broadcast import Words
-from hanbeon.events.feed import Feed
 from hanbeon.events.follower import Delivered
-from hanbeon.surfaces.chains.schemas import ChainEvent, ChainEventPage
+from hanbeon.surfaces.chains.schemas import ChainEvent
+from hanbeon.surfaces.event_page import EventSource
 
 _TYPES = {kind.value: kind for kind in ChainEventType}
-_BATCHES = 100
-_PAGES = 10
 
 
 def translated(event: Event, queue_id: int, zone: tzinfo) -> ChainEvent | None:
@@ -46,14 +44,5 @@ def words(queue_id: int, zone: tzinfo) -> Words:
     return translate
 
 
-async def read_page(feed: Feed, queue_id: int, after: int, zone: tzinfo) -> ChainEventPage:
-    """Read the next events of a chain. `after` of the page also passes over the events of others, once."""
-    for _ in range(_PAGES):
-        found = await feed.read(after, _BATCHES, QUEUE)
-        if not found:
-            return ChainEventPage(items=[], after=after, more=False)
-        after = found[-1].id
-        events = [each for event in found if (each := translated(event, queue_id, zone)) is not None]
-        if events:
-            return ChainEventPage(items=events, after=after, more=True)
-    return ChainEventPage(items=[], after=after, more=True)
+def source(queue_id: int, zone: tzinfo) -> EventSource:
+    return EventSource(QUEUE, lambda event: translated(event, queue_id, zone))

@@ -9,10 +9,6 @@ from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnkn
 from hanbeon.surfaces.chains.schemas import NewChainJob
 
 
-class ChainEventQueryFields(TypedDict, total=False):
-    after: int
-
-
 class ChainQueryFields(TypedDict, total=False):
     state: ChainState | str | None
     cursor: str | None

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from hanbeon.domain.chains.events import ChainEventType
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.job import NAME_LIMIT
-from hanbeon.surfaces.schema import Cursor, EventId, Name, Page, PageSize, Request, Result
+from hanbeon.surfaces.schema import Cursor, Events, Name, Page, PageSize, Request, Result
 from hanbeon.surfaces.validation import EXPECTED
 
 JOBS_A_REQUEST = 1_000
@@ -80,10 +80,6 @@ class ChainQuery(Request, frozen=True, kw_only=True):
 class RunQuery(Request, frozen=True, kw_only=True):
     cursor: Cursor | UnsetType | None = UNSET
     limit: PageSize | UnsetType = UNSET
-
-
-class ChainEventQuery(Request, frozen=True, kw_only=True):
-    after: EventId | UnsetType = UNSET
 
 
 # Results
@@ -180,9 +176,5 @@ class ChainEvent(Result, frozen=True, kw_only=True):
     timestamp: str
 
 
-class ChainEventPage(Result, frozen=True, kw_only=True):
-    """Events in order. Continue with `after`, at once if `more` is true."""
-
-    items: list[ChainEvent]
-    after: int
-    more: bool
+class ChainEventPage(Events[ChainEvent], frozen=True, kw_only=True):
+    pass

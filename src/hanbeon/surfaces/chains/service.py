@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from hanbeon.domain.chains.job import ChainJob
 from hanbeon.domain.chains.literals import UNINIT, ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.steps import QUEUE
+from hanbeon.domain.event_cursor import Cursor as EventCursor
 from hanbeon.errors import ChainNotFound, ChainRunNotFound
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Follower
@@ -17,10 +18,11 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import chain_walk, chains
 from hanbeon.store.operations.chains import NewChain, WholeChain
 from hanbeon.surfaces.chains import keywords, schemas
-from hanbeon.surfaces.chains.events import read_page, translated, words
+from hanbeon.surfaces.chains.events import source, translated, words
 from hanbeon.surfaces.chains.requests import JobPlan, check_jobs, fields_of
 from hanbeon.surfaces.chains.serializers import Serializer
 from hanbeon.surfaces.chains.vocabulary import status_of
+from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.schema import Explanation
 from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
@@ -165,22 +167,23 @@ class Chains(Service):
 
     # Events
 
-    async def events(self, chain: AnyChain, *, after: int = 0) -> schemas.ChainEventPage:
-        """Return the next events after the one with this id; resume with the page's `after`."""
-        queue_id = await self._checked(chain, after)
-        return await read_page(self._feed, queue_id, after, self._zone)
+    async def events(self, chain: AnyChain, *, after: EventCursor = 0) -> schemas.ChainEventPage:
+        """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
+        queue_id = await self._checked(chain)
+        return await read_page(self._feed, source(queue_id, self._zone), after, schemas.ChainEventPage)
 
     async def following(
-        self, broadcast: Broadcast, chain: AnyChain, *, after: int = 0
+        self, broadcast: Broadcast, chain: AnyChain, *, after: EventCursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
-        queue_id = await self._checked(chain, after)
-        return broadcast.following(QUEUE, words(queue_id, self._zone), after)
+        queue_id = await self._checked(chain)
+        return broadcast.following(QUEUE, words(queue_id, self._zone), await self._feed.place(after))
 
-    async def follow(self, chain: AnyChain, *, after: int = 0) -> AsyncIterator[schemas.ChainEvent]:
-        """Like `following`, for a single subscriber."""
-        queue_id = await self._checked(chain, after)
-        async for event in self._feed.follow(after, QUEUE):
+    async def follow(self, chain: AnyChain, *, after: EventCursor = 0) -> AsyncIterator[schemas.ChainEvent]:
+        """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""
+        queue_id = await self._checked(chain)
+        place = (await self._feed.place(after)).without_gap()
+        async for event in self._feed.follow(place.after, QUEUE):
             found = translated(event, queue_id, self._zone)
             if found is not None:
                 yield found
@@ -199,9 +202,8 @@ class Chains(Service):
     def _view(self, found: WholeChain) -> schemas.Chain:
         return self._serializer.chain(found)
 
-    async def _checked(self, chain: AnyChain, after: int) -> int:
+    async def _checked(self, chain: AnyChain) -> int:
         queue_id = _id(chain)
-        validate(schemas.ChainEventQuery, {"after": after})
         await self._read(lambda tx: chains.chain_by_id(tx, queue_id))
         return queue_id
 

@@ -13,6 +13,7 @@ SURFACE = Surface(
     channels=CHANNELS,
     pool="hanbeon.surfaces.chains.worker_pool:chain_pool",
     verify="hanbeon.surfaces.chains.verify:verify_chains",
+    retention="hanbeon.surfaces.chains.retention:RETENTION",
     job_place="hanbeon.surfaces.chains.place:place_of_job",
     docs="chains.md",
 )

@@ -8,7 +8,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
-from hanbeon.domain.event_cursor import GapReason
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.masks import masked_address
@@ -25,6 +24,7 @@ from hanbeon.surfaces.offices.vocabulary import (
 from hanbeon.surfaces.schema import (
     STORABLE,
     Cursor,
+    Events,
     IdCursor,
     Name,
     NameOrEmpty,
@@ -460,16 +460,5 @@ class SchedulerEvent(Result, frozen=True, kw_only=True):
     timestamp: str
 
 
-class EventPage(Result, frozen=True, kw_only=True):
-    """Resume after `after`, which may be past the last of these; at once if there is `more`.
-
-    `cursor` is `after` with the `incarnation` of the database: it is refused after a restore. `gap` is set if there may
-    have been events between the given cursor and these: `pruned` after their retention, or the cursor was `ahead`.
-    """
-
-    items: list[SchedulerEvent]
-    after: int
-    more: bool
-    incarnation: str
-    cursor: str
-    gap: GapReason | None
+class EventPage(Events[SchedulerEvent], frozen=True, kw_only=True):
+    pass

@@ -20,9 +20,10 @@ from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.offices import keywords, schemas
 from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
-from hanbeon.surfaces.offices.events import read_page, translated, words
+from hanbeon.surfaces.offices.events import source, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
 from hanbeon.surfaces.offices.roles import check_added_roles, check_new_roles
@@ -173,7 +174,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
     async def events(self, office_id: str, *, after: Cursor = 0) -> schemas.EventPage:
         """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
         await self._record(office_id)
-        return await read_page(self._feed, office_id, after, self._zone)
+        return await read_page(self._feed, source(office_id, self._zone), after, schemas.EventPage)
 
     async def following(
         self, broadcast: Broadcast, office_id: str, *, after: Cursor = 0
