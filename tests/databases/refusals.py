@@ -48,7 +48,9 @@ async def _altered(url: str, change: str, undo: str) -> AsyncIterator[None]:
             yield
         finally:
             await admin.execute(f"ALTER DATABASE {_name(url)} {undo}")
-            await admin.fetch(_OTHERS, _name(url))
+            # Only sessions from before: the others have begun to work again, and must not be refused once more.
+            undone_at = await admin.fetchval("SELECT clock_timestamp()")
+            await admin.fetch(f"{_OTHERS} AND backend_start <= $2", _name(url), undone_at)
 
 
 def read_only(url: str) -> AbstractAsyncContextManager[None]:

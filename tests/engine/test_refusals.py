@@ -9,7 +9,6 @@ import pytest
 from hanbeon import App, Context, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.statements import statement
 from tests.chaos.moments import assert_sound, ledger_of, make_ledger, until
 from tests.databases.refusals import POSTGRES, as_user, full_file, no_descriptors, read_only
 from tests.server.client import Client, serving
@@ -131,7 +130,7 @@ async def test_end_is_written_when_a_full_file_may_grow(
 
 
 async def test_too_many_open_files_are_no_failure(database_url: str) -> None:
-    """Neither reading a statement nor opening a connection, nor telling others of a commit."""
+    """Neither opening a connection, nor telling others of a commit."""
     app = App(database_url)
     tried: list[Exception] = []
 
@@ -148,10 +147,6 @@ async def test_too_many_open_files_are_no_failure(database_url: str) -> None:
         return "paid without"
 
     async with app, app.worker():
-        statement.cache_clear()
-        with no_descriptors(), pytest.raises(DatabaseUnavailable, match="open files"):
-            await app.counts()
-        await app.counts()
         await app.store.fold()
         with no_descriptors():
             await app.store.fold()

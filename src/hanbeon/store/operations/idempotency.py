@@ -63,8 +63,8 @@ async def release_request(tx: Tx, request: IdempotentRequest) -> None:
     await tx.fetch("release_request", *_names(request), request.holder)
 
 
-async def prune_responses(tx: Tx, limit: int) -> int:
-    return len(await tx.fetch("prune_responses", KEPT_US, limit))
+async def prune_responses(tx: Tx, limit: int, lag_us: int = 0) -> int:
+    return len(await tx.fetch("prune_responses", KEPT_US + lag_us, limit))
 
 
 def _names(request: IdempotentRequest) -> tuple[str, str, str]:

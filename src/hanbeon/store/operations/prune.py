@@ -95,7 +95,7 @@ async def prune(
         "instances": len(gone),
         "timings": len(timings),
         "queues": queues,
-        "responses": await prune_responses(tx, limit),
+        "responses": await prune_responses(tx, limit, lag_us),
         **aged,
     }
     if any(deleted.values()):
