@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from hanbeon import App, Context, State, TaskError
+from hanbeon import App, Context, State, SyncContext, TaskError
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Returned
 from hanbeon.engine.completion import Answer, CompletionBuffer
@@ -24,7 +24,7 @@ from hanbeon.store.store import Store
 from hanbeon.tasks.context import PutOffRequest
 from hanbeon.testing import VirtualClock
 from tests.engine.attempts import HandWork, new_attempt
-from tests.engine.test_running_attempts import running
+from tests.engine.test_running_attempts import IDLE, running
 
 WAIT = 60.0
 
@@ -117,20 +117,22 @@ async def test_arguments_that_cannot_be_read_fail_their_job_alone(app: App) -> N
 
         def __post_init__(self) -> None:
             if broken:
-                raise KeyError("point")
+                raise broken[0]
 
     @app.task(retries=0)
     async def work(point: Point | None = None) -> int:
         return 1
 
     work.function.__annotations__["point"] = Point | None
-    broken = False
-    odd, even = await app.enqueue(work.call(Point(1))), await app.enqueue(work.call())
-    broken = True
+    broken: list[BaseException] = []
     worker = app.worker()
-    await tick(worker)
-    assert (await odd.record()).failure_type == "invalid"
-    assert await even.result(WAIT) == 1
+    for error in (KeyError("point"), SystemExit(3), KeyboardInterrupt()):
+        broken.clear()
+        odd, even = await app.enqueue(work.call(Point(1))), await app.enqueue(work.call())
+        broken.append(error)
+        await tick(worker)
+        assert (await odd.record()).state is State.FAILED
+        assert await even.result(WAIT) == 1
     await worker.stop()
 
 
@@ -161,6 +163,37 @@ async def test_a_thread_that_cannot_start_is_a_session_error(app: App, monkeypat
     await tick(worker)
     assert await other.result(WAIT) == 2
     assert ran == [2], "the pool had queued the first one, and runs it no more"
+    await worker.stop()
+
+
+class LeavingZone(OddZone):
+    def __init__(self, error: type[BaseException]) -> None:
+        self._error = error
+
+    def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
+        raise self._error("zone")
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+async def test_values_that_exit_on_the_event_loop_fail(app: App, error: type[BaseException]) -> None:
+    """Progress of a thread is encoded on the event loop, with the code of its values."""
+
+    @app.task(retries=0)
+    def in_thread(ctx: SyncContext) -> None:
+        ctx.progress(dt.datetime(2026, 1, 1, tzinfo=LeavingZone(error)))
+
+    @app.task(retries=0)
+    async def in_loop(ctx: Context) -> None:
+        await ctx.progress(dt.datetime(2026, 1, 1, tzinfo=LeavingZone(error)))
+
+    @app.task(retries=0)
+    def result() -> Any:
+        return dt.datetime(2026, 1, 1, tzinfo=LeavingZone(error))
+
+    jobs = [await app.enqueue(each) for each in (in_thread, in_loop, result)]
+    worker = app.worker()
+    await tick(worker)
+    assert [await job.state() for job in jobs] == [State.FAILED] * 3
     await worker.stop()
 
 
@@ -245,9 +278,10 @@ async def test_the_guard_insists_on_what_does_not_end() -> None:
     attempt.work = work = HandWork()
     await clock.advance(2)
     await held.guard()
-    for times in range(3):
+    for times, seconds in enumerate((5, 5, 10)):
         assert (work.stops, work.insisted) == ([StopCause.DEADLINE], times)
-        await clock.advance(5)
+        assert await held.guard() == min(seconds, IDLE), "the next look is when it matters"
+        await clock.advance(seconds)
         await held.guard()
     attempt.settling = True
     await clock.advance(50)

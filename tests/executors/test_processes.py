@@ -294,3 +294,15 @@ async def test_a_log_goes_through_the_engine_in_order(bench: Bench) -> None:
 async def test_messages_after_a_breach_are_ignored(bench: Bench) -> None:
     """A word after the end would be a breach, and cost the process; it is used again instead."""
     assert len({result(await bench.run(bodies.gossiping)) for _ in range(5)}) == 1
+
+
+async def test_a_job_too_long_for_a_message_is_invalid() -> None:
+    bench = Bench(max_payload_bytes=1024)
+    try:
+        outcome = await bench.run(bodies.whoami_at_last, gate="x" * 1_100_000)
+        assert isinstance(outcome, Raised)
+        assert outcome.failure_type == "invalid", "the same arguments are too long the next time"
+        assert outcome.message.startswith("the job cannot be sent to a worker process: a message of 1,1")
+        assert await bench.run(bodies.add, a=1) == Returned("1")
+    finally:
+        await bench.executor.close()

@@ -106,8 +106,8 @@ def to_json_text(value: Any, what: str, field: str) -> str:
             msgspec.json.decode(text)  # What a msgspec.Raw holds is not checked by the encoder.
     except InvalidInput:
         raise
-    except Exception as error:
-        # Any: the encoder runs code of the value, such as properties and descriptors.
+    except (Exception, SystemExit) as error:
+        # Any: the encoder runs code of the value, such as that of a time zone.
         raise NotSerialisable(
             f"{what} cannot be encoded as JSON: {_reason(error)}; pass plain data (finite numbers, text, lists, dicts, "
             "dataclasses, datetimes) and open files, connections and the like inside the task",
@@ -125,7 +125,7 @@ def _check_numbers(value: Any) -> None:
         raise ValueError("it contains NaN or infinity, which JSON does not have") from None
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     try:
         return str(error) or type(error).__name__
     except Exception:

@@ -49,6 +49,7 @@ class Attempt:
         "overdue_note",
         "printed",
         "settling",
+        "stopped_at",
         "unheard_at",
         "work",
     )
@@ -77,8 +78,9 @@ class Attempt:
         self.deadline = None if job.timeout_us is None else claimed_at + job.timeout_us / MICROS
         self.work: Work | None = None
         self.cause: StopCause | None = None
+        # Of the guard: when it saw the work stopped, and when that must have had an effect.
+        self.stopped_at = 0.0
         self.unheard_at: float | None = None
-        """When its stop must have had an effect; set by the guard."""
         self.settling = False
         self.acknowledged = False
         """The database has said that it has recorded the end."""
@@ -208,10 +210,10 @@ class Attempt:
             if self.lent is None:
                 self._check_running()
                 lent = await self._store.lend()
-                if self.settling:
+                if self.lost or self.settling:
                     # The body has ended meanwhile, without waiting for this: nobody would end the transaction.
                     await lent.abandon()
-                self._check_running()
+                    raise LeaseLost(self.job.id, self.job.fence)
                 self.lent = lent
         return self.lent
 

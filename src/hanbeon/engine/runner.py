@@ -58,7 +58,8 @@ class Runner:
         """
         try:
             self._start(attempt, task)
-        except Exception as error:
+        except BaseException as error:
+            # Any: types of arguments run code of the user, which may even raise SystemExit.
             self._not_started(attempt.job, error)
             self._stopped(attempt, raised(error))
 
@@ -67,7 +68,7 @@ class Runner:
         self._not_started(job, error)
         self._completion.hand_in(_report(job, raised(error)), until, lambda answer: None)
 
-    def _not_started(self, job: Claimed, error: Exception) -> None:
+    def _not_started(self, job: Claimed, error: BaseException) -> None:
         if not isinstance(error, HanbeonError):
             _log.error("attempt_not_started", job=job.id, attempt=job.fence, exc_info=error)
 

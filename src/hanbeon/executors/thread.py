@@ -12,6 +12,7 @@ from typing import Any
 
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
+from hanbeon.executors.containment import BodyExits, contain_exits, enter_body
 from hanbeon.executors.executor import Call, Done, StopCause, failed, report, returned
 from hanbeon.tasks.context import SyncContext
 from hanbeon.tasks.task import THREAD
@@ -29,6 +30,7 @@ class ThreadExecutor:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="hanbeon-task")
 
     def start(self, call: Call, done: Done) -> ThreadWork:
+        contain_exits(asyncio.get_running_loop())
         return ThreadWork(call, self._pool, done)
 
     async def close(self) -> None:
@@ -43,8 +45,12 @@ class ThreadWork:
         self._is_taken = False
         context: list[Any] = [SyncContext(call.backend, self._loop)] if call.task.signature.context_type else []
         body: Callable[[], Any] = lambda: call.task.function(*context, **call.arguments)  # noqa: E731
+        variables = contextvars.copy_context()
+        # Calls of its context run on the event loop, and so does code of the values that are passed to them. The thread
+        # gets what is raised there.
+        variables.run(enter_body, BodyExits(None))
         try:
-            future = pool.submit(self._run, contextvars.copy_context(), body)
+            future = pool.submit(self._run, variables, body)
         except RuntimeError as error:
             # No thread can be started. The pool has queued the body nevertheless, and another thread may have begun it.
             if self._take():

@@ -94,7 +94,7 @@ class TaskSignature:
     def _decode(self, text: str) -> Any:
         try:
             return self._codec.decode(text)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Any: the types are the user's, and run code of their own when they are made.
             why = plain(str(error), 400) if isinstance(error, msgspec.MsgspecError) else quoted(error)
             raise ArgumentsDoNotFit(
