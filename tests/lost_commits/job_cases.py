@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hanbeon.domain.actor import acting
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
+from hanbeon.store.operations import instances as instance_rows
+from hanbeon.store.operations.actions import actions
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.tasks.request import JobRequest
@@ -107,7 +110,7 @@ async def run_with_output(scene: Scene) -> None:
 
 
 async def lease_writes(scene: Scene) -> None:
-    """What an instance writes about a job that it holds."""
+    """The writes of an instance about a job that it holds."""
     job = await scene.app.enqueue("quick", queue=scene.named("lease"))
     (claimed,) = await scene.claim()
     held = Lease(claimed.seq, claimed.fence)
@@ -139,12 +142,15 @@ async def moves(scene: Scene) -> None:
     stopped, again, *rest = await scene.app.enqueue_many(batch)
     await again.cancel()
     assert [each.id for each in await scene.claim("broken")] == [stopped.id]
-    with scene.losing():
+    with scene.losing(), acting(scene.named("ada"), "cli", "moves"):
         await scene.surely(stopped.cancel)
         await scene.surely(lambda: scene.app.retry(again), WrongState)
         await scene.surely(lambda: scene.app.reprioritise(again, priority=3))
         await scene.surely(rest[0].cancel)
         await scene.surely(lambda: scene.app.cancel_where(queue=queue, states=["ready"]))
+    done = await scene.store.read(lambda tx: actions(tx, None, scene.named("ada"), 10))
+    (action,) = done
+    assert action.count in (8, 9), "a change of priority that is repeated is another one"
     assert (await stopped.record()).stop_requested_at is not None
     assert (await again.record()).priority == 3
     assert {await each.state() for each in (again, *rest)} == {State.CANCELLED}
@@ -173,12 +179,15 @@ async def upkeep(scene: Scene) -> None:
     worker = scene.app.worker()
     await worker.tick()
     await scene.clock.advance(31 * 86_400)
+    await worker.beat.run_once()
     with scene.losing():
         for _ in range(2):
             await scene.surely(scene.store.number_events)
             await scene.surely(scene.store.fold)
             await scene.surely(worker.prune.run_once)
-        await scene.surely(lambda: scene.store.leave(worker.instance))
+        await scene.surely(lambda: scene.store.write(lambda tx: instance_rows.drain(tx, worker.instance, on=True)))
+        await scene.surely(lambda: scene.store.write(lambda tx: instance_rows.leave(tx, worker.instance)))
+        await scene.surely(scene.store.probe_write)
     assert await scene.jobs(queue) == []
     await worker.stop()
 

@@ -29,7 +29,7 @@ _TRIES = 3
 
 
 class Scene:
-    """What a case works with. `number` tells its runs apart, which share a database."""
+    """The setting of a case. `number` tells its runs apart, which share a database."""
 
     def __init__(self, app: App, clock: VirtualClock, faults: CommitFaults, number: int, when: str | None) -> None:
         self.app, self.clock, self.number = app, clock, number

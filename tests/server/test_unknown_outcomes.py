@@ -52,6 +52,9 @@ CREATIONS: dict[tuple[str, str], Creation] = {
         "/api/offices/{office}/webhooks/{webhook}/deliveries",
         _id,
     ),
+    ("engine", "enqueue"): Creation(
+        "/api/engine/jobs", lambda number: {"task": f"task_{number}"}, "/api/engine/jobs", _id
+    ),
     ("schedules", "run"): Creation(
         "/api/tasks/task_{number}/executions",
         lambda number: {"args": {}},
@@ -136,6 +139,29 @@ async def test_refused_repeat_does_not_free_the_key(lossy_app: LossyApp) -> None
         other = await client.post("/api/schedules", named | {"name": "third"}, Idempotency_Key="k")
         assert (other.status, other.code) == (422, "key_already_used")
         assert (await client.post("/api/schedules", named, Idempotency_Key="k")).status == 201
+
+
+async def test_repeat_finds_it_whatever_changed_meanwhile(lossy_app: LossyApp) -> None:
+    """Made anew, it would be refused by now, or be something else; the first request counts."""
+    app, faults, _ = lossy_app
+    app.task(name="task_0")(_task)
+    async with serving(app) as client:
+        copied = (await client.post("/api/engine/jobs", {"task": "task_0", "priority": 1})).json["id"]
+        assert (await client.post("/api/tasks/task_0/executions", {})).status == 201  # It is registered by this.
+        await app.cancel_where()
+        requests = [("/api/engine/jobs", {"copy_of": copied}), ("/api/tasks/task_0/executions", {})]
+        for number, (path, body) in enumerate(requests):
+            faults.after(_WORK)
+            assert (await client.post(path, body, Idempotency_Key=f"k-{number}")).status == 503
+            assert faults.struck
+        await app.retry(copied)
+        await app.reprioritise(copied, priority=5)
+        await app.cancel_where()
+        assert (await client.post("/api/tasks/task_0/executions", {})).status == 201
+        for number, (path, body) in enumerate(requests):
+            again = await client.post(path, body, Idempotency_Key=f"k-{number}")
+            assert again.status == 201, again
+        assert len(await app.jobs()) == 5
 
 
 async def test_lost_start_leaves_the_key_usable(lossy_app: LossyApp) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
 from hanbeon.store.backends import open_store
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
@@ -352,7 +354,9 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 3 | 4 | 5:
                 outcomes: list[Outcome] = [Returned(), Raised("boom"), HandedBack(), Raised("boom", permanent=True)]
                 mine = [leases.pop(dice.randrange(len(leases))) for _ in range(min(2, len(leases)))]
-                await store.complete([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
+                await store.complete(
+                    [CompletionReport(lease.seq, lease.fence, dice.choice(outcomes)) for lease in mine]
+                )
             case 6:
                 await store.cancel(job_id)
             case 7:
@@ -372,7 +376,11 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
     jobs = {job.id: job for job in await world.store.jobs(ids)}
     for job in jobs.values():
         assert last[job.id] is job.state
-        unmet = [dep for dep in await world.store.dependencies(job.id) if dep.state is not State.SUCCEEDED]
+        unmet = [
+            dep
+            for dep in await world.store.read(partial(queries.dependencies_of, job_id=job.id))
+            if dep.state is not State.SUCCEEDED
+        ]
         assert job.unmet == len(unmet)
         assert len(await world.store.attempts(job.id)) == job.fence - (job.state is State.RUNNING)
 

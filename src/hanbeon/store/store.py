@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,107 +17,46 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
 from hanbeon.quotation import quoted
-from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
-from hanbeon.store.notify import Notifier, PostgresNotifier
+from hanbeon.store.notify import PostgresNotifier
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, probe, promote, prune, queries, queues, tallies
-from hanbeon.store.operations.actions import add_action
+from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.transactions import Transactions
+from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
-_JOBS_A_SECOND = 500
 _NOBODY = (None,) * len(Actor.__struct_fields__)
-_EDGES_A_JOB = 4
-"""Dependencies that take as long to write as a job."""
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
 
-class Store:
-    """One door to the database: `read` and `write` run an operation in a transaction of its own.
+class Store(Transactions):
+    """The operations of the engine that take more than one transaction, or that only one of the databases has.
 
-    The other methods do more than that. Each is one transaction, or a few of which each leaves a consistent database.
+    Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
-
-    def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
-        self.database = database
-        self.notifier = notifier
-        self.lanes = LaneCache()
-        """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
-        self.retention: Sequence[Retention] | None = None
-        """The parts of the surfaces in retention; without them nothing is pruned."""
-        self._folding: asyncio.Task[None] | None = None
-        self.damage: DatabaseCorrupt | None = None
-        """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
-        self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
-
-    async def open(self) -> None:
-        statements.load(self.database.dialect)
-        await self.database.open()
-
-    async def close(self) -> None:
-        if self._folding is not None:
-            self._folding.cancel()
-            await asyncio.wait([self._folding])
-        for lent in list(self._lent):
-            await lent.abandon()
-        await self.notifier.close()
-        await self.database.close()
-
-    async def responds(self, seconds: float) -> bool:
-        """True if the database answers a new connection within this time; what else it does is not waited for."""
-        return await self.database.responds(seconds)
-
-    async def probe_write(self) -> None:
-        """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
-        await self.database.check_room()
-        await self.write(probe.probe_write)
-
-    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the operation in a read-only transaction, on one consistent view."""
-        with self._noting_damage():
-            return await self.database.read(operation)
-
-    async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
-        """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
-
-        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
-        """
-        if (actor := current_actor()) is not None:
-            operation = partial(_recorded, operation, actor)
-        with self._noting_damage():
-            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
-        self._committed(after)
-        return answer
-
-    @contextlib.contextmanager
-    def _noting_damage(self) -> Iterator[None]:
-        try:
-            yield
-        except DatabaseCorrupt as error:
-            self.damage = error
-            raise
-
-    def _committed(self, after: AfterCommit) -> None:
-        for callback in after.callbacks:
-            callback()
-        self.notifier.send(after.hints)
 
     async def enqueue(
         self,
@@ -146,8 +84,7 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
-        return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
 
     async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
@@ -176,7 +113,7 @@ class Store:
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
         actor = current_actor()
-        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)))
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -215,7 +152,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -229,21 +173,6 @@ class Store:
 
         answers, lent.lanes = await lent.within(enqueue)
         return answers
-
-    @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[UserTransaction]:
-        """Open a transaction that commits at the end of the block and rolls back on an exception."""
-        lent = await self.lend()
-        try:
-            yield lent
-            await self.commit(lent)
-        finally:
-            await lent.abandon()
-
-    async def commit(self, lent: UserTransaction) -> None:
-        """Commit a lent transaction, and wake listeners."""
-        _, after = await lent.finish(_nothing)
-        self._committed(after)
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Create the missing lanes of these jobs, in a transaction of their own."""
@@ -284,7 +213,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 
@@ -301,17 +232,8 @@ class Store:
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
 
-    async def lend(self) -> UserTransaction:
-        """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
-        lent = await self.database.lend()
-        self._lent.add(lent)
-        return lent
-
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
-    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
@@ -365,7 +287,12 @@ class Store:
         assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
         return self.retention
 
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
+
     async def prune(self, older_than_us: int, limit: int) -> int:
+        """Prune what is older, by the database's clock, whatever that says."""
         return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
@@ -423,14 +350,6 @@ class Store:
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
-    async def running(self, limit: int) -> list[JobRecord]:
-        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
-        return await self.read(lambda tx: queries.running_jobs(tx, limit))
-
-    async def now_us(self) -> int:
-        """Return the time of the clock that the database's instants are measured by."""
-        return await self.read(queries.now_us)
-
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
@@ -440,9 +359,6 @@ class Store:
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
-
-    async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
@@ -461,9 +377,6 @@ class Store:
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
         self._fold_if_behind(unfolded)
         return found
-
-    async def queues(self) -> list[queues.QueueRecord]:
-        return await self.read(queues.queues)
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
@@ -498,37 +411,11 @@ class Store:
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
-    async def last_event_id(self) -> int:
-        return await self.read(events.last_event_id)
-
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
 
-    async def beat(
-        self,
-        instance: int,
-        running: int,
-        tasks: Sequence[str],
-        capacity: int | None = None,
-        schedules: Sequence[str] | None = None,
-    ) -> instances.Beat:
-        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
-
-    async def leave(self, instance: int) -> None:
-        await self.write(lambda tx: instances.leave(tx, instance))
-
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
-
-
-async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
-    answer = await operation(tx)
-    await add_action(tx, actor, tx.moves)
-    return answer
-
-
-async def _nothing(_: Tx) -> None:
-    return
 
 
 class NotSucceeded(Exception):

@@ -30,7 +30,7 @@ class Surface(NamedTuple):
     operations: Sequence[Operation]
     channels: Sequence[Channel] = ()
     pool: Reference | None = None
-    """`(store, settings, clock) → TaskPool`: built-in tasks that every worker runs in slots of their own."""
+    """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
     """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None

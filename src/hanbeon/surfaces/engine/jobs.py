@@ -113,6 +113,9 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
+        if new_id is not random_id and await self._store.jobs([job_id]):
+            # A repeated request: the task or the copied job may have changed since, and would make another job.
+            return await self._shown(job_id)
         base = await self._base(request, job_id)
         changes: dict[str, Any] = {}
         if request.args is not UNSET:
