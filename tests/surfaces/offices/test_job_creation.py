@@ -92,13 +92,13 @@ async def test_a_record_of_what_was_made_is_the_one_that_is_read_back(
 async def test_created_jobs_are_not_read_back(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading back a batch of thousands would go row by row."""
     asked: list[str] = []
-    look = queries.jobs_by_id
+    look = queries.bounded_jobs_by_id
 
     async def looking(tx: Tx, ids: Any) -> list[JobRecord]:
         asked.extend(ids)
         return await look(tx, ids)
 
-    monkeypatch.setattr(queries, "jobs_by_id", looking)
+    monkeypatch.setattr(queries, "bounded_jobs_by_id", looking)
     await office.make(*({"key": str(n), "depends_on": [str(n - 1)] if n else []} for n in range(100)))
     assert asked == []
     made = await office.make({"key": "a"}, {"depends_on": [(await office.one()).id]})

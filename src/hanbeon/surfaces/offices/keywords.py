@@ -51,7 +51,7 @@ class JobBatchFields(TypedDict, total=False):
 
 
 class JobGraphFields(TypedDict, total=False):
-    """Jobs that Python callers create together, all or none."""
+    """Jobs that Python callers create together, all or none; there may be none."""
 
     jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
 

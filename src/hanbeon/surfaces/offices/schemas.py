@@ -184,9 +184,9 @@ class JobSpec(Request, frozen=True, kw_only=True):
 
 
 class JobGraph(Request, frozen=True, kw_only=True):
-    """Jobs that Python callers create together, all or none."""
+    """Jobs that Python callers create together, all or none; there may be none."""
 
-    jobs: Annotated[list[JobSpec], Meta(min_length=1)]
+    jobs: list[JobSpec]
 
 
 class JobBatch(Request, frozen=True, kw_only=True):
