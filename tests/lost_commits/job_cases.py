@@ -110,7 +110,7 @@ async def run_with_output(scene: Scene) -> None:
 
 
 async def lease_writes(scene: Scene) -> None:
-    """What an instance writes about a job that it holds."""
+    """Writes of an instance about a job that it holds."""
     job = await scene.app.enqueue("quick", queue=scene.named("lease"))
     (claimed,) = await scene.claim()
     held = Lease(claimed.seq, claimed.fence)

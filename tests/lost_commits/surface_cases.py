@@ -46,8 +46,8 @@ async def offices(scene: Scene) -> None:
     assert [job.id for job in found.items] == [jobs(0), jobs(1)]
     assert {(await store.job(job.id)).task for job in found.items} == {"quick"}
     messages = (await service.deliveries(office, hook.id)).items
-    told = Counter((each.event_id, each.job_id) for each in messages if each.event_id is not None)
-    assert set(told.values()) == {1}, "each event is told once"
+    messaged = Counter((each.event_id, each.job_id) for each in messages if each.event_id is not None)
+    assert set(messaged.values()) == {1}, "one message for each event"
     assert [each.id for each in messages if each.event_id is None] == [tests(0)]
 
 
