@@ -52,10 +52,22 @@ class InvalidInput(HanbeonError):
         super().__init__(f"{self.field}: {message}" if self.field else message)
 
 
+class OtherIncarnation(InvalidInput):
+    """The cursor is from before a restore of the database."""
+
+    code = "other_incarnation"
+
+
 class UnknownTask(InvalidInput):
     """No task of that name is registered."""
 
     code = "unknown_task"
+
+
+class LibraryNotAllowed(InvalidInput):
+    """Chains may not import that module."""
+
+    code = "library_not_allowed"
 
 
 class TaskDefinitionError(InvalidInput):
@@ -204,6 +216,24 @@ class ExecutionNotFound(NotFound):
         super().__init__(f"there is no execution {quoted(str(execution_id))}")
 
 
+class ChainNotFound(NotFound):
+    """No chain has that number."""
+
+    code = "chain_not_found"
+
+    def __init__(self, queue_id: object) -> None:
+        super().__init__(f"there is no chain {str(queue_id)[:40]!r}; it may have been deleted")
+
+
+class ChainRunNotFound(NotFound):
+    """The chain has no run with that number, or it was pruned."""
+
+    code = "chain_run_not_found"
+
+    def __init__(self, queue_id: object, run: object) -> None:
+        super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -228,6 +258,16 @@ class WrongState(Conflict):
     def __init__(self, job_id: str, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.job_id, self.state = job_id, state
         super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
+
+
+class ChainWrongState(Conflict):
+    """The chain is in a state that does not allow this."""
+
+    code = "chain_wrong_state"
+
+    def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
+        self.queue_id, self.state = queue_id, state
+        super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
 
 
 class MovedElsewhere(Conflict):
@@ -340,6 +380,34 @@ class DatabaseCorrupt(DatabaseUnavailable):
     """The database is damaged; restore it from a backup."""
 
     code = "database_corrupt"
+
+
+class DatabaseRestored(DatabaseUnavailable):
+    """The database was restored from a backup while this process had it open."""
+
+    code = "database_restored"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was restored from a backup after this process opened it, and what the process remembers of "
+            "it is no longer true; restart the process"
+        )
+
+
+class EventsMissed(Conflict):
+    """Events after the cursor are not there: deleted after their retention, or gone with a restore.
+
+    `reason` is `pruned` or `ahead`; go on with `after`.
+    """
+
+    code = "events_missed"
+
+    def __init__(self, reason: str, after: int) -> None:
+        why = (
+            "were deleted after their retention" if reason == "pruned" else "do not exist: the cursor is ahead of them"
+        )
+        super().__init__(f"events after the cursor {why}; go on after {after}")
+        self.reason, self.after = reason, after
 
 
 class SchemaMissing(Unavailable):

@@ -78,7 +78,7 @@ def empty_postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
 def sqlite_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new SQLite file with our tables."""
     path = tmp_path / "hanbeon.db"
-    shutil.copyfile(request.config.stash[SERVERS].migrated_file(), path)
+    shutil.copy(request.config.stash[SERVERS].migrated_file(), path)
     return f"sqlite:///{path}"
 
 

@@ -13,6 +13,7 @@ from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.engine.worker import Worker
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.executor import StopCause
+from hanbeon.store.operations import queries
 from hanbeon.surfaces.verify import verify
 from tests.databases.faults import LossyApp, lossy
 from tests.databases.proxy import fault_proxy
@@ -68,8 +69,8 @@ async def test_expired_lease_of_a_lost_claim_is_not_a_lost_attempt(database_url:
         worker = app.worker()
         job_id = await _lose_a_claim(lossy_app, worker)
         ends_at = (await app.store.job(job_id)).locked_until or 0
-        await asyncio.sleep((ends_at - await app.store.now_us()) / MICROS + 0.05)
-        assert await app.store.now_us() > ends_at
+        await asyncio.sleep((ends_at - await app.store.read(queries.now_us)) / MICROS + 0.05)
+        assert await app.store.read(queries.now_us) > ends_at
         await worker.recover.run_once()
         assert (await app.store.job(job_id)).state is State.READY
         await worker.tick()

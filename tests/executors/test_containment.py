@@ -163,6 +163,30 @@ def test_exits_of_a_body_are_failures(loop: str, way: Any, error: type[BaseExcep
     assert run(loop, both) == [Raised(f"{error.__name__}: 3"), Returned('"unharmed"'), Returned('"unharmed"')]
 
 
+class Exploding(asyncio.Protocol):
+    def data_received(self, data: bytes) -> None:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_exits_of_a_protocol_do_not_end_the_loop(loop: str) -> None:
+    @App().task
+    async def work() -> None:
+        server = await asyncio.get_running_loop().create_server(Exploding, "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        try:
+            writer.write(b"x")
+            await reader.read()  # Until the other side is closed, which uvloop does by itself.
+        finally:
+            writer.close()
+            server.close()
+
+    async def main() -> Outcome | None:
+        return await Started(AsyncExecutor(), new_call(work)[0]).within()
+
+    assert run(loop, main) == (Returned() if loop == "uvloop" else Raised("SystemExit: 3"))
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_exits_outside_of_bodies_end_the_loop(loop: str) -> None:
     @App().task

@@ -10,8 +10,8 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
-from hanbeon.store.operations.instances import drain
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.tasks.request import JobRequest
@@ -110,7 +110,7 @@ async def run_with_output(scene: Scene) -> None:
 
 
 async def lease_writes(scene: Scene) -> None:
-    """Writes of an instance about a job that it holds."""
+    """The writes of an instance about a job that it holds."""
     job = await scene.app.enqueue("quick", queue=scene.named("lease"))
     (claimed,) = await scene.claim()
     held = Lease(claimed.seq, claimed.fence)
@@ -185,8 +185,8 @@ async def upkeep(scene: Scene) -> None:
             await scene.surely(scene.store.number_events)
             await scene.surely(scene.store.fold)
             await scene.surely(worker.prune.run_once)
-        await scene.surely(lambda: scene.store.write(lambda tx: drain(tx, worker.instance, on=True)))
-        await scene.surely(lambda: scene.store.leave(worker.instance))
+        await scene.surely(lambda: scene.store.write(lambda tx: instance_rows.drain(tx, worker.instance, on=True)))
+        await scene.surely(lambda: scene.store.write(lambda tx: instance_rows.leave(tx, worker.instance)))
         await scene.surely(scene.store.probe_write)
     assert await scene.jobs(queue) == []
     await worker.stop()

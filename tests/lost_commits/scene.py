@@ -29,7 +29,7 @@ _TRIES = 3
 
 
 class Scene:
-    """The tools of a case. `number` tells its runs apart, which share a database."""
+    """The setting of a case. `number` tells its runs apart, which share a database."""
 
     def __init__(self, app: App, clock: VirtualClock, faults: CommitFaults, number: int, when: str | None) -> None:
         self.app, self.clock, self.number = app, clock, number
@@ -104,6 +104,7 @@ class Stage:
     def __init__(self, app: App, clock: VirtualClock, faults: CommitFaults) -> None:
         self.app, self._clock, self._faults = app, clock, faults
         self.current: Scene | None = None
+        self._number = 0
 
     def scene(self, number: int, when: str | None) -> Scene:
         self.current = Scene(self.app, self._clock, self._faults, number, when)

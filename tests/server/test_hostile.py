@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hanbeon import App
 from hanbeon.server import request_rest
+from hanbeon.store.operations import events as event_rows
 from tests.server.client import Client, serving
 
 _OFFICE = "01890000-0000-7000-8000-000000000001"
@@ -301,11 +302,11 @@ async def test_headers_of_any_kind_are_no_defect(sqlite_server: Client, header: 
 @pytest.mark.parametrize(("method", "path"), _PLACES)
 async def test_refusal_writes_nothing(app: App, server: Client, method: str, path: str) -> None:
     path = await _place(server, path)
-    before = await app.store.last_event_id(), (await server.get("/api/offices")).json
+    before = await app.store.read(event_rows.last_event_id), (await server.get("/api/offices")).json
     bodies = [b"{", b'{"nmae": "x"}', b'{"name": 1, "jobs": [{"depends_on": ["nobody"]}], "priority": true}']
     for body in bodies:
         assert (await server.ask(method, path, body)).status == 422
-    assert (await app.store.last_event_id(), (await server.get("/api/offices")).json) == before
+    assert (await app.store.read(event_rows.last_event_id), (await server.get("/api/offices")).json) == before
 
 
 async def test_null_is_not_the_same_as_no_body(server: Client) -> None:

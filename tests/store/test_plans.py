@@ -29,6 +29,9 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "held_by": "an instance that got no answer to a claim looks at all that runs, which is never much",
     "totals": "adds up rows that are gathered when they are many",
     "take_totals": "gathers them",
+    "grant_time": "extends the leases of all that runs",
+    "short_leases": "looks for one among all that runs",
+    "expire_leases": "ends the leases of all that runs",
 }
 BIG = {
     *("job", "edge", "event_batch", "queue_batch", "past_attempt", "log", "timing"),

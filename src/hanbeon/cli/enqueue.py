@@ -124,13 +124,18 @@ def _instant(text: str | None) -> dt.datetime | None:
     import datetime as dt
 
     from hanbeon.errors import InvalidInput
+    from hanbeon.surfaces.moment import check_offset
 
+    if text is None:
+        return None
     try:
-        return None if text is None else dt.datetime.fromisoformat(text)
+        moment = dt.datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
             f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {quoted(text)}", field="run_at"
         ) from None
+    check_offset(moment, text, "run_at")
+    return moment
 
 
 async def _enqueue(

@@ -5,10 +5,13 @@ from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
+from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
+from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.engine.schemas import (
     Action,
     BulkAction,
@@ -357,7 +360,7 @@ class Office(Resource):
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> Iterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> Iterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncOffice(Resource):
@@ -453,7 +456,7 @@ class AsyncOffice(Resource):
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> AsyncIterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> AsyncIterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):
@@ -722,6 +725,138 @@ class AsyncSchedule(Resource):
     def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
+class Chains(Resource):
+    def create(
+        self,
+        *,
+        queue_library: str = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
+        retries: int = ...,
+        on_unknown: OnUnknown | str = ...,
+        on_backward_failure: OnBackwardFailure | str = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainsChain:
+        """Create a chain, perhaps with its jobs."""
+
+    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> Iterator[ChainsChain]:
+        """List chains, a page at a time."""
+
+class AsyncChains(Resource):
+    async def create(
+        self,
+        *,
+        queue_library: str = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
+        retries: int = ...,
+        on_unknown: OnUnknown | str = ...,
+        on_backward_failure: OnBackwardFailure | str = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainsChain:
+        """Create a chain, perhaps with its jobs."""
+
+    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> AsyncIterator[ChainsChain]:
+        """List chains, a page at a time."""
+
+class Chain(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> ChainsChain:
+        """Show a chain with its jobs."""
+
+    def wait(self, *, timeout: float | None = None) -> ChainsChain:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def delete(self) -> None:
+        """Delete a chain that is not running, with its history."""
+
+    def enqueue(
+        self,
+        *,
+        forward_operation: str = ...,
+        backward_operation: str = ...,
+        arguments: Any = ...,
+        operation_library: str = ...,
+        expired_time: float = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainJob:
+        """Append a job to a chain that is not running."""
+
+    def run(
+        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+    ) -> ChainsChain:
+        """Run a chain: 202 while it runs, 200 once it has ended."""
+
+    def resume(self, *, wait: float | None = None) -> ChainsChain:
+        """Run the backward operation again that blocked a chain."""
+
+    def skip(self, *, wait: float | None = None) -> ChainsChain:
+        """Leave the job that blocks a chain as failed, and go on."""
+
+    def abort(self, *, wait: float | None = None) -> ChainsChain:
+        """Stop the operation under way, and undo what was done."""
+
+    def runs(self, *, limit: int | None = None) -> Iterator[Run]:
+        """List the runs of a chain, newest first."""
+
+    def run_of(self, n: str) -> Run:
+        """Show one run of a chain."""
+
+    def explain(self) -> Explanation:
+        """Explain why a chain does not move."""
+
+    def events(self, *, after: int | str = 0) -> Iterator[ChainEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncChain(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> ChainsChain:
+        """Show a chain with its jobs."""
+
+    async def wait(self, *, timeout: float | None = None) -> ChainsChain:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def delete(self) -> None:
+        """Delete a chain that is not running, with its history."""
+
+    async def enqueue(
+        self,
+        *,
+        forward_operation: str = ...,
+        backward_operation: str = ...,
+        arguments: Any = ...,
+        operation_library: str = ...,
+        expired_time: float = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainJob:
+        """Append a job to a chain that is not running."""
+
+    async def run(
+        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+    ) -> ChainsChain:
+        """Run a chain: 202 while it runs, 200 once it has ended."""
+
+    async def resume(self, *, wait: float | None = None) -> ChainsChain:
+        """Run the backward operation again that blocked a chain."""
+
+    async def skip(self, *, wait: float | None = None) -> ChainsChain:
+        """Leave the job that blocks a chain as failed, and go on."""
+
+    async def abort(self, *, wait: float | None = None) -> ChainsChain:
+        """Stop the operation under way, and undo what was done."""
+
+    def runs(self, *, limit: int | None = None) -> AsyncIterator[Run]:
+        """List the runs of a chain, newest first."""
+
+    async def run_of(self, n: str) -> Run:
+        """Show one run of a chain."""
+
+    async def explain(self) -> Explanation:
+        """Explain why a chain does not move."""
+
+    def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
@@ -740,6 +875,9 @@ class SyncResources:
     @property
     def schedules(self) -> Schedules: ...
     def schedule(self, id: str, /) -> Schedule: ...
+    @property
+    def chains(self) -> Chains: ...
+    def chain(self, id: str, /) -> Chain: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -759,3 +897,6 @@ class AsyncResources:
     @property
     def schedules(self) -> AsyncSchedules: ...
     def schedule(self, id: str, /) -> AsyncSchedule: ...
+    @property
+    def chains(self) -> AsyncChains: ...
+    def chain(self, id: str, /) -> AsyncChain: ...

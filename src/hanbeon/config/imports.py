@@ -23,13 +23,17 @@ def split_target(target: Any, field: str, example: str) -> tuple[str, str]:
     return module, name
 
 
+def search_folder(folder: Path) -> None:
+    """Find modules in this folder. Unlike `python -m`, a console script does not search the one it is started in."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
 def import_module(name: str, folder: Path, field: str) -> ModuleType:
     """Import a module. Exceptions from importing it pass through."""
     if not all(part.isidentifier() for part in name.split(".")):
         raise InvalidInput(f"must name a module in full, like shop.jobs, got {quoted(name)}", field=field)
-    # Unlike `python -m`, a console script does not search the folder in which it is started.
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+    search_folder(folder)
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)

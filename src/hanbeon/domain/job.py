@@ -267,6 +267,11 @@ def session_id(job_id: str, fence: int) -> str:
     return f"{job_id[:14]}8{job_id[15:24]}{end:012x}"
 
 
+def is_on_every_worker(task: str) -> bool:
+    """True for a built-in task that no setting makes depend on a worker; those have a `:` in their names."""
+    return task.startswith(RESERVED) and ":" not in task
+
+
 def is_id(text: Any) -> bool:
     """True if `text` is a UUID in the one form that is stored and compared."""
     return isinstance(text, str) and _UUID.fullmatch(text) is not None

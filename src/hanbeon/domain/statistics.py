@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from hanbeon.domain import histogram
 from hanbeon.domain.histogram import Histogram
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.tally import Count, Flow, Stock
+from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 _MICROS = 1_000_000
+
+
+def check_window(seconds: Any, kept_us: int) -> None:
+    """Raise unless it is a time of which all timings are kept."""
+    most = kept_us // _MICROS
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds <= most:
+        raise InvalidInput(f"must be a number of seconds up to {most} (7 days), got {quoted(seconds)}", field="window")
 
 
 class Spans(msgspec.Struct, frozen=True, kw_only=True):

@@ -68,7 +68,7 @@ class Attempt:
     ) -> None:
         """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
         self.job = job
-        self.lease = Lease(job.seq, job.fence)
+        self.lease = Lease(job.seq, job.fence, job.instance)
         self.executor = executor
         self.given_at = claimed_at
         self.lease_until = claimed_at + lease_seconds
@@ -109,6 +109,14 @@ class Attempt:
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds
+
+    def lasts(self, sent_at: float, seconds: float) -> None:
+        """The database says that the lease lasts so long, counted from when it was asked.
+
+        That is longer than the last renewal where a long write on SQLite keeps renewals waiting: it extends all leases
+        first, and reading this is not kept waiting.
+        """
+        self.lease_until = max(self.lease_until, sent_at + seconds)
 
     @property
     def zone(self) -> ZoneInfo:

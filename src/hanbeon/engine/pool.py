@@ -52,6 +52,8 @@ class TaskPool(NamedTuple):
     hint: str
     """The store's hint that announces work for this pool."""
     relay: PoolRelay | None = None
+    listed: bool = False
+    """The tasks are named among those of the instance, because not every worker has them."""
     gather_seconds: float = 0.0
     """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
 

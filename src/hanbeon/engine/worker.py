@@ -30,12 +30,13 @@ from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
@@ -73,7 +74,7 @@ class Worker:
         *,
         name: str | None = None,
         source: TaskSource | None = None,
-        pools: Sequence[TaskPool] = (),
+        pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
     ) -> None:
         self._store, self._hub = store, hub
@@ -86,9 +87,11 @@ class Worker:
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
-        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in (*pools, main)]
+        specs = [*(each for each in pools if each is not None), main]
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in specs]
         self.main = self.pools[-1]
-        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name))
+        listed = [task for each in specs if each.listed for task in each.tasks]
+        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
@@ -149,6 +152,7 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
         loop = asyncio.get_running_loop()
         self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
+        self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
     def _printed(self) -> None:
@@ -186,11 +190,23 @@ class Worker:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once.
 
         SIGHUP reloads the file that the App came from, unless it means that the terminal is gone: then it stops.
+        Raises DatabaseRestored if the database was restored from a backup meanwhile, after stopping all work.
         """
         tune_collector()
         with handling_signals(self.stop_soon, self.reload_soon):
             async with self:
                 await self._stop_requested.wait()
+        if self._store.restored.is_set():
+            raise DatabaseRestored
+
+    async def _end_if_restored(self) -> None:
+        """Stop all work once the database turns out to be restored: what runs here is not what it says is running."""
+        await self._store.restored.wait()
+        _log.error("database_restored", instance=self.instance, running=len(self.attempts), remedy="start it again")
+        for pool in self.pools:
+            pool.claimer.is_open = False
+        self.attempts.stop_all(StopCause.LEASE_LOST)
+        self.stop_soon()
 
     def reload_soon(self) -> None:
         """Reload the App's file, as SIGHUP does."""
@@ -239,7 +255,7 @@ class Worker:
         for executor in self._executors.values():
             await executor.close()
         with contextlib.suppress(DatabaseUnavailable):
-            await self._store.leave(self.instance)
+            await self._store.write(lambda tx: instance_rows.leave(tx, self.instance))
         _log.info("worker_stopped", instance=self.instance)
 
     async def _hand_back_unanswered(self) -> None:

@@ -7,12 +7,14 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from hanbeon.domain.event_cursor import EventPlace
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, HanbeonError
 from hanbeon.events.follower import Delivered, Follower
 from hanbeon.events.hub import Hub
 from hanbeon.events.pages import Pages
 from hanbeon.logs import get_logger
+from hanbeon.store.operations import events as event_rows
 from hanbeon.store.store import Store
 
 Words = Callable[[Event], Delivered | None]
@@ -48,9 +50,9 @@ class Broadcast:
         """Every event up to this one has been handed out; known once it has started."""
 
     @contextlib.contextmanager
-    def following(self, queue: str, words: Words, after: int) -> Iterator[Follower]:
-        """Follow a queue after the event `after`, however far back that is."""
-        follower = Follower(self, queue, words, after)
+    def following(self, queue: str, words: Words, place: EventPlace) -> Iterator[Follower]:
+        """Follow a queue from a place on, however far back that is."""
+        follower = Follower(self, queue, words, place)
         self._following += 1
         if self._reader is None:
             self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -90,6 +92,8 @@ class Broadcast:
             began = loop.time()
             try:
                 await self._follow()
+            except DatabaseRestored as error:
+                self._end_all(error)
             except DatabaseUnavailable as error:
                 # Followers stay connected and get the rest when it is back.
                 _log.warning("events_unreadable", error=str(error), retry_in=pause)
@@ -104,7 +108,7 @@ class Broadcast:
         arrived, pages = asyncio.Event(), Pages()
         with self._hub.calling(arrived.set, "event"):
             if not self._started.is_set():
-                self.position = await self._store.last_event_id()
+                self.position = await self._store.read(event_rows.last_event_id)
                 self._started.set()
             while True:
                 arrived.clear()

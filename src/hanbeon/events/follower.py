@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from hanbeon.domain.event_cursor import EventPlace, GapReason
 from hanbeon.domain.events import Event
 from hanbeon.errors import HanbeonError
 from hanbeon.events.pages import Pages
@@ -26,22 +27,33 @@ class Delivered(NamedTuple):
 
 
 class EventGap(NamedTuple):
-    """The subscriber was too slow for the live stream. Events after `after` come from the database: later, but all."""
+    """The stream goes on after `after`, because of `reason`: see `GapReason`."""
 
     after: int
+    reason: GapReason = GapReason.SLOW
+
+
+class StreamOpened(NamedTuple):
+    """The first message of a stream: whose events it brings, and after which."""
+
+    place: EventPlace
+
+
+Message = Delivered | EventGap | StreamOpened
 
 
 class Follower:
     """Yields every event after `after` once, in the order of ids. It buffers a bounded number of them."""
 
-    def __init__(self, broadcast: Broadcast, queue: str, words: Words, after: int) -> None:
-        self.queue, self.words = queue, words
+    def __init__(self, broadcast: Broadcast, queue: str, words: Words, place: EventPlace) -> None:
+        self.queue, self.words, self.place = queue, words, place
         self._broadcast = broadcast
         self._pages = Pages()
         self._waiting: deque[Delivered] = deque()
-        self._given = self._read = after
+        self._given = self._read = place.after
         """The last event that it gave, and the last one up to which it has seen all."""
-        self._live = self._slow = False
+        self._live = False
+        self._gap = place.gap
         self._error: Exception | None = None
         self._arrived = asyncio.Event()
 
@@ -53,9 +65,9 @@ class Follower:
             if self._live:
                 self._arrived.clear()
                 await self._arrived.wait()
-            elif self._slow:
-                self._slow = False
-                return EventGap(self._given)
+            elif self._gap is not None:
+                reason, self._gap = self._gap, None
+                return EventGap(self._given, reason)
             else:
                 await self._catch_up()
         message = self._waiting.popleft()
@@ -67,7 +79,7 @@ class Follower:
         if message.id <= self._read:
             return True  # It was ahead of the shared reader.
         if len(self._waiting) >= WAITING_MOST:
-            self._live, self._slow = False, True
+            self._live, self._gap = False, GapReason.SLOW
         else:
             self._waiting.append(message)
             self._read = message.id

@@ -15,6 +15,9 @@ from typing import Any
 
 EXITS = (SystemExit, KeyboardInterrupt)
 _MARK = "_hanbeon_contains_exits"
+# asyncio's own transports call their protocols from here. uvloop has no such methods: it closes a transport whose
+# protocol raises anything, and goes on.
+_OF_TRANSPORTS = ("_add_reader", "_add_writer")
 
 
 class BodyExits:
@@ -68,8 +71,9 @@ def contain_exits(loop: asyncio.AbstractEventLoop) -> None:
     setattr(loop, _MARK, True)
     setattr(loop, "call_soon", contained_call_soon)  # noqa: B010 - a method is not assignable for the type checker
     setattr(loop, "call_soon_threadsafe", _contained(loop.call_soon_threadsafe, 0))  # noqa: B010
-    for name in ("call_later", "call_at", "add_reader", "add_writer"):
-        setattr(loop, name, _contained(getattr(loop, name), 1))
+    for name in ("call_later", "call_at", "add_reader", "add_writer", *_OF_TRANSPORTS):
+        if (method := getattr(loop, name, None)) is not None:
+            setattr(loop, name, _contained(method, 1))
 
 
 def _contained(schedule: Callable[..., Any], place: int) -> Callable[..., Any]:

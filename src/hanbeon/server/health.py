@@ -13,6 +13,7 @@ from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
 from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
+from hanbeon.store.operations.chains import unfinished_counts
 from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
@@ -87,8 +88,10 @@ class Health:
         instances = await app.instances()
         listeners = await app.store.read(count_listeners)
         schedules, counted = await app.store.read(_of_schedules)
-        numbers = Numbers(queues, instances, listeners, schedules, counted)
-        return Response(metrics_text(self._context.counts, numbers), media_type=CONTENT_TYPE)
+        chains = await app.store.read(unfinished_counts)
+        numbers = Numbers(queues, instances, listeners, schedules, counted, chains)
+        text = metrics_text(self._context.counts, numbers, app.settings.metrics_queues)
+        return Response(text, media_type=CONTENT_TYPE)
 
 
 async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:

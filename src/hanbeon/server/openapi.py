@@ -130,6 +130,8 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
     parameters = _path_parameters(operation.path)
     if operation.request is not None and operation.in_query:
         parameters += _query_parameters(operation.request)
+    if operation.query is not None:
+        parameters += _query_parameters(operation.query)
     if operation.creates:
         parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {**_TEXT, "pattern": KEY_PATTERN}})
     if operation.checks_version:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from hanbeon.domain.access import ALLOWED, Need
 from hanbeon.domain.actor import acting
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
@@ -50,7 +50,7 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
 
         async def respond() -> Response:
             arguments = [request.parameter(name) for name in operation.parameters]
-            keywords = given_fields(await _fields(request, operation))
+            keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
@@ -78,15 +78,13 @@ def _recorded(
     return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path)
 
 
-async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
+async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
+    """The fields of the query and of the body that the client sent."""
     kind: Any = operation.request
-    fields: schema.Request
     if operation.in_query or kind is None:
-        fields = request.query(kind or NoFields)
-    else:
-        request.query(NoFields)
-        fields = await request.json(kind, optional=operation.body_optional)
-    return fields
+        return given_fields(request.query(kind or operation.query or NoFields))
+    query: Any = request.query(operation.query or NoFields)
+    return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:
@@ -122,7 +120,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
         seen = request.http.headers.get("last-event-id")
         if seen is not None:
             # A browser that reconnects sends the last id that it saw, with the query it began with.
-            keywords["after"] = _event_id(seen)
+            event_id(seen, context.app.store.incarnation, "Last-Event-ID")
+            keywords["after"] = seen
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found
@@ -138,9 +137,3 @@ def sse_route(context: ServerContext, channel: Channel, follow: Follow) -> Route
         return EventStream(context, channel, request, await follow(request))
 
     return Route(channel.sse, endpoint, methods=["GET"])
-
-
-def _event_id(header: str) -> int:
-    if not (header.isascii() and header.isdecimal() and len(header) < 19):
-        raise InvalidInput("must be the id of an event", field="Last-Event-ID")
-    return int(header)

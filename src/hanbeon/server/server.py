@@ -13,7 +13,7 @@ import uvicorn
 from hanbeon.app import App
 from hanbeon.descriptors import descriptor_limit
 from hanbeon.engine.signals import handling_signals
-from hanbeon.errors import AuthMissing
+from hanbeon.errors import AuthMissing, DatabaseRestored
 from hanbeon.logs import get_logger
 from hanbeon.server.application import application
 from hanbeon.server.connections import ConnectionLimit, limits_within
@@ -55,20 +55,25 @@ class Server:
         self._uvicorn = _Uvicorn(_config(context, context.app.settings, limit, backlog))
 
     async def run(self) -> None:
-        """Return when everything has stopped."""
+        """Return when everything has stopped; raises DatabaseRestored if that is why."""
         loop = asyncio.get_running_loop()
+        _warn_without_audience(self.context.app.settings)
         serving = loop.create_task(self._uvicorn.serve(self._sockets))
         stopping = loop.create_task(self.context.stopping.wait())
+        restored = loop.create_task(self.context.app.store.restored.wait())
         try:
             async with self.context.worker or contextlib.nullcontext():
                 _log.info("server_started", url=self.url, worker=self.context.worker is not None)
-                await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([serving, stopping, restored], return_when=asyncio.FIRST_COMPLETED)
                 self._end_requests()
         finally:
             self._end_requests()
             stopping.cancel()
+            restored.cancel()
             await serving
             _log.info("server_stopped", url=self.url)
+        if self.context.app.store.restored.is_set():
+            raise DatabaseRestored
 
     def stop_soon(self) -> None:
         if self.context.stopping.is_set():
@@ -94,6 +99,15 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _warn_without_audience(settings: Settings) -> None:
+    if settings.jwt_issuer is not None and settings.jwt_audience is None:
+        _log.warning(
+            "jwt_audience_missing",
+            issuer=settings.jwt_issuer,
+            remedy="set jwt_audience: JWTs that this issuer made for other applications are accepted, too",
+        )
 
 
 def _config(context: ServerContext, settings: Settings, limit: ConnectionLimit, backlog: int) -> uvicorn.Config:

@@ -2,7 +2,7 @@
 
 @rows($1 AS r; seq bigint, fence bigint)   a JSON array of objects, as a relation after FROM or JOIN
 @in($1 bigint)                             a JSON array of values: `seq @in($1 bigint)`
-@lock @lock_skip @lock_skip_job @lock_to_delete @lock_schedule
+@lock @lock_skip @lock_skip_job @lock_skip_run @lock_to_delete @lock_schedule
                                            row locks; SQLite's single writer needs none
 @share @keep                               row locks for readers: against changes; against deletion
 @hidden(column)                            a column that must not lead PostgreSQL's planner to a partial index
@@ -15,7 +15,11 @@
 @prunable_fire                             of f, a fire: likewise
 @long_left                                 of q, a queue: its owner was deleted before $1
 @an_execution                              of a job: it is an execution of a task, by its unique key
+@chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
+@prunable_run                              of r, a run of a chain: older than $1, and may be deleted
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
+@keyed_table                               a table whose columns are all in its key
+@random_id                                 a new random text of 16 hexadecimal digits
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
@@ -38,6 +42,7 @@ from collections.abc import Iterable
 import msgspec
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
@@ -90,6 +95,18 @@ _LIFECYCLE_WORDS = {
     "listener_kinds": _quoted(ListenerKind),
     "fire_outcomes": _quoted(FireOutcome),
     "execution_types": _quoted(ExecutionType),
+    "chain_states": _quoted(ChainState),
+    "chain_directions": _quoted(Direction),
+    "chain_unknowns": _quoted(OnUnknown),
+    "chain_backward_failures": _quoted(OnBackwardFailure),
+    "chain_columns": "c.id, c.uid, c.queue_library, c.state, c.operation_direction, c.retries, c.on_unknown, "
+    "c.on_backward_failure, c.job_number, c.context, c.run, c.steps, c.enqueued, c.place, c.step_job, c.created_by, "
+    "c.created_at, c.changed_at",
+    "chain_job_columns": "b.id, b.uid, b.chain_id, b.place, b.forward_operation, b.backward_operation, b.arguments, "
+    "b.operation_library, b.expired_us, b.state, b.job_return",
+    # The last run of a chain is kept as long as the chain: it shows what that run returned.
+    "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
+    "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
@@ -127,7 +144,9 @@ class Postgres:
         "channel": "hanbeon",
         "identity": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "uuid": "uuid",
+        "random_id": "substr(replace(CAST(gen_random_uuid() AS text), '-', ''), 1, 16)",
         "readers_now": "hanbeon.now()",
+        "keyed_table": "",
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
         "not_by_index": "v.meta IS NOT NULL",
@@ -135,6 +154,7 @@ class Postgres:
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
+        "lock_skip_run": "FOR UPDATE OF r SKIP LOCKED",
         "lock_schedule": "FOR UPDATE OF s",
         "bytewise": 'COLLATE "C"',
         "share": "FOR SHARE",
@@ -204,6 +224,7 @@ class Sqlite:
     words = _LIFECYCLE_WORDS | {
         "identity": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "uuid": "text",
+        "random_id": "lower(hex(randomblob(8)))",
         # SQLite uses an index on an expression only where the other side of the comparison has no column type, and
         # considers both join orders only if both comparisons are written.
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text) "
@@ -211,11 +232,14 @@ class Sqlite:
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id + 0",
         # Without statistics SQLite assumes that a partial index is short.
         "not_by_index": "coalesce(v.meta, '') <> ''",
+        # Rows are kept in the key's own tree: a third less to write for each.
+        "keyed_table": "WITHOUT ROWID",
         "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
         "lock_to_delete": "",
+        "lock_skip_run": "",
         "lock_schedule": "",
         "bytewise": "",
         "share": "",

@@ -124,6 +124,8 @@ class PostgresDatabase:
         # A separate pool: tasks hold these connections for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
         self._identity: str | None = None
+        self.incarnation: str | None = None
+        """The incarnation that was opened; transactions are refused in another."""
         self.pooled = False
         """True if connected through a pooler, perhaps in transaction mode: each transaction may use another session."""
 
@@ -137,6 +139,7 @@ class PostgresDatabase:
         try:
             async with self.connection() as connection, connection.transaction():
                 schema.check(*await _version(connection))
+                self.incarnation = str(await connection.fetchval(statement("incarnation", Postgres)))
         except BaseException:
             await self.close()
             raise
@@ -202,7 +205,7 @@ class PostgresDatabase:
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
-                    return await _transact(connection, operation, seconds)
+                    return await _transact(connection, operation, seconds, self._check)
             except _RETRIED as error:
                 if attempt == _TRIES - 1:
                     if isinstance(error, asyncpg.UniqueViolationError):
@@ -212,6 +215,11 @@ class PostgresDatabase:
                     ) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
+
+    @property
+    def _check(self) -> str:
+        """Sent with the BEGIN, so that it costs no round trip: a text, since that message takes no parameters."""
+        return "" if self.incarnation is None else f"; SELECT hanbeon.check_incarnation('{self.incarnation}')"
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         """Run a named statement as a transaction by itself: one round trip instead of three."""
@@ -227,7 +235,7 @@ class PostgresDatabase:
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
         async with self.connection() as connection:
-            await connection.execute(_BEGIN_READING)
+            await connection.execute(f"{_BEGIN_READING}{self._check}")
             answer = await operation(PostgresTx(connection))
             await connection.execute("COMMIT")
             return answer
@@ -329,7 +337,7 @@ class PostgresUserTransaction:
             with border():
                 if not self.connection.is_in_transaction():
                     raise DatabaseUnavailable(ENDED_BY_ITS_USER)
-                await self._connection.execute(_PLANS)
+                await self._connection.execute(f"{_PLANS}{self.database._check}")
                 return await _commit(self._connection, operation)
         finally:
             await self.abandon()
@@ -345,7 +353,9 @@ class PostgresUserTransaction:
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
-async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
+async def _transact(
+    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str
+) -> tuple[T, AfterCommit]:
     limits = ["idle_in_transaction_session_timeout"]
     begin = _BEGIN_BEFORE_17
     if connection.get_server_version().major >= 17:
@@ -354,7 +364,7 @@ async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], se
     if seconds > _LONGEST_SECONDS:
         # The idle limit, too: with so large a batch the client takes long between two statements.
         begin = "; ".join([begin, *(f"SET LOCAL {limit} = '{seconds:.0f}s'" for limit in limits)])
-    await connection.execute(begin)
+    await connection.execute(f"{begin}{check}")
     return await _commit(connection, operation)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import asyncpg
 
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable
+from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
 
 # Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
 # system (input and output), and internal errors such as corrupt pages.
@@ -21,6 +21,8 @@ _CANCELLED = "57014"
 _ROLLED_BACK_CLASS = "40"
 _NOT_NOW = frozenset({"55000", "55006", "55P03"})
 _PRIVILEGE = "42501"
+_RESTORED = "HB001"
+"""Raised by `hanbeon.check_incarnation`."""
 _REJECTING_CLASSES = frozenset({"28", "3D"})
 _BROKEN = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
@@ -54,6 +56,8 @@ def lent_border(is_gone: Callable[[], bool]) -> Iterator[None]:
 
 def _unavailable(error: Exception) -> DatabaseUnavailable | None:
     code = _code(error)
+    if code == _RESTORED:
+        return DatabaseRestored()
     if code == _PRIVILEGE:
         return DatabaseUnavailable(
             f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "

@@ -18,7 +18,15 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseCorrupt,
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
 from hanbeon.quotation import quoted
 from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
@@ -33,6 +41,7 @@ from hanbeon.store.operations import events, instances, lease, logs, probe, prom
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
@@ -43,8 +52,6 @@ T = TypeVar("T")
 _CANCEL_BATCH = 1000
 _JOBS_A_SECOND = 500
 _NOBODY = (None,) * len(Actor.__struct_fields__)
-_EDGES_A_JOB = 4
-"""Dependencies that take as long to write as a job."""
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -60,6 +67,10 @@ class Store:
         self.notifier = notifier
         self.lanes = LaneCache()
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.restored = asyncio.Event()
+        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
+        self.retention: Sequence[Retention] | None = None
+        """The parts of the surfaces in retention; without them nothing is pruned."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
@@ -67,7 +78,17 @@ class Store:
 
     async def open(self) -> None:
         statements.load(self.database.dialect)
+        # Another database may be there now.
+        self.lanes = LaneCache()
+        self.restored.clear()
         await self.database.open()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database."""
+        if self.database.incarnation is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
+        return self.database.incarnation
 
     async def close(self) -> None:
         if self._folding is not None:
@@ -89,7 +110,7 @@ class Store:
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
-        with self._noting_damage():
+        with self._noticing():
             return await self.database.read(operation)
 
     async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
@@ -99,17 +120,21 @@ class Store:
         """
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
-        with self._noting_damage():
+        with self._noticing():
             answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
         self._committed(after)
         return answer
 
     @contextlib.contextmanager
-    def _noting_damage(self) -> Iterator[None]:
+    def _noticing(self) -> Iterator[None]:
+        """Remember what stays true of the database until a restart."""
         try:
             yield
         except DatabaseCorrupt as error:
             self.damage = error
+            raise
+        except DatabaseRestored:
+            self.restored.set()
             raise
 
     def _committed(self, after: AfterCommit) -> None:
@@ -143,8 +168,7 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        edges = 0 if bulk is not None else sum(len(job.depends_on) for job in jobs)
-        return await self.write(enqueue, len(jobs) + edges // _EDGES_A_JOB)
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
 
     async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
@@ -173,7 +197,7 @@ class Store:
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
         actor = current_actor()
-        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)))
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -212,7 +236,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -281,7 +312,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 
@@ -306,9 +339,6 @@ class Store:
 
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
-    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
@@ -353,12 +383,22 @@ class Store:
     async def next_due_us(self) -> int | None:
         return await self.read(promote.next_due_us)
 
-    async def count_prunable(self, older_than_us: int) -> prune.Prunable:
-        """Count what `prune` would delete now, if it were repeated until nothing is left."""
-        return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
+    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
+        """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
+        return await self.read(lambda tx: prune.count_prunable(tx, self._parts, older_than_us))
+
+    @property
+    def _parts(self) -> Sequence[Retention]:
+        assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
+        return self.retention
+
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
+        """Prune what is older, by the database's clock, whatever that says."""
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
@@ -415,14 +455,6 @@ class Store:
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
-    async def running(self, limit: int) -> list[JobRecord]:
-        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
-        return await self.read(lambda tx: queries.running_jobs(tx, limit))
-
-    async def now_us(self) -> int:
-        """Return the time of the clock that the database's instants are measured by."""
-        return await self.read(queries.now_us)
-
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
@@ -432,9 +464,6 @@ class Store:
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
-
-    async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
@@ -453,9 +482,6 @@ class Store:
         found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
         self._fold_if_behind(unfolded)
         return found
-
-    async def queues(self) -> list[queues.QueueRecord]:
-        return await self.read(queues.queues)
 
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
@@ -490,24 +516,8 @@ class Store:
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
-    async def last_event_id(self) -> int:
-        return await self.read(events.last_event_id)
-
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
-
-    async def beat(
-        self,
-        instance: int,
-        running: int,
-        tasks: Sequence[str],
-        capacity: int | None = None,
-        schedules: Sequence[str] | None = None,
-    ) -> instances.Beat:
-        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
-
-    async def leave(self, instance: int) -> None:
-        await self.write(lambda tx: instances.leave(tx, instance))
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))

@@ -1,6 +1,7 @@
 """One runner at a time: leases, fences, what expires, what is asked to stop."""
 
 import itertools
+from functools import partial
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE, HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
 from tests.store.world import LEASE, LEASE_US, World, lease_of, new_job
@@ -26,12 +28,17 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
         for instance in (None, live.instance):
-            assert await world.store.complete([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
+            assert (
+                await world.store.complete(
+                    [CompletionReport(lease.seq, lease.fence, Returned("stale"), instance=instance)]
+                )
+                == []
+            )
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
         assert await world.store.note_overdue(lease) is False
-        assert (await world.store.look_at([lease])).lost == {live.seq}
+        assert (await world.store.read(partial(lease_rows.look, leases=[lease]))).lost == {live.seq}
     assert await world.job(job_id) == before
     assert await world.rows() == rows
     assert await world.settle(live, Returned("2")) is not None
@@ -43,7 +50,7 @@ async def test_an_expired_lease_writes_nothing_even_before_recovery(world: World
     held = await world.claim_this(job_id)
     lease = lease_of(held)
     await world.clock.advance(LEASE - 0.000001)
-    assert (await world.store.look_at([lease])).lost == set()
+    assert (await world.store.read(partial(lease_rows.look, leases=[lease]))).lost == set()
     await world.clock.advance(0.000001)
     before, rows = await world.job(job_id), await world.rows()
     assert await world.settle(held) is None
@@ -68,7 +75,7 @@ async def test_renewing_extends_what_is_held_and_says_what_is_not(world: World) 
     await world.clock.advance(20)
     assert await world.store.recover(10) == []
     assert (await world.job(held[0].id)).locked_until == world.clock.now_us() + LEASE_US - 20_000_000
-    looked = await world.store.look_at([*map(lease_of, held)])
+    looked = await world.store.read(lambda tx: lease_rows.look(tx, [*map(lease_of, held)]))
     assert (looked.renewed, looked.lost, looked.stop) == (set(), {held[1].seq}, {held[2].seq})
 
 

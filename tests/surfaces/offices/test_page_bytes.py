@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from hanbeon.store.operations import events as event_rows
 from hanbeon.store.operations.pages import Slice, fitting, merged
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.stored_json import passed_through
@@ -150,7 +151,7 @@ async def test_large_events_are_read_in_bounded_pages(office: OfficeKit, monkeyp
     monkeypatch.setattr("hanbeon.store.operations.events._BATCH_BYTES", 5_000)
     monkeypatch.setattr("hanbeon.store.operations.pages.PAGE_BYTES", _ROOM)
     store = office.kit.app.store
-    before = await store.last_event_id()
+    before = await store.read(event_rows.last_event_id)
     first = [{"key": f"a{number}"} for number in range(50)]
     names = [job["key"] for job in first]
     made = await office.make(*first, *({"depends_on": names} for _ in range(10)))

@@ -180,7 +180,6 @@ BAD: list[Case] = [
     (schemas.Priority, {"priority": 2**31}, "priority", "must be an integer from"),
     (schemas.Priority, {"urgent": 1}, "urgent", "must be true or false, got 1"),
     (schemas.Priority, {"prio": 1}, "prio", "unknown field; did you mean 'priority'?"),
-    *((schemas.EventQuery, {"after": wrong}, "after", "must be an integer from 0 to") for wrong in (-1, 2**63, True)),
 ]
 
 

@@ -99,7 +99,7 @@ def add(
 def events(
     office: Office,
     database: Database = None,
-    after: Annotated[int, typer.Option(metavar="ID", help="Only events after the one with this id.", min=0)] = 0,
+    after: Annotated[str, typer.Option(metavar="ID", help="Only events after this id, or INCARNATION:ID.")] = "0",
     follow: Follow = False,
     json: JsonLines = False,
 ) -> None:
@@ -108,6 +108,7 @@ def events(
     from hanbeon.cli.office.lookup import find, offices_of
     from hanbeon.cli.office.render import event_line
     from hanbeon.cli.output import console, print_json_line
+    from hanbeon.errors import EventsMissed
 
     out = console()
 
@@ -123,8 +124,10 @@ def events(
             if follow:
                 async for event in offices.follow(found.id, after=last):
                     print_event(event)
-            while (page := await offices.events(found.id, after=last)).items or page.more:
-                last = page.after
+            while (page := await offices.events(found.id, after=last)).items or page.more or page.gap:
+                if page.gap is not None:
+                    raise EventsMissed(page.gap.value, page.after)
+                last = str(page.after)
                 for event in page.items:
                     print_event(event)
 

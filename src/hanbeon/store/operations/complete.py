@@ -13,6 +13,7 @@ from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
+from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
@@ -28,7 +29,10 @@ class CompletionReport(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
     random_share: float = 0.0
     instance: int | None = None
-    """The reporting instance. A plain success of a known instance takes one statement."""
+    """The reporting instance, which must hold the lease; None compares the fence alone.
+
+    A plain success of a known instance takes one statement.
+    """
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -88,18 +92,23 @@ async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], C
     for row in rows:
         _emit(tx, lanes, row, build, seen=True)
     await meet_dependents(tx, lanes, [row["seq"] for row in rows])
+    await run_end_hooks(tx, lanes, rows)
     _wake_for_slots(tx, lanes, rows)
     return [Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
 
 
 async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
     held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
-    rows = [row for row in held if (row["seq"], row["fence"]) in reports]
+    rows = [row for row in held if _is_held(row, reports.get((row["seq"], row["fence"])))]
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
         endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
     return await _apply(tx, lanes, rows, endings, seen=True)
+
+
+def _is_held(row: Any, report: CompletionReport | None) -> bool:
+    return report is not None and report.instance in (None, row["instance"])
 
 
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
@@ -168,6 +177,7 @@ async def _apply(
     for row in rows:
         _emit(tx, lanes, row, _event_factory(endings[row["seq"]], row["now"]), seen=seen)
     await _follow_up(tx, lanes, endings)
+    await run_end_hooks(tx, lanes, [row for row in rows if endings[row["seq"]].state in TERMINAL])
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
     _wake_for_slots(tx, lanes, rows)

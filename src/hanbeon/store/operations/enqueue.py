@@ -32,6 +32,8 @@ from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _ROUNDS = 5
+_EDGES_A_JOB = 4
+"""Dependencies that take as long to write as a job."""
 _JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
 
 
@@ -156,6 +158,11 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     return [answers[job.id] for job in jobs]
 
 
+def weight(jobs: Sequence[NewJob]) -> int:
+    """Return how much work a batch is, in jobs."""
+    return len(jobs) + sum(len(job.depends_on) for job in jobs) // _EDGES_A_JOB
+
+
 def is_simple(job: NewJob) -> bool:
     """True for a job that waits for nothing and replaces none: a single statement creates it."""
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
@@ -208,7 +215,10 @@ async def _dependencies_outside(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]
     if not any(job.depends_on for job in jobs):
         return {}
     inside = {job.id: job for job in jobs}
-    ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
+    needed = set().union(*(job.depends_on for job in jobs)) - inside.keys()
+    if not needed and len({job.queue for job in jobs}) == 1:
+        return {}
+    ids = sorted(dep for dep in needed if is_id(dep))
     found = await _fetch_dependencies(tx, ids, lasting)
     for job in jobs:
         queue_id = queue_of(lanes.number(job.lane))
@@ -333,6 +343,9 @@ async def _insert_edges(
         if not job.depends_on or job.id not in made:
             continue
         seq = made[job.id]["seq"]
+        if not found:
+            edges += [{"dependency": made[dep]["seq"], "dependent": seq} for dep in set(job.depends_on)]
+            continue
         states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
         edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
         if not existing.keys().isdisjoint(job.depends_on):

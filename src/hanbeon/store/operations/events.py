@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -97,6 +98,18 @@ async def events_after(tx: Tx, after: int, batches: int, queue: str | None = Non
         for offset, event in enumerate(_bodies.decode(row["body"]))
         if row["first_id"] + offset > after
     ]
+
+
+class EventBounds(NamedTuple):
+    """The kept and numbered events: from `first_kept` to `last`, none if that is less."""
+
+    first_kept: int
+    last: int
+
+
+async def event_bounds(tx: Tx) -> EventBounds:
+    (row,) = await tx.fetch("event_bounds")
+    return EventBounds(row["first_kept"], row["last_id"])
 
 
 async def last_event_id(tx: Tx) -> int:

@@ -70,7 +70,7 @@ async def beat(
     instance: int,
     running: int,
     tasks: Sequence[str],
-    capacity: int | None,
+    capacity: int | None = None,
     schedules: Sequence[str] | None = None,
 ) -> Beat:
     """Write a heartbeat."""

@@ -149,12 +149,15 @@ async def dependencies_of_page(tx: Tx, page: Slice[JobRecord]) -> tuple[Slice[Jo
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
-    """Return the running jobs, longest-running first. Queue by queue, so that each uses its part of the index."""
+    """Return the running jobs, longest-running first, without arguments.
+
+    Queue by queue, so that each uses its part of the index.
+    """
     held: list[tuple[int, str]] = []
     for queue in await tx.fetch("queues"):
         rows = await tx.fetch("holders", *lanes_of_queue(queue["id"]), limit)
         held += [(row["started_at"], str(row["id"])) for row in rows]
-    found = await jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
+    found = await bounded_jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
     return sorted(found, key=lambda job: (job.started_at or 0, job.seq))
 
 

@@ -10,5 +10,6 @@ SURFACE = Surface(
     title="Every job of an installation for its operators, whatever created it; queues, workers, tokens and actions.",
     service="hanbeon.surfaces.engine.service:Engine",
     operations=OPERATIONS,
+    retention="hanbeon.surfaces.engine.retention:RETENTION",
     docs="operators.md",
 )

@@ -36,12 +36,6 @@ class DeliveryQueryFields(TypedDict, total=False):
     limit: int
 
 
-class EventQueryFields(TypedDict, total=False):
-    """The events after the one with this id; 0 for all that are kept."""
-
-    after: int
-
-
 class GraphQueryFields(TypedDict, total=False):
     """A page of the graph of jobs."""
 

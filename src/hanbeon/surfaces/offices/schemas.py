@@ -24,7 +24,7 @@ from hanbeon.surfaces.offices.vocabulary import (
 from hanbeon.surfaces.schema import (
     STORABLE,
     Cursor,
-    EventId,
+    Events,
     IdCursor,
     Name,
     NameOrEmpty,
@@ -259,12 +259,6 @@ class DeliveryQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
-class EventQuery(Request, frozen=True, kw_only=True):
-    """The events after the one with this id; 0 for all that are kept."""
-
-    after: EventId = 0
-
-
 # Results
 
 
@@ -466,9 +460,5 @@ class SchedulerEvent(Result, frozen=True, kw_only=True):
     timestamp: str
 
 
-class EventPage(Result, frozen=True, kw_only=True):
-    """Resume after `after`, which may be past the last of these; at once if there is `more`."""
-
-    items: list[SchedulerEvent]
-    after: int
-    more: bool
+class EventPage(Events[SchedulerEvent], frozen=True, kw_only=True):
+    pass

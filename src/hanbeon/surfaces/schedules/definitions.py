@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,8 +14,8 @@ from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
+from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.stored_json import StoredJson, decoded
-from hanbeon.tasks.request import instant_us
 from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
@@ -92,16 +91,7 @@ def fields_of(
 
 def instant(text: str | None, field: str, zone: ZoneInfo) -> int | None:
     """A moment in ISO-8601; without an offset, in the zone."""
-    if text is None:
-        return None
-    try:
-        if "T" not in text.upper().replace(" ", "T"):
-            raise ValueError
-        return instant_us(dt.datetime.fromisoformat(text), zone)
-    except (ValueError, OverflowError):
-        raise InvalidInput(
-            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {quoted(text)}", field=field
-        ) from None
+    return None if text is None else instant_of(text, field, zone)
 
 
 def args_text(args: Mapping[str, Any]) -> str:
