@@ -12,7 +12,7 @@ from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, grant_time
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.tasks.request import JobRequest
 from tests.lost_commits.scene import LEASE, LEASE_US, Scene
@@ -123,6 +123,7 @@ async def lease_writes(scene: Scene) -> None:
         assert await scene.surely(lambda: scene.store.write_progress(held, "0.5"))
         assert await scene.surely(lambda: scene.store.write_logs([LogWrite(held, offer)])) == {held}
         assert await scene.surely(lambda: scene.store.note_overdue(held))
+        await scene.surely(lambda: scene.store.write(lambda tx: grant_time(tx, 2 * LEASE_US)))
     assert await _lines(job, claimed.fence) == ["a line"]
 
 

@@ -71,9 +71,13 @@ CREATIONS: dict[tuple[str, str], Creation] = {
 }
 
 
+OF_CHAINS = {("chains", "create"), ("chains", "enqueue"), ("chains", "run")}
+"""Their ids are numbers from the database, so that each has a unique id of its request beside it."""
+
+
 def test_every_creating_operation_has_a_case() -> None:
     creating = {(each.name, it.call) for each in SURFACES for it in each.operations if it.creates}
-    assert CREATIONS.keys() == creating
+    assert CREATIONS.keys() | OF_CHAINS == creating
 
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
@@ -108,6 +112,36 @@ async def test_repeat_finds_what_the_first_request_made(
             assert await _listed(client, creation, places) == set(made), f"commit {number + 1}"
             number += 1
         assert number > 3, "every request begins under its key, does its work and stores its response"
+    report = await verify(app.store)
+    assert report.sound, report.findings
+
+
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
+async def test_repeat_finds_numbered_chains_and_runs(lossy_app: LossyApp, when: str) -> None:
+    app, faults, _ = lossy_app
+    async with serving(app) as client:
+
+        async def twice(path: str, body: Any, nth: int) -> tuple[Any, bool]:
+            getattr(faults, when)(nth)
+            first = await client.post(path, body, Idempotency_Key=f"{path}-{nth}")
+            struck = faults.struck
+            faults.heal()
+            assert first.status in (200, 201, 202, 503), first
+            again = await client.post(path, body, Idempotency_Key=f"{path}-{nth}")
+            assert again.status in (200, 201, 202), (nth, first, again)
+            return again.json, struck
+
+        struck, nth = True, 1
+        while struck:
+            chain, one = await twice("/api/chains", {}, nth)
+            path = f"/api/chains/{chain['queue_id']}"
+            job, two = await twice(f"{path}/jobs", {}, nth)
+            _, three = await twice(f"{path}/run", {}, nth)
+            assert len((await client.get("/api/chains")).json["items"]) == nth
+            assert [each["job_id"] for each in (await client.get(path)).json["jobs"]] == [job["job_id"]]
+            assert len((await client.get(f"{path}/runs")).json["items"]) == 1
+            struck, nth = one or two or three, nth + 1
+        assert nth > 4
     report = await verify(app.store)
     assert report.sound, report.findings
 
