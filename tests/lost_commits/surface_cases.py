@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from hanbeon.domain.chains.literals import OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.steps import task_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
