@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -143,21 +144,14 @@ async def assert_ended_as_without_kills(scene: Scene) -> None:
 async def test_thousand_chains_on_two_workers_end(database_url: str, tmp_path: Path) -> None:
     """A tenth of them fail at their last job, and each undoes its own ten steps."""
     count, length = CHAINS, 10
-    operations = {"forward_operation": "forward", "backward_operation": "backward"}
+    operations: dict[str, Any] = {"forward_operation": "forward", "backward_operation": "backward"}
     async with App(database_url, chain_libraries=LIBRARY) as app:
         with fleet(database_url, module="tests.chaos.chain_app", settings=QUICK | {"lease": 30.0}) as workers:
             workers.start(2)
             await workers.ready()
             for number in range(count):
                 last = "forward_fails" if number % 10 == 0 else "forward"
-                jobs = [
-                    {
-                        "forward_operation": "forward",
-                        "backward_operation": "backward",
-                        "arguments": arguments | {"n": n},
-                    }
-                    for n in range(length)
-                ]
+                jobs = [{**operations, "arguments": {"folder": str(tmp_path), "n": n}} for n in range(length)]
                 jobs[-1]["forward_operation"] = last
                 chain = await app.chains.create(queue_library=LIBRARY, jobs=jobs)
                 await app.chains.run(chain)
