@@ -105,6 +105,13 @@ class Settings(BaseSettings):
         description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
     )
 
+    metrics_queues: int = Field(
+        100,
+        ge=0,
+        le=1_000_000,
+        description="How many queues `/metrics` shows by name, the largest; the others are summed as `*`",
+    )
+
     jwt_issuer: str | None = Field(
         None, min_length=1, description="The `iss` of accepted JWTs; requires one of the four settings below"
     )

@@ -207,3 +207,21 @@ async def test_unknown_paths_and_wrong_methods_are_problems(server: Client) -> N
 def test_every_error_has_a_status_and_an_unambiguous_code() -> None:
     assert STATUS.keys() == set(Kind)
     assert all(title.endswith(".") for _, title in REFUSALS.values())
+
+
+async def test_metrics_sum_all_but_the_largest_queues(app: App) -> None:
+    @app.task
+    async def work() -> None: ...
+
+    for queue, number in (("large", 4), ("middle", 3), ("*", 5), *((f"small{n}", 1) for n in range(20))):
+        await app.enqueue_many([work.call().set(queue=queue) for _ in range(number)])
+    for most, shown in ((2, {"large": 4, "middle": 3, "*": 25}), (1_000, None), (0, {"*": 32})):
+        app.settings = app.settings.model_copy(update={"metrics_queues": most})
+        async with serving(app) as client:
+            text = (await client.get("/metrics")).body.decode()
+        found = re.findall(r'^hanbeon_jobs\{queue="(.*)",state="ready"\} (\d+)', text, re.M)
+        numbers = {queue: int(number) for queue, number in found}
+        assert len(found) == len(numbers)
+        assert sum(numbers.values()) == 32
+        assert numbers == shown if shown else len(numbers) == 23
+        assert len(re.findall("^hanbeon_oldest_ready_seconds", text, re.M)) == len(numbers)

@@ -32,7 +32,7 @@ from hanbeon.testing.clock import VirtualClock
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-SINGLE_ROWS = {"event_counter", "fold", "incarnation", "pruned", "relay"}
+SINGLE_ROWS = {"clock", "event_counter", "fold", "incarnation", "pruned", "relay"}
 # Read from the migrations: a table that a list here forgot would carry rows from one test into the next.
 TABLES = sorted(
     {
@@ -50,6 +50,7 @@ EMPTY = "; ".join(
         "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
         "UPDATE hanbeon.relay SET relayed_to = 0",
         "UPDATE hanbeon.pruned SET before = 0",
+        "UPDATE hanbeon.clock SET trusted_at = 0, steady_since = 0, seen_at = 0",
     ]
 )
 

@@ -90,7 +90,8 @@ class Health:
         schedules, counted = await app.store.read(_of_schedules)
         chains = await app.store.read(unfinished_counts)
         numbers = Numbers(queues, instances, listeners, schedules, counted, chains)
-        return Response(metrics_text(self._context.counts, numbers), media_type=CONTENT_TYPE)
+        text = metrics_text(self._context.counts, numbers, app.settings.metrics_queues)
+        return Response(text, media_type=CONTENT_TYPE)
 
 
 async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:

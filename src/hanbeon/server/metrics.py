@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 from collections import Counter as Counts
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from prometheus_client.registry import Collector
 from hanbeon.clock import MICROS
 from hanbeon.domain.chains.literals import ChainState
 from hanbeon.domain.delivery import ListenerKind, kind_of_queue
+from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord
@@ -23,6 +25,8 @@ from hanbeon.surfaces.offices.vocabulary import DELIVERY
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
 """Counts by kind and by disabled or not."""
+OTHERS = "*"
+"""The label of all queues that are not shown by name, of which one may be called that."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
@@ -84,19 +88,19 @@ class Numbers(NamedTuple):
     chains: Mapping[ChainState, int]
 
 
-def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
-    """Return all metrics in the text format."""
+def metrics_text(counts: RequestCounts, numbers: Numbers, most_queues: int) -> bytes:
+    """Return all metrics in the text format. Queues beyond the `most_queues` largest are summed."""
     snapshot = CollectorRegistry()
-    snapshot.register(_Numbers(numbers))
+    snapshot.register(_Numbers(numbers, most_queues))
     return generate_latest(snapshot) + generate_latest(counts.registry)
 
 
 class _Numbers(Collector):
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: Numbers, most_queues: int) -> None:
+        self._numbers, self._most_queues = numbers, most_queues
 
     def collect(self) -> Iterator[Metric]:
-        yield from _of_queues(self._numbers.queues)
+        yield from _of_queues(self._numbers.queues, self._most_queues)
         alive = [each for each in self._numbers.instances if each.alive]
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
@@ -126,18 +130,38 @@ def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCoun
     yield deliveries
 
 
-def _of_queues(queues: Mapping[str, QueueStatistics]) -> Iterator[Metric]:
+def _of_queues(queues: Mapping[str, QueueStatistics], most: int) -> Iterator[Metric]:
     jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
     oldest = GaugeMetricFamily(
         "hanbeon_oldest_ready_seconds", "Wait of the job that has waited longest", labels=("queue",)
     )
+    named = set(largest_queues(queues, most))
+    numbers: Counts[tuple[str, str]] = Counts()
+    waits: dict[str, float] = {}
     for name, queue in queues.items():
+        label = name if name in named else OTHERS
         for state, number in queue.states.items():
-            jobs.add_metric((name, state.value), number)
+            numbers[label, state.value] += number
         if queue.oldest_ready is not None:
-            oldest.add_metric((name,), queue.oldest_ready)
+            waits[label] = max(waits.get(label, 0.0), queue.oldest_ready)
+    for labels, number in numbers.items():
+        jobs.add_metric(labels, number)
+    for label, seconds in waits.items():
+        oldest.add_metric((label,), seconds)
     yield jobs
     yield oldest
+
+
+def largest_queues(queues: Mapping[str, QueueStatistics], most: int) -> list[str]:
+    """Return the names of the queues with the most unfinished jobs, or else with the most jobs."""
+    names = (name for name in queues if name != OTHERS)
+    return heapq.nsmallest(most, names, key=lambda name: (*_size(queues[name]), name))
+
+
+def _size(queue: QueueStatistics) -> tuple[int, int]:
+    """Sorts the largest first."""
+    unfinished = sum(number for state, number in queue.states.items() if state not in TERMINAL)
+    return -unfinished, -sum(queue.states.values())
 
 
 def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:

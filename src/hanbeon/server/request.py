@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.json_text import DepthCheck
+from hanbeon.domain.json_text import BoundsCheck
 from hanbeon.errors import InvalidInput
 from hanbeon.server.problems import Refused
 from hanbeon.surfaces import schema
@@ -122,7 +122,7 @@ class ApiRequest:
         length = self.http.headers.get("content-length", "")
         if length.isdecimal() and (len(length) > 18 or int(length) > self._max_bytes):
             raise self._too_large()
-        parts, size, depth = [], 0, DepthCheck(_BODY)
+        parts, size, depth = [], 0, BoundsCheck(_BODY)
         async for part in self.http.stream():
             size += len(part)
             if size > self._max_bytes:

@@ -57,6 +57,7 @@ class Server:
     async def run(self) -> None:
         """Return when everything has stopped; raises DatabaseRestored if that is why."""
         loop = asyncio.get_running_loop()
+        _warn_without_audience(self.context.app.settings)
         serving = loop.create_task(self._uvicorn.serve(self._sockets))
         stopping = loop.create_task(self.context.stopping.wait())
         restored = loop.create_task(self.context.app.store.restored.wait())
@@ -98,6 +99,15 @@ class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _warn_without_audience(settings: Settings) -> None:
+    if settings.jwt_issuer is not None and settings.jwt_audience is None:
+        _log.warning(
+            "jwt_audience_missing",
+            issuer=settings.jwt_issuer,
+            remedy="set jwt_audience: JWTs that this issuer made for other applications are accepted, too",
+        )
 
 
 def _config(context: ServerContext, settings: Settings, limit: ConnectionLimit, backlog: int) -> uvicorn.Config:

@@ -8,6 +8,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import Conflict, JobNotFound
 from hanbeon.store.operations.idempotency import KEPT_US, IdempotentRequest, begin_request
+from hanbeon.store.operations.prune import Retained
 from tests.store.conformance.test_instances import NEW
 from tests.store.world import World, new_job
 
@@ -195,3 +196,36 @@ async def test_stored_responses_go_a_day_after_their_request(world: World) -> No
     assert await world.count("answer") == 1
     await world.store.prune(30 * DAY_US, 2)
     assert await world.count("answer") == 0
+
+
+async def _retain(world: World) -> Retained:
+    await world.fold()
+    return await world.store.retain(30 * DAY_US, 3_600_000_000, 1000)
+
+
+async def test_clock_a_month_ahead_deletes_nothing_that_is_young(world: World) -> None:
+    young = await world.make()
+    await world.finish(young)
+    assert await _retain(world) == Retained(0, 0)
+    await world.clock.step(365 * DAY)
+    for hour in range(23):
+        assert (await _retain(world)).lag_us == 362 * DAY_US + hour * 3_600_000_000
+        await world.clock.advance(3_600)
+    await world.clock.step(-365 * DAY)
+    assert (await _retain(world)).lag_us == 0, "set right again"
+    assert await world.state(young) is State.SUCCEEDED
+
+
+async def test_clock_that_goes_on_for_a_day_is_believed(world: World) -> None:
+    """As after a long absence of all instances: retention is late by a day, and that is all."""
+    old = await world.make()
+    await world.finish(old)
+    await _retain(world)
+    await world.clock.step(365 * DAY)
+    lags = []
+    for _ in range(25):
+        lags.append((await _retain(world)).lag_us)
+        await world.clock.advance(3_600)
+    assert lags == [362 * DAY_US + hour * 3_600_000_000 for hour in range(24)] + [0]
+    with pytest.raises(JobNotFound, match="pruned"):
+        await world.job(old)

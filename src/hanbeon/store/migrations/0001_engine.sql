@@ -234,6 +234,15 @@ CREATE TABLE hanbeon.pruned (
 );
 INSERT INTO hanbeon.pruned (only_row, before) VALUES (1, 0);
 
+-- The clock as the instances have seen it: retention does not believe a jump ahead at once.
+CREATE TABLE hanbeon.clock (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  trusted_at bigint NOT NULL,
+  steady_since bigint NOT NULL,
+  seen_at bigint NOT NULL
+);
+INSERT INTO hanbeon.clock (only_row, trusted_at, steady_since, seen_at) VALUES (1, 0, 0, 0);
+
 -- An office is a queue with a display name and with defaults for its jobs. Its queue's name contains its id. `version`
 -- counts its changes.
 CREATE TABLE hanbeon.office (

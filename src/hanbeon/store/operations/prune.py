@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
@@ -34,11 +35,36 @@ async def count_prunable(tx: Tx, parts: Sequence[Retention], older_than_us: int)
     return counted
 
 
-async def prune(tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than_us: int, limit: int) -> int:
+class Retained(NamedTuple):
+    """How many rows were pruned, and how far the trusted time is behind the clock."""
+
+    pruned: int = 0
+    lag_us: int = 0
+
+
+async def retain(
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], retention_us: int, every_us: int, limit: int
+) -> Retained:
+    """Prune what is past its retention by a clock that is believed; see `observe`. One instance at a time."""
+    rows = await tx.fetch("lock_clock")
+    if not rows:
+        return Retained()
+    row = rows[0]
+    seen = SeenClock(row["trusted_at"], row["steady_since"], row["seen_at"])
+    clock = observe(seen, row["now"], retention_us, every_us)
+    await tx.fetch("set_clock", *clock)
+    lag_us = clock.seen_at - clock.trusted_at
+    return Retained(await prune(tx, lanes, parts, retention_us, limit, lag_us), lag_us)
+
+
+async def prune(
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than_us: int, limit: int, lag_us: int = 0
+) -> int:
     """Delete up to `limit` finished jobs with their rows, and as many of each other kind; return how many rows.
 
-    A job that an unfinished one depends on is kept. `parts` are those of all surfaces.
+    A job that an unfinished one depends on is kept. `parts` are those of all surfaces. Ages count from `lag_us` ago.
     """
+    older_than_us += lag_us
     jobs = [row["seq"] for row in await tx.fetch("prunable_jobs", older_than_us, limit)]
     if jobs:
         # Checked again now that the rows are locked: a dependent enqueued since then has committed and is visible.
@@ -59,7 +85,7 @@ async def prune(tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than
         await tx.fetch("prune_queue_batches", to_json(indexed))
     aged = {each.kind: await each.delete(tx, older_than_us, limit) for each in _aged(parts)}
     gone = await tx.fetch("prune_instances", older_than_us)
-    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
+    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
     await coarsen(tx, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
