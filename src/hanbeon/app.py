@@ -128,11 +128,9 @@ class App:
         """Open the database. SQLite's schema is migrated, PostgreSQL's is only checked."""
         import_guard.refuse_to_open()
         if self._store is None:
+            settings = self.settings
             store = open_store(
-                self.settings.database_url,
-                self.clock,
-                pool_size=self.settings.pool_size,
-                listen_url=self.settings.listen_url,
+                settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
             equip(store, self.surfaces)
             await store.open()
@@ -470,10 +468,8 @@ class App:
 
 
 def _id(job: Any) -> str:
-    if isinstance(job, str):
-        return job
-    if isinstance(job, Job):
-        return job.id
+    if isinstance(job, str | Job):
+        return job if isinstance(job, str) else job.id
     raise InvalidInput(f"must be a job or its id, got {quoted(job)}", field="job")
 
 

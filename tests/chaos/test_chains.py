@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.processes.sizes import short_on
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
 Step = tuple[str, int]
+CHAINS = 1_000
 
 
 class Scene:
@@ -135,3 +137,41 @@ async def assert_ended_as_without_kills(scene: Scene) -> None:
             later = scene.journal()[lines:]
             assert not {f"begin {direction}-{n}" for direction, n in done} & set(later)
         assert (await verify(scene.app.store)).findings == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+async def test_thousand_chains_on_two_workers_end(database_url: str, tmp_path: Path) -> None:
+    """A tenth of them fail at their last job, and each undoes its own ten steps."""
+    count, length = CHAINS, 10
+    operations: dict[str, Any] = {"forward_operation": "forward", "backward_operation": "backward"}
+    async with App(database_url, chain_libraries=LIBRARY) as app:
+        with fleet(database_url, module="tests.chaos.chain_app", settings=QUICK | {"lease": 30.0}) as workers:
+            workers.start(2)
+            await workers.ready()
+            for number in range(count):
+                last = "forward_fails" if number % 10 == 0 else "forward"
+                jobs = [{**operations, "arguments": {"folder": str(tmp_path), "n": n}} for n in range(length)]
+                jobs[-1]["forward_operation"] = last
+                chain = await app.chains.create(queue_library=LIBRARY, jobs=jobs)
+                await app.chains.run(chain)
+
+            async def none_runs() -> bool | None:
+                return None if (await app.chains.list(state="RUNNING", limit=1)).items else True
+
+            await until("no chain runs any more", none_runs, TIMEOUT)
+        with guarantee():
+            cursor, found = None, []
+            while True:
+                page = await app.chains.list(cursor=cursor)
+                found += page.items
+                cursor = page.next_cursor
+                if cursor is None:
+                    break
+            assert len(found) == count
+            forward, numbers = list(range(length)), list(range(length - 1))
+            undone = {"done": numbers, "undone": list(reversed(forward))}
+            for number, chain in enumerate(found):
+                assert chain.state == "READY"
+                assert chain.context == (undone if number % 10 == 0 else {"done": forward})
+            assert (await verify(app.store)).findings == ()

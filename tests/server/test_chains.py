@@ -83,6 +83,9 @@ async def test_run_is_repeatable_and_refused_beside_another(chains: Client) -> N
     assert added[0].body == added[1].body
     ran = [await chains.post(f"{path}/run", Idempotency_Key="run") for _ in range(2)]
     assert [(each.status, each.json["run"]) for each in ran] == [(202, 1), (202, 1)]
+    metrics = (await chains.get("/metrics")).body.decode()
+    assert 'hanbeon_chains{state="RUNNING"} 1.0' in metrics
+    assert 'hanbeon_chains{state="BLOCKED"} 0.0' in metrics
     for move in ("run", "jobs", "resume", "skip"):
         answer = await chains.post(f"{path}/{move}")
         assert (answer.status, answer.code) == (409, "chain_wrong_state"), move

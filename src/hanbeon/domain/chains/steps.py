@@ -97,6 +97,16 @@ def progress_of(text: str | None) -> StepProgress:
         return StepProgress()
 
 
+def _succeeded(result: str) -> StepEnd:
+    try:
+        done = _results.decode(result)
+    except msgspec.DecodeError as error:
+        # Of another release, or of nobody's: the end of a step must have a consequence whatever it is.
+        failure = StepFailure(StepError(FailureType.INVALID, f"its result is not that of an operation: {error}"))
+        return StepEnd(StepOutcome.FAILED, msgspec.json.encode(failure).decode())
+    return StepEnd(StepOutcome.SUCCESS, bytes(done.returned).decode(), bytes(done.context).decode())
+
+
 def step_end(
     state: State,
     *,
@@ -108,8 +118,7 @@ def step_end(
 ) -> StepEnd:
     """Read the end of a step from its job. An attempt that raised keeps its context; a lost or late one does not."""
     if state is State.SUCCEEDED:
-        done = _results.decode(result or "")
-        return StepEnd(StepOutcome.SUCCESS, bytes(done.returned).decode(), bytes(done.context).decode())
+        return _succeeded(result or "")
     left = progress_of(progress)
     context = None if left.context is UNSET else bytes(left.context).decode()
     outcome = StepOutcome.TIMEOUT if failure_type == FailureType.TIMEOUT else StepOutcome.FAILED
