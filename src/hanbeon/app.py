@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,13 +23,10 @@ from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, ProcessesUnsupported, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
-from hanbeon.executors.coroutine import AsyncExecutor
-from hanbeon.executors.executor import Executor
-from hanbeon.executors.http.executor import HttpExecutor
-from hanbeon.executors.thread import ThreadExecutor
+from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
@@ -59,7 +55,7 @@ from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
+from hanbeon.tasks.task import Task, TaskOptions
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
@@ -462,22 +458,7 @@ class App:
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
-        blocking: Executor = ThreadExecutor(threads)
-        http = HttpExecutor(settings, self.clock)
-        executors: list[Executor] = [AsyncExecutor(), blocking, http]
-        if sys.platform == "linux":
-            from hanbeon.executors.command.executor import CommandExecutor
-            from hanbeon.executors.process.executor import ProcessExecutor
-            from hanbeon.executors.supervisor_client import SupervisorClient
-
-            supervisor = SupervisorClient()
-            blocking = ProcessExecutor(settings, self.clock, supervisor)
-            executors += [blocking, CommandExecutor(settings, self.clock, supervisor)]
-        elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
-            raise ProcessesUnsupported(
-                f"tasks {', '.join(killable)} run in processes that can be killed reliably only on Linux; "
-                'run the worker there, or set executor="thread" and check ctx.stopping'
-            )
+        executors, http, blocking = local_executors(settings, self.clock, self.tasks, threads)
         for surface in self.surfaces:
             if surface.executor is not None:
                 # First, because it must end before the executors that it uses.

@@ -10,35 +10,19 @@ HanbeonError
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
-from typing import ClassVar
 
-from hanbeon.quotation import TEXT_CHARACTERS, plain, quoted
+from hanbeon.error_base import HanbeonError as HanbeonError
+from hanbeon.error_base import Kind as Kind
+from hanbeon.quotation import plain, quoted
+from hanbeon.work_errors import JobCancelled as JobCancelled
+from hanbeon.work_errors import JobFailed as JobFailed
+from hanbeon.work_errors import PermanentError as PermanentError
+from hanbeon.work_errors import TaskError as TaskError
+from hanbeon.work_errors import WaitTimeout as WaitTimeout
+from hanbeon.work_errors import WorkFailed as WorkFailed
 
 _FIELD_CHARACTERS = 500
-
-
-class Kind(enum.Enum):
-    """The category of an error, free of any transport; each surface maps it to its own status once."""
-
-    INVALID = "invalid"
-    NOT_FOUND = "not_found"
-    CONFLICT = "conflict"
-    UNAVAILABLE = "unavailable"
-    FAILED = "failed"
-
-
-class HanbeonError(Exception):
-    """Base class of all errors that Hanbeon raises."""
-
-    code: ClassVar[str] = "error"
-    kind: ClassVar[Kind] = Kind.FAILED
-    field: str | None = None
-
-    def __init__(self, message: object = "") -> None:
-        # Whatever a message quotes, it stays short and on one line.
-        super().__init__(plain(str(message), TEXT_CHARACTERS))
 
 
 class InvalidInput(HanbeonError):
@@ -468,56 +452,3 @@ class ProcessesUnsupported(Unavailable):
     """This system cannot guarantee that a process and everything it started is dead."""
 
     code = "processes_unsupported"
-
-
-class WorkFailed(HanbeonError):
-    """The work did not succeed."""
-
-    code = "work_failed"
-
-    def __init__(self, message: object = "") -> None:
-        Exception.__init__(self, message)  # The task's own words, as they are.
-
-
-class TaskError(WorkFailed):
-    """Raise it in a task to fail the attempt with a failure type of your own; retried like any error."""
-
-    code = "task_error"
-    permanent: bool = False
-
-    def __init__(self, message: str = "", *, failure_type: str = "error") -> None:
-        super().__init__(message)
-        self.failure_type = failure_type
-
-
-class PermanentError(TaskError):
-    """Raise it in a task to fail the job at once, whatever retries are left."""
-
-    code = "permanent_error"
-    permanent = True
-
-
-class JobFailed(WorkFailed):
-    """The awaited job failed for good."""
-
-    code = "job_failed"
-
-    def __init__(self, job_id: str, failure_type: str, message: str) -> None:
-        self.job_id, self.failure_type = job_id, failure_type
-        super().__init__(f"job {job_id} failed ({failure_type}): {message}")
-
-
-class JobCancelled(WorkFailed):
-    """The awaited job was cancelled."""
-
-    code = "job_cancelled"
-
-    def __init__(self, job_id: str) -> None:
-        self.job_id = job_id
-        super().__init__(f"job {job_id} was cancelled")
-
-
-class WaitTimeout(WorkFailed):
-    """The job did not finish within the caller's timeout; it continues."""
-
-    code = "wait_timeout"

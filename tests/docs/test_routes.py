@@ -15,7 +15,7 @@ async def test_server_page_lists_every_route(sqlite_url: str) -> None:
     async with App(sqlite_url) as app, serving(app) as client:
         described = (await client.get("/openapi.json")).json
         paths, channels = described["paths"], described["x-websockets"]
-        for path in channels:
+        for path in (each for each in channels if "{" in each):
             answer = await refused(client, re.sub(r"\{\w+\}", "none", path))
             assert answer.code in ("office_not_found", "chain_not_found"), (
                 "in the OpenAPI document, but without a route"

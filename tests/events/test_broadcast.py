@@ -225,6 +225,32 @@ async def test_pruned_events_hold_up_no_subscriber(app: App, crowd: Broadcast, m
         assert [message.data for message in await _hear(follower, 1)] == made
 
 
+async def test_parts_of_a_queue_and_all_queues_have_words_of_their_own(app: App, crowd: Broadcast) -> None:
+    """Live: two chains share a queue, and operators follow them all."""
+
+    def only(wanted: set[bytes]) -> Callable[[Event], Delivered | None]:
+        return lambda event: each if (each := words(event)) is not None and each.data in wanted else None
+
+    first, second = set[bytes](), set[bytes]()
+    last = at(await _last(app))
+    with (
+        crowd.following(QUEUE, only(first), last, "first") as one,
+        crowd.following(QUEUE, only(second), last, "second") as two,
+        crowd.following(None, words, last) as all_of_them,
+    ):
+        for follower in (one, two, all_of_them):
+            await _turn(follower)
+        jobs = [app.tasks.get("work").call() for _ in range(2)]
+        first.add(jobs[0].id.encode())
+        second.add(jobs[1].id.encode())
+        await app.enqueue_many(jobs)
+        others = await _make(app, 1, OTHER)
+        assert [message.data for message in await _hear(one, 1)] == [jobs[0].id.encode()]
+        assert [message.data for message in await _hear(two, 1)] == [jobs[1].id.encode()]
+        heard = [message.data for message in await _hear(all_of_them, 3)]
+        assert heard == [*(job.id.encode() for job in jobs), *others]
+
+
 _SQLITE_DELETE = "DELETE FROM hanbeon_event_batch"
 
 

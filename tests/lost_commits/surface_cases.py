@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from hanbeon.domain.chains.literals import OnBackwardFailure, OnUnknown
+from hanbeon.domain.chains.steps import task_of
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.domain.schedules.definition import TaskSettings
 from hanbeon.domain.schedules.history import FireOutcome
-from hanbeon.errors import OfficeNotFound, ScheduleNotFound
+from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
 from hanbeon.service import tokens
-from hanbeon.store.operations import idempotency, listeners
+from hanbeon.store.operations import chain_walk, idempotency, listeners
+from hanbeon.store.operations import chains as chain_rows
+from hanbeon.store.operations.chains import NewChain, NewChainJob
+from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.declarations import declare_schedule
 from hanbeon.store.operations.executions import execution
 from hanbeon.store.operations.idempotency import IdempotentRequest
@@ -191,7 +198,53 @@ async def _fold(scene: Scene) -> None:
         pass
 
 
+async def chains(scene: Scene) -> None:
+    """A chain whose second step is aborted, and whose undo is blocked, resumed and skipped."""
+    store, lanes = scene.store, scene.store.lanes
+    ids, run = scene.repeatable_ids(), scene.new_id()
+    new = NewChain(
+        uid=ids(0),
+        queue_library="lib",
+        retries=0,
+        on_unknown=OnUnknown.RETRY,
+        on_backward_failure=OnBackwardFailure.STOP,
+        created_by="t",
+    )
+    jobs = [_chain_job(ids(number)) for number in (1, 2)]
+
+    async def lose(operation: Callable[[Tx], Awaitable[Any]], done: type[HanbeonError] | None = None) -> None:
+        with scene.losing():
+            await scene.surely(lambda: store.write(operation), done)
+
+    async def end_step(outcome: Outcome) -> None:
+        (held,) = await scene.claim(task_of("lib"))
+        report = CompletionReport(held.seq, held.fence, outcome, instance=held.instance)
+        with scene.losing():
+            await scene.surely(lambda: store.complete([report]))
+
+    await lose(lambda tx: chain_rows.add_chain(tx, new, jobs[:1]))
+    made = (await store.read(lambda tx: chain_rows.chains(tx, 0, 1_000)))[0][-1].chain
+    await lose(lambda tx: chain_rows.add_jobs(tx, made.id, jobs[1:]))
+    await lose(lambda tx: chain_walk.begin_run(tx, lanes, made.id, run, "t"))
+    await end_step(Returned('{"return":1,"context":{"a":1}}'))
+    await lose(lambda tx: chain_walk.abort(tx, lanes, made.id), ChainWrongState)
+    await end_step(Raised("no"))
+    await lose(lambda tx: chain_walk.resume(tx, lanes, made.id), ChainWrongState)
+    await end_step(Raised("no"))
+    await lose(lambda tx: chain_walk.skip(tx, lanes, made.id), ChainWrongState)
+    await end_step(Returned('{"return":2,"context":{"a":2}}'))
+    found = await store.read(lambda tx: chain_rows.whole_chain(tx, made.id))
+    assert [job.state for job in found.jobs] == ["SUCCESS, CANCELED", "FAILED, FAILED"]
+    assert (found.chain.state, found.chain.context, found.chain.run) == ("READY", '{"a":2}', 1)
+    await lose(lambda tx: chain_rows.delete_chain(tx, made.id), ChainNotFound)
+
+
+def _chain_job(uid: str) -> NewChainJob:
+    operations = {"forward_operation": "do", "backward_operation": "undo"}
+    return NewChainJob(uid=uid, arguments="1", operation_library="lib", expired_us=3_600_000_000, **operations)
+
+
 CASES = [
     *(offices, office_deletion, left_queues, schedules, fires, waiting_fires, manual_runs, registered_tasks),
-    *(api_tokens, keyed_requests),
+    *(api_tokens, keyed_requests, chains),
 ]

@@ -18,6 +18,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkDone,
     CreatedToken,
     EngineCancelAnswer,
+    EngineEvent,
     EngineInstance,
     EngineInstances,
     EngineJob,
@@ -145,6 +146,8 @@ class Engine(Resource):
         """Revoke a token for good."""
     def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
+    def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncEngine(Resource):
     def jobs(
@@ -234,6 +237,8 @@ class AsyncEngine(Resource):
         """Revoke a token for good."""
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
+    def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Offices(Resource):
     def create(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
 from hanbeon.domain.event_cursor import EventPlace, GapReason
@@ -45,8 +46,10 @@ Message = Delivered | EventGap | StreamOpened
 class Follower:
     """Yields every event after `after` once, in the order of ids. It buffers a bounded number of them."""
 
-    def __init__(self, broadcast: Broadcast, queue: str, words: Words, place: EventPlace) -> None:
-        self.queue, self.words, self.place = queue, words, place
+    def __init__(
+        self, broadcast: Broadcast, queue: str | None, words: Words, place: EventPlace, part: Hashable = None
+    ) -> None:
+        self.queue, self.part, self.words, self.place = queue, part, words, place
         self._broadcast = broadcast
         self._pages = Pages()
         self._waiting: deque[Delivered] = deque()
@@ -109,7 +112,7 @@ class Follower:
         messages = []
         try:
             for event in events:
-                words = self.words(event) if event.queue == self.queue else None
+                words = self.words(event) if self.queue in (None, event.queue) else None
                 if words is not None:
                     messages.append(words)
         except HanbeonError as error:

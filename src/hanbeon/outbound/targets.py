@@ -69,7 +69,7 @@ def check_parameters(url: str, names: Iterable[str], values: Iterable[str], fiel
     # With such a sign it is a header, or a field of what is sent.
     refused = sorted(name for name in set(names) - allowed if not name.startswith(("+", "-", ":")))
     if refused:
-        shown = ", ".join(repr(name[:40]) for name in refused[:5])
+        shown = ", ".join(quoted(name) for name in refused[:5])
         raise InvalidInput(
             f"must not have the parameter {shown}: only those are allowed that read no file of the sending machine; "
             f"use only {', '.join(sorted(allowed))}",

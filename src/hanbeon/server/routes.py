@@ -59,7 +59,10 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
             with _recorded(operation, principal, surface, http):
-                return _respond(operation, await method(*arguments, **keywords), request)
+                result = await method(*arguments, **keywords)
+            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
+                result = result.for_readers()
+            return response_of(operation, result, http)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
@@ -82,12 +85,6 @@ async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
         return given_fields(request.query(kind or operation.query or NoFields))
     query: Any = request.query(operation.query or NoFields)
     return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
-
-
-def _respond(operation: Operation, result: Any, request: ApiRequest) -> Response:
-    if isinstance(result, schema.Result) and request.principal.scope not in ALLOWED[Need.ADMIN]:
-        result = result.for_readers()
-    return response_of(operation, result, request.http)
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:

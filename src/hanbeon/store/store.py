@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,7 +18,6 @@ from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
 from hanbeon.errors import (
-    DatabaseCorrupt,
     DatabaseRestored,
     DatabaseUnavailable,
     InvalidInput,
@@ -28,119 +26,37 @@ from hanbeon.errors import (
     OtherDatabase,
 )
 from hanbeon.quotation import quoted
-from hanbeon.store import statements
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
-from hanbeon.store.notify import Notifier, PostgresNotifier
+from hanbeon.store.notify import PostgresNotifier
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, probe, promote, prune, queries, queues, tallies
-from hanbeon.store.operations.actions import add_action
+from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.transactions import Transactions
+from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
-_JOBS_A_SECOND = 500
 _NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
 
-class Store:
-    """One door to the database: `read` and `write` run an operation in a transaction of its own.
+class Store(Transactions):
+    """The operations of the engine that take more than one transaction, or that only one of the databases has.
 
-    The other methods do more than that. Each is one transaction, or a few of which each leaves a consistent database.
+    Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
-
-    def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
-        self.database = database
-        self.notifier = notifier
-        self.lanes = LaneCache()
-        """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
-        self.restored = asyncio.Event()
-        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
-        self.retention: Sequence[Retention] | None = None
-        """The parts of the surfaces in retention; without them nothing is pruned."""
-        self._folding: asyncio.Task[None] | None = None
-        self.damage: DatabaseCorrupt | None = None
-        """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
-        self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
-
-    async def open(self) -> None:
-        statements.load(self.database.dialect)
-        # Another database may be there now.
-        self.lanes = LaneCache()
-        self.restored.clear()
-        await self.database.open()
-
-    @property
-    def incarnation(self) -> str:
-        """The incarnation of the open database."""
-        if self.database.incarnation is None:
-            raise DatabaseUnavailable("the database is closed; open the App first")
-        return self.database.incarnation
-
-    async def close(self) -> None:
-        if self._folding is not None:
-            self._folding.cancel()
-            await asyncio.wait([self._folding])
-        for lent in list(self._lent):
-            await lent.abandon()
-        await self.notifier.close()
-        await self.database.close()
-
-    async def responds(self, seconds: float) -> bool:
-        """True if the database answers a new connection within this time; what else it does is not waited for."""
-        return await self.database.responds(seconds)
-
-    async def probe_write(self) -> None:
-        """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
-        await self.database.check_room()
-        await self.write(probe.probe_write)
-
-    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the operation in a read-only transaction, on one consistent view."""
-        with self._noticing():
-            return await self.database.read(operation)
-
-    async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
-        """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
-
-        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
-        """
-        if (actor := current_actor()) is not None:
-            operation = partial(_recorded, operation, actor)
-        with self._noticing():
-            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
-        self._committed(after)
-        return answer
-
-    @contextlib.contextmanager
-    def _noticing(self) -> Iterator[None]:
-        """Remember what stays true of the database until a restart."""
-        try:
-            yield
-        except DatabaseCorrupt as error:
-            self.damage = error
-            raise
-        except DatabaseRestored:
-            self.restored.set()
-            raise
-
-    def _committed(self, after: AfterCommit) -> None:
-        for callback in after.callbacks:
-            callback()
-        self.notifier.send(after.hints)
 
     async def enqueue(
         self,
@@ -258,21 +174,6 @@ class Store:
         answers, lent.lanes = await lent.within(enqueue)
         return answers
 
-    @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[UserTransaction]:
-        """Open a transaction that commits at the end of the block and rolls back on an exception."""
-        lent = await self.lend()
-        try:
-            yield lent
-            await self.commit(lent)
-        finally:
-            await lent.abandon()
-
-    async def commit(self, lent: UserTransaction) -> None:
-        """Commit a lent transaction, and wake listeners."""
-        _, after = await lent.finish(_nothing)
-        self._committed(after)
-
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Create the missing lanes of these jobs, in a transaction of their own."""
         names = [job.lane for job in jobs]
@@ -330,12 +231,6 @@ class Store:
             lanes = await self.lanes.ensure(tx, (child.lane for child in children))
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
-
-    async def lend(self) -> UserTransaction:
-        """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
-        lent = await self.database.lend()
-        self._lent.add(lent)
-        return lent
 
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
@@ -521,16 +416,6 @@ class Store:
 
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
-
-
-async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
-    answer = await operation(tx)
-    await add_action(tx, actor, tx.moves)
-    return answer
-
-
-async def _nothing(_: Tx) -> None:
-    return
 
 
 class NotSucceeded(Exception):

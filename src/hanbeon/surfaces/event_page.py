@@ -15,9 +15,9 @@ _PAGES = 10
 
 
 class EventSource(NamedTuple):
-    """The events of one queue in the words of a surface; `translate` returns None for those of others."""
+    """The events of a queue, or of all, in the words of a surface; `translate` returns None for those of others."""
 
-    queue: str
+    queue: str | None
     translate: Callable[[Event], Any]
 
 

@@ -182,6 +182,22 @@ async def test_count_prunable_matches_prune(world: World) -> None:
     assert await world.count("job") == 2
 
 
+async def test_stored_responses_go_a_day_after_their_request(world: World) -> None:
+    """However old the rest may be, and although no request with a key comes any more."""
+    for number in range(3):
+        request = IdempotentRequest("ada", f"key-{number}", "digest", "seed", "server", True)
+        await world.store.write(lambda tx, request=request: begin_request(tx, request, KEPT_US, 0))  # type: ignore[misc]
+    assert KEPT_US == DAY_US
+    await world.clock.advance(DAY)
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 3
+    await world.clock.advance(1)
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 1
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 0
+
+
 async def _retain(world: World) -> Retained:
     await world.fold()
     return await world.store.retain(30 * DAY_US, 3_600_000_000, 1000)
@@ -213,19 +229,3 @@ async def test_clock_that_goes_on_for_a_day_is_believed(world: World) -> None:
     assert lags == [362 * DAY_US + hour * 3_600_000_000 for hour in range(24)] + [0]
     with pytest.raises(JobNotFound, match="pruned"):
         await world.job(old)
-
-
-async def test_stored_responses_go_a_day_after_their_request(world: World) -> None:
-    """However old the rest may be, and although no request with a key comes any more."""
-    for number in range(3):
-        request = IdempotentRequest("ada", f"key-{number}", "digest", "seed", "server", True)
-        await world.store.write(lambda tx, request=request: begin_request(tx, request, KEPT_US, 0))  # type: ignore[misc]
-    assert KEPT_US == DAY_US
-    await world.clock.advance(DAY)
-    await world.store.prune(30 * DAY_US, 2)
-    assert await world.count("answer") == 3
-    await world.clock.advance(1)
-    await world.store.prune(30 * DAY_US, 2)
-    assert await world.count("answer") == 1
-    await world.store.prune(30 * DAY_US, 2)
-    assert await world.count("answer") == 0

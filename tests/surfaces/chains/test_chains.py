@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App, ChainJob, LogLine
-from hanbeon.errors import ChainNotFound, ChainWrongState, Conflict, InvalidInput
+from hanbeon.errors import ChainNotFound, ChainWrongState, Conflict, InvalidInput, MovedElsewhere
 from hanbeon.surfaces.chains.schemas import ChainEvent
 from hanbeon.testing import TestKit
 from tests.surfaces.chains.chain_kit import LIBRARY, ChainKit, job, ran
@@ -116,14 +117,14 @@ async def test_operation_gets_its_context_and_arguments(chain_kit: ChainKit) -> 
     )
     ended = await chain_kit.run(chain, context={"x": [1]})
     assert isinstance(ended.queue_return, list)
-    echoed, told, awaited, shown = [each.returned for each in ended.queue_return]
+    echoed, facts, awaited, shown = [each.returned for each in ended.queue_return]
     assert echoed == ["EMPTY_ARGS", {"x": [1]}]
-    assert (told["fence"], told["stopping"]) == (1, False)
+    assert (facts["fence"], facts["stopping"]) == (1, False)
     step = (await chain_kit.chains.run_of(chain, 1)).queue_return[1]
-    assert told["key"] == step.execution_id
+    assert facts["key"] == step.execution_id
     assert awaited == "awaited"
     assert shown == "<class 'set'>"
-    lines = (await chain_kit.app.log(told["key"])).entries
+    lines = (await chain_kit.app.log(facts["key"])).entries
     assert [line.text for line in lines if isinstance(line, LogLine)] == ["told"]
 
 
@@ -336,3 +337,46 @@ async def test_explain_names_the_missing_worker(database_url: str) -> None:
         await app.chains.run(chain)
         explained = await app.chains.explain(chain)
         assert [reason["code"] for reason in explained.reasons] == ["no_worker"]
+
+
+async def test_lost_operation_is_compensated_if_asked(chain_kit: ChainKit) -> None:
+    """The worker is frozen in the middle; another instance takes over when its lease has ended."""
+    chain = await chain_kit.chain(job("a", "hang", expired_time=600), on_unknown="compensate")
+    await chain_kit.chains.run(chain)
+    await chain_kit.kit.start_ready()
+    await chain_kit.until_begun("hang")
+    await chain_kit.kit.clock.advance(60)
+    await chain_kit.app.store.recover(10)
+    turned = await chain_kit.chains.get(chain)
+    assert (turned.operation_direction, turned.jobs[0].state) == ("BACKWARD", "FAILED")
+    assert turned.jobs[0].job_return["forward"]["error"]["type"] == "lost"  # type: ignore[index]
+    assert "hung" not in turned.context
+
+
+async def test_two_instances_run_a_chain_once(database_url: str) -> None:
+    async with App(database_url, chain_libraries=LIBRARY) as one, App(database_url) as other:
+        chain = await one.chains.create(queue_library=LIBRARY, jobs=[job("a")])
+        asked = [app.chains.run(chain.queue_id) for app in (one, other)]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert sorted(type(each).__name__ for each in answers) == ["Chain", "ChainWrongState"]
+        assert len(await one.jobs(queue="chains")) == 1
+
+
+async def test_operators_move_a_step_through_its_chain(chain_kit: ChainKit) -> None:
+    chain = await chain_kit.chain(job("a"))
+    await chain_kit.chains.run(chain)
+    (step,) = await chain_kit.app.jobs(queue="chains")
+    shown = await chain_kit.app.engine.job(step.id)
+    assert (shown.surface, shown.path) == ("chains", f"/api/chains/{chain.queue_id}")
+    with pytest.raises(MovedElsewhere):
+        await chain_kit.app.engine.cancel(step.id)
+
+
+async def test_interleaved_chains_undo_their_own_steps(chain_kit: ChainKit) -> None:
+    good = await chain_kit.chain(job("a"), job("b"))
+    bad = await chain_kit.chain(job("a"), job("b", "fail"))
+    for chain in (good, bad):
+        await chain_kit.chains.run(chain)
+    await chain_kit.kit.run_all()
+    assert (await chain_kit.chains.get(good)).context == {"done": ["a", "b"]}
+    assert (await chain_kit.chains.get(bad)).context == {"done": ["a"], "half": True, "undone": ["b", "a"]}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
+from hanbeon.client import AsyncClient
 from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.domain.failures import Failure, grouped
 from hanbeon.server import auth
@@ -17,6 +18,7 @@ from hanbeon.surfaces.engine.operations import OPERATIONS
 from tests.cli.hanbeon import call
 from tests.races.race import until
 from tests.server.client import Client, serving
+from tests.server.websocket_client import dial, hear
 
 
 @pytest.fixture
@@ -133,6 +135,25 @@ async def test_actions_say_who_did_what(app: App, engine: Client) -> None:
     # The engine itself, and programs that use it as a library, are not recorded.
     await app.enqueue("work")
     assert len((await engine.get("/api/engine/actions")).json["items"]) == len(found)
+
+
+async def test_moves_of_all_jobs_are_streamed(app: App, engine: Client) -> None:
+    async with dial(engine, "/ws/engine/events") as listener:
+        job = await app.enqueue("work", queue="a")
+        other = await app.enqueue("work", queue="b")
+        await app.cancel(other)
+        moves = [await hear(listener) for _ in range(3)]
+    assert [(each["type"], each["queue"], each["job_id"], each["state"]) for each in moves] == [
+        ("enqueued", "a", job.id, "ready"),
+        ("enqueued", "b", other.id, "ready"),
+        ("cancelled", "b", other.id, "cancelled"),
+    ]
+    page = await app.engine.events(after=moves[0]["id"])
+    assert [event.job_id for event in page.items] == [other.id, other.id]
+    async with AsyncClient(engine.url) as client:
+        async for event in client.engine.events(after=moves[1]["id"]):
+            assert (event.id, event.type.value) == (moves[2]["id"], "cancelled")
+            break
 
 
 async def test_tokens_and_settings_keep_their_secrets(

@@ -130,12 +130,12 @@ async def hand_back(
     """
     rows = await tx.fetch("held_by", instance)
     await lanes.learn(tx, [row["lane"] for row in rows])
-    said = {Lease(row["seq"], row["fence"]): lanes.name(row["lane"]).task for row in rows}
+    said = {Lease(row["seq"], row["fence"], instance): lanes.name(row["lane"]).task for row in rows}
     strange = {lease for lease, task in said.items() if task in tasks and lease not in begun}
     if not strange:
         return set(said), []
     locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
-    rows = [row for row in locked if Lease(row["seq"], row["fence"]) in strange]
+    rows = [row for row in locked if Lease(row["seq"], row["fence"], instance) in strange]
     endings = {row["seq"]: decide(_held(row), HandedBack()) for row in rows}
     completed = await _apply(tx, lanes, rows, endings, seen=False)
     return set(said), [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]

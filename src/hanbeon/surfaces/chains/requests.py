@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from hanbeon.domain.chains.steps import context_limit, value_limit
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import InvalidInput, LibraryNotAllowed
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.chains import NewChainJob
 from hanbeon.surfaces.chains import schemas
 from hanbeon.surfaces.validation import given_fields
@@ -66,7 +66,7 @@ class JobPlan:
 def _operation(given: Mapping[str, Any], field: str) -> str:
     name: str = given.get(field, NO_OPERATION)
     if not name.isidentifier():  # A pattern lets a line end at the end pass.
-        raise InvalidInput(f"must be the plain name of a public function, got {reprlib.repr(name)}", field=field)
+        raise InvalidInput(f"must be the plain name of a public function, got {quoted(name)}", field=field)
     return name
 
 

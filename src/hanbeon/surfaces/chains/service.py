@@ -177,7 +177,7 @@ class Chains(Service):
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
         queue_id = await self._checked(chain)
-        return broadcast.following(QUEUE, words(queue_id, self._zone), await self._feed.place(after))
+        return broadcast.following(QUEUE, words(queue_id, self._zone), await self._feed.place(after), queue_id)
 
     async def follow(self, chain: AnyChain, *, after: EventCursor = 0) -> AsyncIterator[schemas.ChainEvent]:
         """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""

@@ -16,7 +16,7 @@ from hanbeon.errors import (
     WrongState,
 )
 from hanbeon.surfaces.engine import schemas
-from hanbeon.surfaces.operation import ClientCall, Operation
+from hanbeon.surfaces.operation import Channel, ClientCall, Operation
 from hanbeon.surfaces.schema import Explanation, Log
 
 _ENGINE = "/api/engine"
@@ -157,6 +157,17 @@ _INSTALLATION_OPERATIONS = [
         *("GET", f"{_ENGINE}/settings", Need.ADMIN, "settings", "List the settings in force, secrets masked."),
         responses={200: schemas.EngineSettings},
     ),
+]
+
+CHANNELS = [
+    Channel(
+        websocket="/ws/engine/events",
+        sse=f"{_ENGINE}/events",
+        need=Need.READ,
+        call="following",
+        summary="Stream the moves of all jobs, resuming after the event `after`.",
+        event=schemas.EngineEvent,
+    )
 ]
 
 OPERATIONS = [*_JOB_OPERATIONS, *_INSTALLATION_OPERATIONS]

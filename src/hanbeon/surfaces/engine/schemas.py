@@ -9,9 +9,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.access import Scope
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
-from hanbeon.domain.lifecycle import AttemptStatus, State
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.statistics import Spans
-from hanbeon.surfaces.schema import STORABLE, Cursor, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
@@ -341,6 +341,24 @@ class Action(Result, frozen=True, kw_only=True):
 
 
 class ActionPage(Page[Action], frozen=True, kw_only=True):
+    pass
+
+
+class EngineEvent(Result, frozen=True, kw_only=True):
+    """A move of a job, in the engine's words. `details` depend on the type."""
+
+    id: int
+    type: Reason
+    queue: str
+    job_id: str
+    task: str | None
+    state: State | None
+    attempt: int | None
+    details: dict[str, Any]
+    timestamp: str
+
+
+class EngineEventPage(Events[EngineEvent], frozen=True, kw_only=True):
     pass
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from typing import Any, Unpack
 
@@ -9,11 +10,14 @@ import msgspec
 
 from hanbeon.clock import micros
 from hanbeon.domain import failures
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.job import JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.statistics import summarise
 from hanbeon.domain.tally import Flow, Stock
 from hanbeon.errors import InvalidInput, NotFound
+from hanbeon.events.broadcast import Broadcast
+from hanbeon.events.follower import Follower
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
 from hanbeon.store.operations import actions, queries, tallies
@@ -22,7 +26,9 @@ from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.events import translated, words
 from hanbeon.surfaces.engine.jobs import EngineJobs
+from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.service import page
 from hanbeon.surfaces.validation import given_fields, or_default, validate
@@ -163,6 +169,17 @@ class Engine(EngineJobs):
             ],
             next_cursor=next_cursor,
         )
+
+    async def events(self, *, after: Cursor = 0) -> schemas.EngineEventPage:
+        """Return the next moves of jobs after the event with this id; resume with the page's `after` or `cursor`."""
+        source = EventSource(None, lambda event: translated(event, self._zone))
+        return await read_page(self._feed, source, after, schemas.EngineEventPage)
+
+    async def following(
+        self, broadcast: Broadcast, *, after: Cursor = 0
+    ) -> contextlib.AbstractContextManager[Follower]:
+        """Subscribe to the moves of all jobs after this event. However many subscribers, events are read once."""
+        return broadcast.following(None, words(self._zone), await self._feed.place(after))
 
     async def tokens(self) -> schemas.Tokens:
         """List the tokens, revoked ones included, without their secrets."""

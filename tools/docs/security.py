@@ -1,0 +1,140 @@
+"""docs/security.md: prose, with the operations of each scope and the limits taken from the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.domain.json_text import CONTAINERS_LIMIT, DEPTH_LIMIT
+from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS
+from hanbeon.settings import Settings
+from hanbeon.surfaces.operation import Channel, Operation
+from hanbeon.surfaces.registry import SURFACES
+from tools.docs.markdown import table
+
+PATH = "security.md"
+SOURCE = "tools/docs/security.py"
+
+_PAGE = """# Security
+
+## Trusted
+
+- **The database.** Whoever can write to it can create jobs and tokens, and reads the secrets of webhooks, which are
+  stored as they are: they sign every delivery. New SQLite files have mode 0600; a PostgreSQL database is protected by
+  its [roles](operations.md).
+- **Code and configuration**: the App, its tasks and `hanbeon.toml`. They decide which programs run and which servers
+  are called, with the rights of the worker's account and its environment.
+- **The machine and its users, as long as there is no token.** Then every local client is the admin `local`, and
+  servers reject other addresses, foreign host names, pages of other sites, and requests that a proxy has passed on
+  ([authentication](server.md#authentication)). Not every proxy can be recognised: create a token first.
+- **The issuer of JWTs**, once `jwt_issuer` is set. Set `jwt_audience` too, or tokens that it made for other
+  applications are accepted; a server that starts without it logs a warning.
+
+## Not trusted
+
+- **Clients.** A request can name a registered task and its arguments, and nothing else: no command line, no module,
+  no address that a task does not take as an argument. Commands are started without a shell, each argument as one word
+  ([executors](executors.md#commands)). What an argument means to its program is the task's matter: limit it with
+  `params`.
+- **Connections.** At most {max_connections:,} are open, {max_connections_per_address:,} of them from one address, and
+  never more than half of what the process may open. A request must arrive within {request_timeout:g} s, plus a second
+  for each 1,000 bytes.
+- **Bodies.** At most {max_request_bytes:,} bytes (413), nested at most {depth} deep, with at most {containers:,} arrays
+  and objects (422). Arguments and results have at most {max_payload_bytes:,} bytes each.
+- **Text.** Names and values are cut and escaped before an error quotes them, and log lines contain no control
+  characters of requests. The command line escapes what jobs and clients wrote.
+- **Other web sites** that a browser shows: there is no CORS, changes and WebSockets with a foreign `Origin` are
+  rejected, and the pages of the server load nothing from elsewhere.
+- **Guessing.** A token has 256 random bits, and only its hash is stored. After {failures} invalid tokens from one
+  address within {window:g} s further ones get 429.
+- **Servers that tasks, webhooks and notifications call.** Private addresses are rejected, also behind redirects and
+  names that change, unless a task or the configuration allows them
+  ([how](decisions/0016-outbound-requests-use-checked-addresses.md)).
+- **Bodies of tasks** are code of yours, but not its output: results, progress and logs are bounded and escaped where
+  they are shown. A command or a process is stopped with everything that it started. It is *not* confined: it runs as
+  the worker's user. Run workers under an account of their own.
+
+Traffic is not encrypted: put a proxy with TLS in front of a server that others reach. Arguments, results and logs are
+stored as they are, readable for every token: pass references to secrets, not secrets.
+
+## Scopes
+
+A token has one scope; there are no permissions for single offices or jobs. [Every operation](surfaces.md) names the
+scopes that may use it; `/healthz`, `/readyz`, `/openapi.json` and `/docs` need none.
+
+| scope | may |
+| --- | --- |
+| `read` | everything that only reads: {read} operations |
+| `user` | also what creates and moves work: {write} operations |
+| `admin` | everything: also what configures, and what concerns all users: {admin} operations |
+| `cron` | only what a serverless cron calls: {cron} operations |
+
+Operations that change something, and the least scope for each:
+
+{changes}
+## Tested
+
+{tested}
+## Reporting
+
+Please report a vulnerability privately to the maintainers, through the private reporting of the site that hosts the
+repository, and not in a public issue. Say what an attacker needs (network access, a token and its scope, a task), what
+they gain, and how to reproduce it; a failing test is the best description. Versions before 1.0 get fixes in the next
+release only, and the [changelog](../CHANGELOG.md) names them.
+"""
+
+
+def render() -> str:
+    settings = {name: field.default for name, field in Settings.model_fields.items()}
+    return _PAGE.format(
+        **{name: settings[name] for name in _LIMITS},
+        depth=DEPTH_LIMIT,
+        containers=CONTAINERS_LIMIT,
+        failures=MOST,
+        window=WINDOW_SECONDS,
+        changes=table(("request", "least scope", "what it does"), _changes()),
+        tested=table(("claim", "tests"), ((claim, _links(paths)) for claim, paths in _TESTED)),
+        **dict(_numbers()),
+    )
+
+
+_TESTED = (
+    ("every operation is refused without a token and with every other scope", "tests/server/test_scopes.py"),
+    ("tokens, local access, proxies, foreign pages, throttling", "tests/server/test_auth.py"),
+    ("JWTs: forgeries, other audiences, changed keys", "tests/server/test_jwt.py"),
+    ("hostile JSON against every operation: no 5xx, no stall, bounded memory", "tests/server/fuzz"),
+    ("connections and descriptors", "tests/server/test_connections.py"),
+    ("clients that send or read slowly", "tests/server/test_slow_clients.py"),
+    ("quoted values, log lines", "tests/test_quotation.py tests/server/test_serve.py"),
+    ("addresses of outbound requests", "tests/outbound"),
+    ("the scopes and numbers of this page, which are generated from the code", "tests/docs/test_security.py"),
+)
+
+
+def _links(paths: str) -> str:
+    return ", ".join(f"[`{path}`](../{path})" for path in paths.split())
+
+
+_LIMITS = (
+    *("max_connections", "max_connections_per_address", "request_timeout"),
+    *("max_request_bytes", "max_payload_bytes"),
+)
+
+
+def _all() -> Iterator[Operation | Channel]:
+    for surface in SURFACES:
+        yield from surface.operations
+        yield from surface.channels
+
+
+def _numbers() -> Iterator[tuple[str, int]]:
+    """How many operations a token of each scope may use."""
+    for name, scope in (("read", Scope.READ), ("write", Scope.USER), ("admin", Scope.ADMIN), ("cron", Scope.CRON)):
+        yield name, sum(scope in ALLOWED[each.need] and each.need is not Need.NOTHING for each in _all())
+
+
+def _changes() -> Iterator[tuple[str, str, str]]:
+    least = {Need.WRITE: Scope.USER, Need.ADMIN: Scope.ADMIN, Need.CRON: Scope.CRON}
+    for each in _all():
+        if isinstance(each, Operation) and each.need in least and each.method != "GET":
+            yield f"`{each.method} {each.path}`", f"`{least[each.need]}`", each.summary
