@@ -17,6 +17,7 @@ ERRORS = [each for each in vars(errors).values() if isinstance(each, type) and i
 def test_the_public_names_are_these() -> None:
     assert hanbeon.__all__ == [
         "App",
+        "ChainJob",
         "Context",
         "HanbeonError",
         "Job",
@@ -32,6 +33,7 @@ def test_the_public_names_are_these() -> None:
         "SyncJob",
         "Task",
         "TaskError",
+        "current",
         "daily",
         "monthly",
         "weekly",

@@ -90,6 +90,9 @@ def test_operations_import_neither_server_nor_service_nor_store(surface: object)
     name = surface.name  # type: ignore[attr-defined]
     forbidden = re.compile(r"hanbeon\.(app|cli|engine|events|executors|server|service|store)\b|.*\.service$")
     for module in ("operations", "schemas", "surface", "vocabulary"):
-        for node in ast.walk(ast.parse((SURFACE_FOLDER / name / f"{module}.py").read_text())):
+        path = SURFACE_FOLDER / name / f"{module}.py"
+        if module == "vocabulary" and not path.exists():
+            continue  # It speaks the engine's own words.
+        for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 assert not forbidden.match(node.module or ""), f"{name}/{module}.py imports {node.module}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hanbeon.app import App
+    from hanbeon.domain.chains.job import ChainJob
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
     from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
@@ -14,12 +15,13 @@ if TYPE_CHECKING:
     from hanbeon.job import Job
     from hanbeon.sync.app import SyncApp
     from hanbeon.sync.job import SyncJob
-    from hanbeon.tasks.context import Context, SyncContext
+    from hanbeon.tasks.context import Context, SyncContext, current
     from hanbeon.tasks.request import JobRequest
     from hanbeon.tasks.task import Task
 
 __all__ = [
     "App",
+    "ChainJob",
     "Context",
     "HanbeonError",
     "Job",
@@ -35,6 +37,7 @@ __all__ = [
     "SyncJob",
     "Task",
     "TaskError",
+    "current",
     "daily",
     "monthly",
     "weekly",
@@ -44,6 +47,7 @@ __all__ = [
 # print its help. `tests/cli/test_public_names.py` holds this table against the imports above.
 _HOMES = {
     "App": "app",
+    "ChainJob": "domain.chains.job",
     "Context": "tasks.context",
     "HanbeonError": "errors",
     "Job": "job",
@@ -59,6 +63,7 @@ _HOMES = {
     "SyncJob": "sync.job",
     "Task": "tasks.task",
     "TaskError": "errors",
+    "current": "tasks.context",
     "daily": "domain.schedules.recurrence",
     "monthly": "domain.schedules.recurrence",
     "weekly": "domain.schedules.recurrence",

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-import reprlib
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
 
-from hanbeon.clock import MICROS, Clock, SystemClock, micros
+from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
@@ -23,19 +21,18 @@ from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
-from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, ProcessesUnsupported, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
-from hanbeon.executors.coroutine import AsyncExecutor
-from hanbeon.executors.executor import Executor
-from hanbeon.executors.http.executor import HttpExecutor
-from hanbeon.executors.thread import ThreadExecutor
+from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
+from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
+from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
@@ -47,6 +44,7 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
 from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
@@ -57,26 +55,29 @@ from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.task import COMMAND, PROCESS, Task, TaskOptions
+from hanbeon.tasks.task import Task, TaskOptions
 
 if TYPE_CHECKING:
+    from hanbeon.surfaces.chains.service import Chains
+    from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
-_WINDOW_MAX = TIMINGS_KEPT_US // MICROS
 
 
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.offices`, `app.schedules`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
+        chains: Chains
+        engine: Engine
         offices: Offices
         schedules: Schedules
 
@@ -133,6 +134,7 @@ class App:
                 pool_size=self.settings.pool_size,
                 listen_url=self.settings.listen_url,
             )
+            equip(store, self.surfaces)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
@@ -288,7 +290,7 @@ class App:
         if not new:
             return []
         if transaction is None:
-            answers = await self.store.enqueue(new)
+            answers = await self.store.enqueue_once(new)
         else:
             answers = await self.store.enqueue_within(transaction, new)
         return [
@@ -361,7 +363,7 @@ class App:
         if priority is not None:
             check_whole("priority", priority, PRIORITY_MIN, PRIORITY_MAX)
         if urgent is not None and not isinstance(urgent, bool):
-            raise InvalidInput(f"must be True or False, got {reprlib.repr(urgent)}", field="urgent")
+            raise InvalidInput(f"must be True or False, got {quoted(urgent)}", field="urgent")
         await self.store.reprioritise(_id(job), priority, urgent)
 
     # Queues
@@ -389,7 +391,7 @@ class App:
         return await self.store.change_queue(queue, paused=False)
 
     async def queues(self) -> list[QueueRecord]:
-        return await self.store.queues()
+        return await self.store.read(queue_rows.queues)
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Count the jobs in each state, exactly; as cheap with ten million jobs as with ten."""
@@ -400,21 +402,29 @@ class App:
 
         Activity is how many were enqueued, started, succeeded, failed, …, and percentiles of wait and run times.
         """
-        _check_window(window)
+        check_window(window, TIMINGS_KEPT_US)
         return await self.store.statistics(queue, micros(window))
 
     # Observing
 
-    async def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
-        check_whole("after", after, 0)
-        async for event in Feed(self.store, self.hub).follow(after):
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database; a restore begins another, with other event ids."""
+        return self.store.incarnation
+
+    async def events(self, after: int | str = 0) -> AsyncIterator[Event]:
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen.
+
+        `after` may be `<incarnation>:<id>`: raises OtherIncarnation after a restore, EventsMissed if events are gone.
+        """
+        feed = Feed(self.store, self.hub)
+        async for event in feed.follow((await feed.place(after)).without_gap().after):
             yield event
 
-    async def events_after(self, after: int = 0) -> list[Event]:
-        """Return the events after `after`, up to one page."""
-        check_whole("after", after, 0)
-        return await Feed(self.store, self.hub).read(after)
+    async def events_after(self, after: int | str = 0) -> list[Event]:
+        """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
+        feed = Feed(self.store, self.hub)
+        return await feed.read((await feed.place(after)).without_gap().after)
 
     async def log(
         self, job: Job[Any] | str, *, attempt: int | None = None, after: str | None = None, limit: int = 1_000
@@ -441,28 +451,14 @@ class App:
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        settings = self.settings if concurrency is None else load_settings(**self._given(concurrency=concurrency))
-        given = self.given if concurrency is None else self.given | {"concurrency": concurrency}
+        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
+        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
+        given = self.given | changes
         source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
-        blocking: Executor = ThreadExecutor(threads)
-        http = HttpExecutor(settings, self.clock)
-        executors: list[Executor] = [AsyncExecutor(), blocking, http]
-        if sys.platform == "linux":
-            from hanbeon.executors.command.executor import CommandExecutor
-            from hanbeon.executors.process.executor import ProcessExecutor
-            from hanbeon.executors.supervisor_client import SupervisorClient
-
-            supervisor = SupervisorClient()
-            blocking = ProcessExecutor(settings, self.clock, supervisor)
-            executors += [blocking, CommandExecutor(settings, self.clock, supervisor)]
-        elif killable := [task.name for task in self.tasks if task.executor in (PROCESS, COMMAND)]:
-            raise ProcessesUnsupported(
-                f"tasks {', '.join(killable)} run in processes that can be killed reliably only on Linux; "
-                'run the worker there, or set executor="thread" and check ctx.stopping'
-            )
+        executors, http, blocking = local_executors(settings, self.clock, self.tasks, threads)
         for surface in self.surfaces:
             if surface.executor is not None:
                 # First, because it must end before the executors that it uses.
@@ -472,23 +468,13 @@ class App:
         schedules = partial(self.declared.resolved, self.tasks, settings)
         return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
 
-    def _given(self, **changes: Any) -> dict[str, Any]:
-        return self.settings.model_dump() | changes
-
 
 def _id(job: Any) -> str:
     if isinstance(job, str):
         return job
     if isinstance(job, Job):
         return job.id
-    raise InvalidInput(f"must be a job or its id, got {reprlib.repr(job)}", field="job")
-
-
-def _check_window(value: Any) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _WINDOW_MAX:
-        raise InvalidInput(
-            f"must be a number of seconds up to {_WINDOW_MAX} (7 days), got {reprlib.repr(value)}", field="window"
-        )
+    raise InvalidInput(f"must be a job or its id, got {quoted(job)}", field="job")
 
 
 def _state(word: str) -> State:

@@ -9,9 +9,11 @@ import time
 from typing import Protocol
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 MICROS = 1_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_NO_OFFSET, _MINUTE = dt.timedelta(), dt.timedelta(minutes=1)
 _UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
@@ -55,7 +57,10 @@ def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str 
     moment = _EPOCH + dt.timedelta(microseconds=us)
     # The last hours of the year 9999 are in the year 10000 elsewhere.
     with contextlib.suppress(OverflowError):
-        moment = moment.astimezone(zone)
+        local = moment.astimezone(zone)
+        # Before standard time, offsets had seconds, which RFC 3339 has not: such a moment is shown in UTC.
+        if not (local.utcoffset() or _NO_OFFSET) % _MINUTE:
+            moment = local
     return moment.isoformat(timespec=timespec)
 
 
@@ -66,5 +71,5 @@ def seconds_of(text: str, field: str) -> float:
         return float(text)
     parts = _PART.findall(text)
     if not parts or _PART.sub("", text).strip():
-        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {text!r}", field=field)
+        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {quoted(text)}", field=field)
     return sum(float(number) * _UNITS[unit] for number, unit in parts)

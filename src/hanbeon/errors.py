@@ -10,27 +10,19 @@ HanbeonError
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
-from typing import ClassVar
 
+from hanbeon.error_base import HanbeonError as HanbeonError
+from hanbeon.error_base import Kind as Kind
+from hanbeon.quotation import plain, quoted
+from hanbeon.work_errors import JobCancelled as JobCancelled
+from hanbeon.work_errors import JobFailed as JobFailed
+from hanbeon.work_errors import PermanentError as PermanentError
+from hanbeon.work_errors import TaskError as TaskError
+from hanbeon.work_errors import WaitTimeout as WaitTimeout
+from hanbeon.work_errors import WorkFailed as WorkFailed
 
-class Kind(enum.Enum):
-    """The category of an error, free of any transport; each surface maps it to its own status once."""
-
-    INVALID = "invalid"
-    NOT_FOUND = "not_found"
-    CONFLICT = "conflict"
-    UNAVAILABLE = "unavailable"
-    FAILED = "failed"
-
-
-class HanbeonError(Exception):
-    """Base class of all errors that Hanbeon raises."""
-
-    code: ClassVar[str] = "error"
-    kind: ClassVar[Kind] = Kind.FAILED
-    field: str | None = None
+_FIELD_CHARACTERS = 500
 
 
 class InvalidInput(HanbeonError):
@@ -40,14 +32,26 @@ class InvalidInput(HanbeonError):
     kind = Kind.INVALID
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(f"{field}: {message}" if field else message)
-        self.field = field
+        self.field = plain(field, _FIELD_CHARACTERS) if field else None
+        super().__init__(f"{self.field}: {message}" if self.field else message)
+
+
+class OtherIncarnation(InvalidInput):
+    """The cursor is from before a restore of the database."""
+
+    code = "other_incarnation"
 
 
 class UnknownTask(InvalidInput):
     """No task of that name is registered."""
 
     code = "unknown_task"
+
+
+class LibraryNotAllowed(InvalidInput):
+    """Chains may not import that module."""
+
+    code = "library_not_allowed"
 
 
 class TaskDefinitionError(InvalidInput):
@@ -64,7 +68,7 @@ class ConfigInvalid(InvalidInput):
     def __init__(self, file: str, place: str, message: str, line: int | None = None) -> None:
         where = f" (line {line})" if line is not None else ""
         super().__init__(f"{file}: {place}: {message}{where}" if place else f"{file}: {message}{where}")
-        self.file, self.field, self.line = file, place or None, line
+        self.file, self.field, self.line = file, plain(place, _FIELD_CHARACTERS) or None, line
 
 
 class ArgumentsDoNotFit(InvalidInput):
@@ -146,7 +150,7 @@ class JobNotFound(NotFound):
 
     def __init__(self, job_id: str) -> None:
         self.job_id = job_id
-        super().__init__(f"no job has the id {job_id}; it may have been pruned after its retention time")
+        super().__init__(f"no job has the id {plain(str(job_id), 40)}; it may have been pruned after its retention")
 
 
 class OfficeNotFound(NotFound):
@@ -156,7 +160,7 @@ class OfficeNotFound(NotFound):
 
     def __init__(self, office_id: str) -> None:
         self.office_id = office_id
-        super().__init__(f"no office has the id {str(office_id)[:40]!r}; it may have been deleted")
+        super().__init__(f"no office has the id {quoted(str(office_id))}; it may have been deleted")
 
 
 class WebhookNotFound(NotFound):
@@ -165,7 +169,7 @@ class WebhookNotFound(NotFound):
     code = "webhook_not_found"
 
     def __init__(self, webhook_id: str) -> None:
-        super().__init__(f"no webhook of this office has the id {str(webhook_id)[:40]!r}; the office lists them")
+        super().__init__(f"no webhook of this office has the id {quoted(str(webhook_id))}; the office lists them")
 
 
 class TaskNotFound(NotFound):
@@ -174,7 +178,7 @@ class TaskNotFound(NotFound):
     code = "task_not_found"
 
     def __init__(self, name: object) -> None:
-        super().__init__(f"there is no task {str(name)[:80]!r}; a task is known once a worker that has it has started")
+        super().__init__(f"there is no task {quoted(str(name))}; a task is known once a worker that has it has started")
 
 
 class ScheduleNotFound(NotFound):
@@ -183,7 +187,7 @@ class ScheduleNotFound(NotFound):
     code = "schedule_not_found"
 
     def __init__(self, schedule: object) -> None:
-        super().__init__(f"there is no schedule {str(schedule)[:80]!r}")
+        super().__init__(f"there is no schedule {quoted(str(schedule))}")
         self.schedule = schedule
 
 
@@ -193,7 +197,25 @@ class ExecutionNotFound(NotFound):
     code = "execution_not_found"
 
     def __init__(self, execution_id: object) -> None:
-        super().__init__(f"there is no execution {str(execution_id)[:80]!r}")
+        super().__init__(f"there is no execution {quoted(str(execution_id))}")
+
+
+class ChainNotFound(NotFound):
+    """No chain has that number."""
+
+    code = "chain_not_found"
+
+    def __init__(self, queue_id: object) -> None:
+        super().__init__(f"there is no chain {str(queue_id)[:40]!r}; it may have been deleted")
+
+
+class ChainRunNotFound(NotFound):
+    """The chain has no run with that number, or it was pruned."""
+
+    code = "chain_run_not_found"
+
+    def __init__(self, queue_id: object, run: object) -> None:
+        super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
 
 
 class TokenNotFound(NotFound):
@@ -222,6 +244,26 @@ class WrongState(Conflict):
         super().__init__(f"job {job_id} is {state}; only {' or '.join(allowed)} jobs can be {verb}")
 
 
+class ChainWrongState(Conflict):
+    """The chain is in a state that does not allow this."""
+
+    code = "chain_wrong_state"
+
+    def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
+        self.queue_id, self.state = queue_id, state
+        super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
+
+
+class MovedElsewhere(Conflict):
+    """The job belongs to a surface that moves it itself."""
+
+    code = "moved_elsewhere"
+
+    def __init__(self, job_id: str, surface: str, path: str | None) -> None:
+        self.job_id, self.path = job_id, path
+        super().__init__(f"job {job_id} is a part of {surface}, which moves it itself; use {path}")
+
+
 class IdAlreadyUsed(Conflict):
     """The id or idempotency key was already used for another job."""
 
@@ -230,7 +272,7 @@ class IdAlreadyUsed(Conflict):
     def __init__(self, what: str, value: str, job_id: str) -> None:
         self.job_id = job_id
         super().__init__(
-            f"{what} {value!r} was already used for job {job_id} with other contents; "
+            f"{what} {quoted(value)} was already used for job {job_id} with other contents; "
             "send the same contents again, or choose a new one"
         )
 
@@ -243,7 +285,7 @@ class UniqueKeyTaken(Conflict):
     def __init__(self, key: str, job_id: str, state: str) -> None:
         self.key, self.job_id = key, job_id
         super().__init__(
-            f"unique_key {key!r} is held by job {job_id}, which is {state}; wait for it, cancel it, "
+            f"unique_key {quoted(key)} is held by job {job_id}, which is {state}; wait for it, cancel it, "
             'or enqueue with on_conflict="skip" or "replace_pending"'
         )
 
@@ -255,7 +297,7 @@ class ExecutionUnfinished(Conflict):
 
     def __init__(self, task: str, execution_id: str) -> None:
         super().__init__(
-            f"execution {execution_id} of task {task!r} is unfinished; wait until it has ended, or cancel it"
+            f"execution {execution_id} of task {quoted(task)} is unfinished; wait until it has ended, or cancel it"
         )
         self.execution_id = execution_id
 
@@ -267,7 +309,7 @@ class ScheduleDeclared(Conflict):
 
     def __init__(self, name: str | None) -> None:
         super().__init__(
-            f"schedule {name!r} is declared under that name by code or a file, which would create it again; "
+            f"schedule {quoted(name)} is declared under that name by code or a file, which would create it again; "
             "change it there, or delete it and create another"
         )
 
@@ -278,7 +320,7 @@ class ScheduleNameTaken(Conflict):
     code = "schedule_name_taken"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is a schedule {name!r} already; choose another name, or change that one")
+        super().__init__(f"there is a schedule {quoted(name)} already; choose another name, or change that one")
 
 
 class TransactionUndone(Conflict):
@@ -314,6 +356,42 @@ class DatabaseUnavailable(Unavailable):
     """The database is unavailable."""
 
     code = "database_unavailable"
+    ids: tuple[str, ...] = ()
+    """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
+
+
+class DatabaseCorrupt(DatabaseUnavailable):
+    """The database is damaged; restore it from a backup."""
+
+    code = "database_corrupt"
+
+
+class DatabaseRestored(DatabaseUnavailable):
+    """The database was restored from a backup while this process had it open."""
+
+    code = "database_restored"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the database was restored from a backup after this process opened it, and what the process remembers of "
+            "it is no longer true; restart the process"
+        )
+
+
+class EventsMissed(Conflict):
+    """Events after the cursor are not there: deleted after their retention, or gone with a restore.
+
+    `reason` is `pruned` or `ahead`; go on with `after`.
+    """
+
+    code = "events_missed"
+
+    def __init__(self, reason: str, after: int) -> None:
+        why = (
+            "were deleted after their retention" if reason == "pruned" else "do not exist: the cursor is ahead of them"
+        )
+        super().__init__(f"events after the cursor {why}; go on after {after}")
+        self.reason, self.after = reason, after
 
 
 class SchemaMissing(Unavailable):
@@ -374,53 +452,3 @@ class ProcessesUnsupported(Unavailable):
     """This system cannot guarantee that a process and everything it started is dead."""
 
     code = "processes_unsupported"
-
-
-class WorkFailed(HanbeonError):
-    """The work did not succeed."""
-
-    code = "work_failed"
-
-
-class TaskError(WorkFailed):
-    """Raise it in a task to fail the attempt with a failure type of your own; retried like any error."""
-
-    code = "task_error"
-    permanent: bool = False
-
-    def __init__(self, message: str = "", *, failure_type: str = "error") -> None:
-        super().__init__(message)
-        self.failure_type = failure_type
-
-
-class PermanentError(TaskError):
-    """Raise it in a task to fail the job at once, whatever retries are left."""
-
-    code = "permanent_error"
-    permanent = True
-
-
-class JobFailed(WorkFailed):
-    """The awaited job failed for good."""
-
-    code = "job_failed"
-
-    def __init__(self, job_id: str, failure_type: str, message: str) -> None:
-        self.job_id, self.failure_type = job_id, failure_type
-        super().__init__(f"job {job_id} failed ({failure_type}): {message}")
-
-
-class JobCancelled(WorkFailed):
-    """The awaited job was cancelled."""
-
-    code = "job_cancelled"
-
-    def __init__(self, job_id: str) -> None:
-        self.job_id = job_id
-        super().__init__(f"job {job_id} was cancelled")
-
-
-class WaitTimeout(WorkFailed):
-    """The job did not finish within the caller's timeout; it continues."""
-
-    code = "wait_timeout"

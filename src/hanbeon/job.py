@@ -13,6 +13,7 @@ from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.log import LogPage, LogPlace, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
+from hanbeon.store.operations import queries
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
@@ -66,7 +67,7 @@ class Job(Generic[R_co]):
 
     async def blocked_by(self) -> list[str]:
         """Ids of the failed or cancelled jobs that it waits for."""
-        dependencies = await self._owner.store.dependencies(self.id)
+        dependencies = await self._owner.store.read(lambda tx: queries.dependencies_of(tx, self.id))
         if not dependencies:
             await self.record()  # Raises if there is no such job.
         return [dep.id for dep in dependencies if dep.state in (State.FAILED, State.CANCELLED)]

@@ -82,12 +82,34 @@ class Settings(BaseSettings):
     webhook_patience: float = Field(
         4 * 3600.0, ge=0, le=_LONGEST, description="How long a webhook may keep failing before it is disabled"
     )
+    chain_libraries: str = Field(
+        "", description="Modules whose operations chains may run, separated by spaces; also [chains] libraries"
+    )
+    chain_concurrency: int = Field(
+        20, ge=1, le=1_000, description="How many operations of chains a worker runs at once, beside its jobs"
+    )
     pool_size: int = Field(10, ge=2, description="Maximum PostgreSQL connections of one App")
     host: str = Field("127.0.0.1", min_length=1, description="The address the server listens on")
     port: int = Field(8000, ge=0, le=65_535, description="The port the server listens on; 0 picks a free one")
     max_request_bytes: int = Field(16_777_216, ge=1_024, description="Maximum size of a request body")
     request_timeout: Seconds = Field(
         30.0, description="How long a client may take to send a request, plus a second for each 1,000 bytes"
+    )
+    max_connections: int = Field(
+        4_000, ge=1, le=1_000_000, description="Maximum open connections of a server, at most half of its descriptors"
+    )
+    max_connections_per_address: int = Field(
+        1_000,
+        ge=1,
+        le=1_000_000,
+        description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
+    )
+
+    metrics_queues: int = Field(
+        100,
+        ge=0,
+        le=1_000_000,
+        description="How many queues `/metrics` shows by name, the largest; the others are summed as `*`",
     )
 
     jwt_issuer: str | None = Field(
@@ -130,6 +152,11 @@ class Settings(BaseSettings):
     def grace(self) -> float:
         """How long killable work has to end by itself after SIGTERM."""
         return min(_GRACE, self.lease * _GRACE_SHARE) if self.stop_grace is None else self.stop_grace
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The modules whose operations chains may run."""
+        return tuple(dict.fromkeys(self.chain_libraries.split()))
 
     @property
     def zone(self) -> ZoneInfo:

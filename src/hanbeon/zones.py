@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import nearest
 
 # Their meaning differs from machine to machine, or they name no place at all.
 _NOT_ZONES = frozenset({"localtime", "posixrules", "Factory"})
@@ -32,8 +32,8 @@ def _hint(name: str) -> str:
     by_place = {folded.rpartition("/")[2]: known for folded, known in by_fold.items() if "/" in folded}
     folded = name.strip().casefold().replace(" ", "_")
     near = [found for table in (by_fold, by_place) if (found := table.get(folded))]
-    near += [by_fold[each] for each in difflib.get_close_matches(folded, by_fold, n=3, cutoff=0.6)]
-    near += [by_place[each] for each in difflib.get_close_matches(folded, by_place, n=2, cutoff=0.75)]
+    near += [by_fold[each] for each in nearest(folded, by_fold, n=3, cutoff=0.6)]
+    near += [by_place[each] for each in nearest(folded, by_place, n=2, cutoff=0.75)]
     if not near:
         return "; use a name like Asia/Seoul or UTC"
     return "; did you mean " + " or ".join(list(dict.fromkeys(near))[:3]) + "?"

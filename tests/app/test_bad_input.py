@@ -22,6 +22,7 @@ from hanbeon.errors import (
     UnknownDependency,
     UnknownTask,
 )
+from hanbeon.store.operations import events as event_rows
 from hanbeon.testing import TestKit
 from tests.store.world import World
 
@@ -33,7 +34,7 @@ async def written(kit: TestKit) -> dict[str, int]:
     world = World(kit.app.store, kit.clock)
     tables = ("job", "edge", "attempt", "event_batch", "lane", "queue")
     counts = {table: await world.count(table) for table in tables}
-    return counts | {"last event": await kit.app.store.last_event_id()}
+    return counts | {"last event": await kit.app.store.read(event_rows.last_event_id)}
 
 
 @asynccontextmanager

@@ -5,6 +5,8 @@ import os
 import socket
 from importlib.metadata import version
 
+import pytest
+
 from hanbeon import App, State
 from hanbeon.testing import TestKit
 
@@ -103,3 +105,13 @@ async def test_two_workers_share_one_queue_and_run_each_job_once(app: App) -> No
                 await job.result()
     assert sorted(ran) == list(range(40))
     assert all(record.fence == 1 for record in await app.jobs())
+
+
+async def test_worker_warns_of_a_clock_that_jumped(kit: TestKit, caplog: pytest.LogCaptureFixture) -> None:
+    job = await kit.make_job(state="succeeded")
+    for _ in range(2):
+        await kit.worker.prune.run_once()
+        await kit.clock.step(365 * 86_400)
+    await kit.worker.prune.run_once()
+    assert await job.state() is State.SUCCEEDED
+    assert caplog.text.count("clock_jumped") == 1, "once, however often it is seen"

@@ -161,4 +161,4 @@ async def test_deadline_passed_during_downtime_is_a_timeout(kit: TestKit) -> Non
     await kit.clock.advance(60)
     await kit.tick()
     statuses = [[attempt.status for attempt in await job.attempts()] for job in (due, lost)]
-    assert statuses == [[AttemptStatus.TIMEOUT], [AttemptStatus.LOST]]
+    assert statuses == [[AttemptStatus.TIMEOUT], [AttemptStatus.LOST, AttemptStatus.COMPLETED]]

@@ -21,8 +21,8 @@ from tests.chaos.moments import (
     until_line,
     until_state,
 )
-from tests.chaos.proxy import FaultProxy, fault_proxy
 from tests.chaos.scale import LONG, TIMEOUT
+from tests.databases.proxy import FaultProxy, fault_proxy
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal, boottime
 from tests.processes.workers import WorkerProcess

@@ -7,8 +7,8 @@ import pytest
 from hanbeon.domain.lifecycle import State
 from tests.chaos.fleet import fleet, opened
 from tests.chaos.moments import assert_sound, direct, enqueue, until_line, until_state
-from tests.chaos.proxy import Ask, fault_proxy
 from tests.chaos.scale import TIMEOUT
+from tests.databases.proxy import Ask, fault_proxy
 from tests.processes.journal import Journal
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]

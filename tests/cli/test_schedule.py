@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
+from hanbeon.store.operations import instances as instance_rows
 from tests.cli.hanbeon import EXAMPLES, call, hanbeon
 from tests.cli.workers import Running
 from tests.config.files import write
@@ -202,7 +203,7 @@ async def test_undeclared_schedules_are_marked(where: tuple[str, ...]) -> None:
         first = app.worker()
         await first.register()
         await app.schedules.change("kept", cron="@hourly")
-        await app.store.leave(first.instance)
+        await app.store.write(lambda tx: instance_rows.leave(tx, first.instance))
     after = App(where[1])
     add_tasks(after)
     after.schedule("kept", "report", cron="@daily")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hanbeon import App
 from hanbeon.config.check_commands import missing
 from hanbeon.config.document import Document
-from hanbeon.config.file import SECTIONS, SURFACE_SECTIONS, ConfigFile, examine, find, load, load_settings_of
+from hanbeon.config.file import ALIASES, SECTIONS, SURFACE_SECTIONS, ConfigFile, examine, find, load, load_settings_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import HanbeonError, NotFound, TaskDefinitionError
 from hanbeon.settings import Settings, load_settings
@@ -50,7 +50,8 @@ def test_the_contracts_example_is_read(folder: Path) -> None:
     assert isinstance(ping.spec, HttpCall)
     assert (ping.spec.line, ping.options.timeout) == ("POST https://example.org/hook", 10)
     assert (report.name, report.function.__name__, report.options) == ("report", "plain", TaskOptions())
-    assert (file.queues, file.chains) == ({"default": {"max_concurrent": 0}}, ("mypkg.operations",))
+    assert file.queues == {"default": {"max_concurrent": 0}}
+    assert file.settings["chain_libraries"] == "mypkg.operations"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_problems_of_a_call_are_in_its_inner_table(folder: Path, text: str, mess
 
 def test_every_section_has_its_field() -> None:
     own = set(ConfigFile.__struct_fields__) - {"path", "folder", "surfaces"}
-    assert set(SECTIONS) == own | set(SURFACE_SECTIONS)
+    assert set(SECTIONS) == own | set(SURFACE_SECTIONS) | set(ALIASES)
 
 
 def test_a_task_of_an_app_keeps_its_own_options(folder: Path) -> None:

@@ -3,12 +3,13 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from tests.databases.faults import LossyApp, lossy
 from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
 from tests.databases.run import SERVERS, ServerRun
@@ -77,7 +78,7 @@ def empty_postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
 def sqlite_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A new SQLite file with our tables."""
     path = tmp_path / "hanbeon.db"
-    shutil.copyfile(request.config.stash[SERVERS].migrated_file(), path)
+    shutil.copy(request.config.stash[SERVERS].migrated_file(), path)
     return f"sqlite:///{path}"
 
 
@@ -96,6 +97,13 @@ def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     servers = request.config.stash[SERVERS]
     with migrated_database(servers, find_installation(servers, request.param)) as url:
         yield url
+
+
+@pytest.fixture
+async def lossy_app(database_url: str) -> AsyncIterator[LossyApp]:
+    """An open App on each store in turn whose commits can be cut off from their answers."""
+    async with lossy(database_url, shutdown_grace=0.2, lease=10, watch=0.05) as found:
+        yield found
 
 
 @pytest.fixture

@@ -8,10 +8,21 @@ import pytest
 from hanbeon.client.client import RETRY_SECONDS
 from hanbeon.client.client import TIMEOUT_SECONDS as CLIENT_SECONDS
 from hanbeon.clock import MICROS
+from hanbeon.domain.bounds import (
+    BATCH_EDGES,
+    BATCH_JOBS,
+    GRAPH_EDGES,
+    GRAPH_JOBS,
+    JOB_EDGES,
+    PAGE_BYTES,
+    PAGE_EDGES,
+    PAGE_ROWS,
+    ROLES,
+)
+from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.log_buffer import PIECE
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE
 from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED
-from hanbeon.domain.tally import SLOT_US
 from hanbeon.engine.tick import GRACE_SHARE
 from hanbeon.outbound.client import _KEPT_SECONDS
 from hanbeon.server.auth_throttle import MOST as FAILURES_MOST
@@ -23,6 +34,7 @@ from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.tallies import _READY_LANES
 from hanbeon.store.postgres import _LENT_AT_MOST
 from hanbeon.store.sqlite import BUSY_TIMEOUT_MS, LENT_LIMIT_SECONDS
+from hanbeon.surfaces.offices.schemas import LISTENERS_MOST
 from hanbeon.tasks.http_call import CONNECT_SECONDS, REDIRECTS, TIMEOUT_SECONDS
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, links, name
 
@@ -111,12 +123,22 @@ def _whole(name: str) -> str:
         ("server", f"`request_timeout` ({_DEFAULTS['request_timeout'].default:g} s)"),
         ("server", f"for each {BYTES_A_SECOND:,} bytes"),
         ("settings", f"for each {BYTES_A_SECOND:,} bytes"),
+        ("server", f"| jobs of a batch | {BATCH_JOBS:,}, at least 1 |"),
+        ("server", f"| dependencies of a batch, of one job | {BATCH_EDGES:,}, {JOB_EDGES:,} |"),
+        ("server", f"without the default config | {ROLES:,} |"),
+        ("server", f"| webhooks, notification targets of an office | {LISTENERS_MOST} each |"),
+        ("server", f"| rows of a page | {PAGE_ROWS:,}; {PAGE_LINES:,} lines of a log |"),
+        ("server", f"more than {PAGE_BYTES // 2**20} MiB of stored text, or more than {PAGE_EDGES:,} dependencies"),
+        ("server", f"if these exceed {PAGE_BYTES // 2**20} MiB"),
+        ("server", f"its latest {PAGE_ROWS:,} executions"),
+        ("server", f"{GRAPH_JOBS:,} jobs with {GRAPH_EDGES:,} dependencies"),
+        ("offices", f"[at most {BATCH_JOBS:,} jobs]"),
         ("server", f"within {KEPT_SECONDS / 3600:g} hours"),
         ("server", f"free again after {_MINUTE[DEAD_SECONDS]}"),
         ("server", f"After {FAILURES_MOST} invalid tokens from one address within {_MINUTE[FAILURES_WINDOW]}"),
         ("client", f"`timeout` ({CLIENT_SECONDS:g} s)"),
         ("client", f"`retry_for` ({RETRY_SECONDS:g} s)"),
-        ("statistics", f"extended to the {SLOT_US // (60 * MICROS)} minutes"),
+        ("statistics", "extended to the minute"),
         ("statistics", f"{TIMINGS_KEPT_US // (86_400 * MICROS)} days at the most"),
         ("statistics", f"beyond the first {_READY_LANES:,}"),
         *(("engine", f"`{kind}` | never |") for kind in sorted(NEVER_RETRIED)),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hanbeon.domain.json_text import DEPTH_LIMIT, check_depth, depth, to_json_text
+from hanbeon.domain.json_text import CONTAINERS_LIMIT, DEPTH_LIMIT, BoundsCheck, check_depth, depth, to_json_text
 from hanbeon.errors import InvalidInput, NotSerialisable
 
 JSON = st.recursive(
@@ -49,6 +49,29 @@ def test_check_depth_is_quick_and_does_not_recurse(text: str) -> None:
                 check_depth(each, "x")
         else:
             check_depth(each)
+
+
+@given(JSON, st.integers(1, 9))
+def test_bounds_check_agrees_whatever_the_parts(value: Any, size: int) -> None:
+    for text in (json.dumps(value).encode(), json.dumps(value, ensure_ascii=False).encode(errors="replace")):
+        around = DEPTH_LIMIT - depth_of_value(value)
+        _feed(b"[" * around + text + b"]" * around, size)
+        with pytest.raises(InvalidInput, match="x: must be nested at most 100 deep"):
+            _feed(b"[" * (around + 1) + text + b"]" * (around + 1), size)
+
+
+def test_bounds_check_counts_arrays_and_objects() -> None:
+    check = BoundsCheck("x")
+    for _ in range(CONTAINERS_LIMIT // 2_000):
+        check.feed(b'[],{"[": "]"},' * 1_000)
+    with pytest.raises(InvalidInput, match="x: must contain at most 500,000 arrays and objects"):
+        check.feed(b"[]")
+
+
+def _feed(text: bytes, size: int) -> None:
+    check = BoundsCheck("x")
+    for at in range(0, len(text), size):
+        check.feed(text[at : at + size])
 
 
 def test_values_are_nested_up_to_the_limit() -> None:

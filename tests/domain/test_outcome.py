@@ -20,7 +20,7 @@ from hanbeon.domain.outcome import (
     TimedOut,
     decide,
 )
-from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED, FailureType, OnLost, RetryPolicy
+from hanbeon.domain.retry import MAX_DELAY_US, NEVER_RETRIED, NOT_THE_WORK, FailureType, OnLost, RetryPolicy
 
 BASE = 1_000
 OUTCOMES: list[Outcome] = [
@@ -49,7 +49,7 @@ def _retried(outcome: Outcome, policy: RetryPolicy, retry_count: int) -> bool:
         case TimedOut(unseen):
             return not (unseen and policy.on_lost is OnLost.FAIL)
         case Lost():
-            return policy.on_lost is OnLost.RETRY
+            return policy.on_lost is OnLost.RETRY  # Of the second and later ones in a row; see below for the first.
         case Returned() | HandedBack() | PutOff():
             return False
 
@@ -67,7 +67,7 @@ def test_a_requested_stop_wins_over_every_outcome(outcome: Outcome) -> None:
 def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
     failures = {Raised: AttemptStatus.FAILED, TimedOut: AttemptStatus.TIMEOUT, Lost: AttemptStatus.LOST}
     for policy, retry_count in itertools.product(POLICIES, range(4)):
-        ending = decide(Held(retry_count, policy, False), outcome)
+        ending = decide(Held(retry_count, policy, False, last_failure=FailureType.LOST), outcome)
         assert is_legal(ending.reason, State.RUNNING, ending.state)
         if type(outcome) not in failures:
             continue
@@ -80,6 +80,26 @@ def test_failures_are_retried_while_the_policy_allows(outcome: Outcome) -> None:
         else:
             assert (ending.reason, ending.state) == (Reason.FAILED, State.FAILED)
             assert (ending.retry_count, ending.delay_us) == (retry_count, None)
+
+
+NOT_THE_WORKS = [Lost(), Raised("away", FailureType.DATABASE_UNAVAILABLE)]
+
+
+@pytest.mark.parametrize("outcome", NOT_THE_WORKS, ids=repr)
+def test_first_end_that_is_not_the_works_fault_is_free(outcome: Outcome) -> None:
+    for policy, retry_count in itertools.product(POLICIES, range(4)):
+        first = decide(Held(retry_count, policy, False, "error"), outcome)
+        if policy.on_lost is OnLost.RETRY:
+            assert (first.reason, first.retry_count, first.delay_us) == (Reason.RETRIED, retry_count, 0)
+            assert first.failure_type in NOT_THE_WORK
+        else:
+            assert first == decide(Held(retry_count, policy, False, "lost"), outcome), "an ordinary failure"
+        assert decide(Held(retry_count, policy, True), outcome).reason is Reason.STOPPED
+
+
+def test_permanent_error_is_never_free() -> None:
+    outcome = Raised("away", FailureType.DATABASE_UNAVAILABLE, permanent=True)
+    assert decide(Held(0, RetryPolicy(), False), outcome).state is State.FAILED
 
 
 def test_a_return_is_success_with_its_result() -> None:

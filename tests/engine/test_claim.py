@@ -4,6 +4,8 @@ from typing import Any, cast
 
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.claim import Claimer
+from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.engine.unanswered_claims import UnansweredClaims
 from hanbeon.settings import Settings
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.store import Store
@@ -39,6 +41,9 @@ def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
         slots=lambda: 10,
         running=lambda: 0,
         start=lambda job, _: started.append(job),
+        unanswered=UnansweredClaims(
+            cast(Store, lanes), Settings(), clock, RunningAttempts(cast(Store, lanes), clock, idle_seconds=1)
+        ),
     )
 
 

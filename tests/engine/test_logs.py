@@ -13,6 +13,7 @@ from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.logs import AttemptLog, Logs
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.settings import load_settings
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.store import Store
@@ -227,7 +228,7 @@ async def test_lines_show_within_a_second_of_being_printed(app: App) -> None:
         assert await job.state() is State.RUNNING
         (entry,) = page.entries
         assert isinstance(entry, LogLine)
-        now = await app.store.now_us()
+        now = await app.store.read(queries.now_us)
         assert 0 <= now - entry.at < 5_000_000
         go.set()
         await job.result(10)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
+from hanbeon.domain.event_cursor import EventPlace
 from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable, NotFound
 from hanbeon.events import broadcast as module
@@ -15,8 +16,13 @@ from hanbeon.events import follower as follower_module
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.events.pages import Pages
+from hanbeon.store.operations import events as event_rows
 
 QUEUE, OTHER = "default", "other"
+
+
+def at(after: int) -> EventPlace:
+    return EventPlace("", after)
 
 
 def words(event: Event) -> Delivered | None:
@@ -50,14 +56,14 @@ async def _hear(follower: Follower, number: int) -> list[Delivered]:
 async def test_past_events_come_first_then_new_ones(app: App, crowd: Broadcast) -> None:
     before = await _make(app, 3)
     await _make(app, 2, OTHER)
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         assert [message.data for message in await _hear(follower, 3)] == before
         await _make(app, 2, OTHER)
         now = await _make(app, 2)
         heard = await _hear(follower, 2)
         assert [message.data for message in heard] == now
     after = await _make(app)
-    with crowd.following(QUEUE, words, heard[0].id) as follower:
+    with crowd.following(QUEUE, words, at(heard[0].id)) as follower:
         assert [message.data for message in await _hear(follower, 2)] == [now[1], *after]
 
 
@@ -77,7 +83,7 @@ async def test_joining_during_writes_misses_and_repeats_nothing(
     async def follow(delay: float, slow: float) -> list[Delivered]:
         await asyncio.sleep(delay)
         heard: list[Delivered] = []
-        with crowd.following(QUEUE, words, 0) as follower:
+        with crowd.following(QUEUE, words, at(0)) as follower:
             while len(heard) < sum(sizes):
                 heard += await _hear(follower, 1)
                 await asyncio.sleep(slow)
@@ -96,7 +102,7 @@ async def test_slow_subscriber_gets_a_gap_and_loses_nothing(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower_module, "WAITING_MOST", 5)
-    with crowd.following(QUEUE, words, 0) as slow, crowd.following(QUEUE, words, 0) as quick:
+    with crowd.following(QUEUE, words, at(0)) as slow, crowd.following(QUEUE, words, at(0)) as quick:
         (first,) = await _make(app)
         assert [message.data for message in await _hear(slow, 1)] == [first]
         await _hear(quick, 1)
@@ -125,7 +131,7 @@ async def _turn(follower: Follower) -> None:
 
 
 async def test_cancelling_a_wait_loses_nothing(app: App, crowd: Broadcast) -> None:
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         for _ in range(5):
             waiting = asyncio.create_task(follower.next())
             await asyncio.sleep(0)
@@ -157,7 +163,7 @@ def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_the_database_is_read_once_for_all(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     async def readings_of(number: int) -> int:
         last = await _last(app)
-        followers = [crowd.following(QUEUE, words, last) for _ in range(number)]
+        followers = [crowd.following(QUEUE, words, at(last)) for _ in range(number)]
         joined = [each.__enter__() for each in followers]
         for each in joined:
             await _turn(each)
@@ -179,7 +185,7 @@ async def test_nobody_is_read_for_when_nobody_follows(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await _make(app)
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         await _hear(follower, 1)
         assert _reads(crowd)
     assert not _reads(crowd)
@@ -187,7 +193,7 @@ async def test_nobody_is_read_for_when_nobody_follows(
     made = [*await _make(app), *await _make(app)]
     await asyncio.sleep(0)
     assert readings == []
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         assert [message.data for message in await _hear(follower, 3)][1:] == made
 
 
@@ -196,7 +202,7 @@ def _reads(crowd: Broadcast) -> bool:
 
 
 async def test_subscriber_ahead_of_all_does_not_move_the_others(app: App, crowd: Broadcast) -> None:
-    with crowd.following(QUEUE, words, 10**12) as ahead, crowd.following(QUEUE, words, 0) as other:
+    with crowd.following(QUEUE, words, at(10**12)) as ahead, crowd.following(QUEUE, words, at(0)) as other:
         await _turn(ahead)
         made = await _make(app, 3)
         assert [message.data for message in await _hear(other, 3)] == made
@@ -205,18 +211,44 @@ async def test_subscriber_ahead_of_all_does_not_move_the_others(app: App, crowd:
 
 async def test_pruned_events_hold_up_no_subscriber(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
     await _make(app, 3)
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         await _hear(follower, 3)
     sql = "DELETE FROM hanbeon.event_batch" if app.settings.database_url.startswith("postgres") else _SQLITE_DELETE
     async with app.transaction() as tx:
         await tx.fetch(sql)
     readings = _counted(app, monkeypatch)
-    with crowd.following(QUEUE, words, 0) as follower:
+    with crowd.following(QUEUE, words, at(0)) as follower:
         for _ in range(5):
             await _turn(follower)
         assert len(readings) < 10, "it looks for what is gone again and again"
         made = await _make(app)
         assert [message.data for message in await _hear(follower, 1)] == made
+
+
+async def test_parts_of_a_queue_and_all_queues_have_words_of_their_own(app: App, crowd: Broadcast) -> None:
+    """Live: two chains share a queue, and operators follow them all."""
+
+    def only(wanted: set[bytes]) -> Callable[[Event], Delivered | None]:
+        return lambda event: each if (each := words(event)) is not None and each.data in wanted else None
+
+    first, second = set[bytes](), set[bytes]()
+    last = at(await _last(app))
+    with (
+        crowd.following(QUEUE, only(first), last, "first") as one,
+        crowd.following(QUEUE, only(second), last, "second") as two,
+        crowd.following(None, words, last) as all_of_them,
+    ):
+        for follower in (one, two, all_of_them):
+            await _turn(follower)
+        jobs = [app.tasks.get("work").call() for _ in range(2)]
+        first.add(jobs[0].id.encode())
+        second.add(jobs[1].id.encode())
+        await app.enqueue_many(jobs)
+        others = await _make(app, 1, OTHER)
+        assert [message.data for message in await _hear(one, 1)] == [jobs[0].id.encode()]
+        assert [message.data for message in await _hear(two, 1)] == [jobs[1].id.encode()]
+        heard = [message.data for message in await _hear(all_of_them, 3)]
+        assert heard == [*(job.id.encode() for job in jobs), *others]
 
 
 _SQLITE_DELETE = "DELETE FROM hanbeon_event_batch"
@@ -233,7 +265,7 @@ async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broa
         return words(event)
 
     made = [] if live else await _make(app, 2)
-    with crowd.following(QUEUE, ending, last) as follower, crowd.following(OTHER, words, last) as other:
+    with crowd.following(QUEUE, ending, at(last)) as follower, crowd.following(OTHER, words, at(last)) as other:
         if live:
             await _turn(follower)
             await _turn(other)
@@ -248,11 +280,11 @@ async def test_the_end_comes_behind_all_that_was_before_it(app: App, crowd: Broa
 
 async def _last(app: App) -> int:
     await app.store.number_events()
-    return await app.store.last_event_id()
+    return await app.store.read(event_rows.last_event_id)
 
 
 async def test_a_database_outage_loses_no_event(app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch) -> None:
-    with crowd.following(QUEUE, words, await _last(app)) as follower:
+    with crowd.following(QUEUE, words, at(await _last(app))) as follower:
         await _turn(follower)
         number: Callable[..., Awaitable[int]] = app.store.number_events
         failed = asyncio.Event()
@@ -278,12 +310,12 @@ async def test_a_defect_ends_those_who_follow_and_not_the_reading(
         raise ZeroDivisionError
 
     last = await _last(app)
-    with crowd.following(QUEUE, broken, last) as follower:
+    with crowd.following(QUEUE, broken, at(last)) as follower:
         await _turn(follower)
         made = await _make(app)
         with pytest.raises(ZeroDivisionError):
             await _hear(follower, 1)
-        with crowd.following(QUEUE, words, last) as other:
+        with crowd.following(QUEUE, words, at(last)) as other:
             assert [message.data for message in await _hear(other, 1)] == made
 
 
@@ -319,7 +351,7 @@ async def test_only_a_few_catch_up_at_the_same_time(
     monkeypatch.setattr(app.store, "events_after", counting)
 
     async def follow() -> list[Delivered]:
-        with crowd.following(QUEUE, words, 0) as follower:
+        with crowd.following(QUEUE, words, at(0)) as follower:
             return await _hear(follower, 3)
 
     heard = await asyncio.gather(*(follow() for _ in range(30)))

@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.masks import masked_address
+from hanbeon.errors import InvalidInput, PermanentError
+from hanbeon.outbound.messages import check_readable, send_message
 from hanbeon.outbound.targets import check_scheme, masked, without_secrets
 from hanbeon.settings import Settings
 
@@ -60,3 +62,60 @@ def test_allowed_methods_are_known_to_the_http_library() -> None:
     )
     known = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert set(ALLOWED.split()) <= set(known)
+
+
+_REFUSED = [
+    ("slack://TokenA1234/TokenB1234/TokenC12345/?template=/etc/passwd", "template"),
+    ("discord://1234567890/abcdefghijk?TEMPLATE=%2Fetc%2Fpasswd", "template"),
+    ("workflows://example.org/workflow/signature?template=file:///etc/passwd", "template"),
+    ("tgram://123456789:abcdefg_hijklmnop/12315544/?template=x", "template"),
+    ("mailtos://ada:pw@example.org?pgp=yes", "pgp"),
+    ("mailtos://ada:pw@example.org?pgpprv=/root/.ssh/id_rsa", "pgpprv"),
+    ("mailto://ada:pw@example.org?to=x@example.org&pgppub=/etc/passwd", "pgppub"),
+    ("ntfy://example.org/topic?attach=/etc/passwd", "attach"),
+    ("forms://example.org/?attach-as=x", "attach-as"),
+    ("json://example.org/?unheard-of=1", "unheard-of"),
+]
+
+
+@pytest.mark.parametrize(("url", "parameter"), _REFUSED)
+def test_parameters_that_may_read_files_are_rejected(url: str, parameter: str) -> None:
+    with pytest.raises(InvalidInput, match=f"must not have the parameter '{parameter}'") as rejected:
+        check_readable([url], ALLOWED)
+    assert rejected.value.field == "notifications[0]"
+    with pytest.raises(PermanentError, match=parameter):
+        send_message(url, "title", "body", ALLOWED, allow_private=False)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mailtos://ada:pw@example.org?to=team@example.org&smtp=mail.example.org&format=html&+X-Team=a",
+        "json://ada:pw@example.org:8080/hook?method=PUT&+X-Token=a&:field=b&-query=c&verify=no",
+        "slack://TokenA1234/TokenB1234/TokenC12345/#team?footer=no&image=no",
+        "ntfys://example.org/topic?priority=high&xtags=a,b",
+    ],
+)
+def test_usual_parameters_are_allowed(url: str) -> None:
+    check_readable([url], ALLOWED)
+
+
+def test_parameter_that_names_a_file_is_rejected() -> None:
+    with pytest.raises(InvalidInput, match="must not name a file"):
+        check_readable(["discord://1234567890/abcdefghijk?avatar_url=File:///etc/passwd"], ALLOWED)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://example.org/hook", "https://example.org/****"),
+        ("https://example.org", "https://example.org"),
+        ("https://example.org/", "https://example.org/"),
+        ("http://ada:pw@example.org:8080/?token=x", "http://****@example.org:8080/?****"),
+        ("https://hooks.example.org/services/T0/B0/secret#x", "https://hooks.example.org/****?****"),
+        ("https://example.org/a@b", "https://****"),
+        ("https://[2001:db8::1]:8443/x", "https://[2001:db8::1]:8443/****"),
+    ],
+)
+def test_addresses_of_webhooks_as_shown(url: str, shown: str) -> None:
+    assert masked_address(url) == shown

@@ -22,7 +22,7 @@ async def server(app: App) -> AsyncIterator[Client]:
 def sqlite_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A client of one server for a whole module, with a task `report`: for what is refused before a store is asked."""
     path = tmp_path_factory.mktemp("server") / "hanbeon.db"
-    shutil.copyfile(request.config.stash[SERVERS].migrated_file(), path)
+    shutil.copy(request.config.stash[SERVERS].migrated_file(), path)
     app = App(f"sqlite:///{path}", shutdown_grace=0.2, lease=10, watch=0.05)
 
     @app.task

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 _UNMATCHED = {404: "no_such_path", 405: "wrong_method", 426: "not_a_websocket"}
-_NO_CONTENT = (204, 307)
+_NO_CONTENT = (204, 304, 307)
 
 
 class _Path(NamedTuple):

@@ -12,6 +12,7 @@ from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
 from hanbeon.service.tokens import create_token, list_tokens, revoke_token
 from hanbeon.testing import VirtualClock
 from tests.server.client import Client, Response
+from tests.server.websocket_client import refused
 
 PLACE = "/metrics"  # Needs the read scope.
 
@@ -33,6 +34,24 @@ async def test_without_tokens_only_local_host_names_are_served(server: Client) -
     for host in ("evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[", "", "localhost@evil.example", "0.0.0.0"):
         answer = await server.get(PLACE, Host=host)
         assert (answer.status, answer.code) == (403, "foreign_host"), host
+
+
+_PROXIES = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-IP", "Via")
+
+
+async def test_without_tokens_proxied_requests_are_refused(app: App, server: Client) -> None:
+    """A proxy on this machine makes every stranger look local."""
+    office = (await server.post("/api/offices", {"name": "Seoul"})).json["id"]
+    for header in _PROXIES:
+        assert (await server.get(PLACE, **{header.replace("-", "_"): ""})).code == "proxied", header
+        answer = await server.get(PLACE, **{header.replace("-", "_"): "for=127.0.0.1"})
+        assert (answer.status, answer.code) == (403, "proxied"), header
+        assert header.lower() in answer.json["detail"]
+        assert "hanbeon token create" in answer.json["detail"]
+        answer = await refused(server, f"/ws/offices/{office}/events", headers={header: "127.0.0.1"})
+        assert (answer.status, answer.code) == (403, "proxied"), header
+    assert (await server.get("/healthz", Via="1.1 proxy")).status == 200
+    assert (await server.of(await _token(app, "read")).get(PLACE, X_Forwarded_For="192.0.2.1")).status == 200
 
 
 async def test_first_token_turns_authentication_on(app: App, server: Client) -> None:

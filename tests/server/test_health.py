@@ -1,13 +1,21 @@
 """Health, metrics and documentation pages of a server."""
 
+import asyncio
 import json
 import re
+import time
+from pathlib import Path
 
 import pytest
 
 from hanbeon import App
-from hanbeon.errors import Kind
+from hanbeon.errors import DatabaseCorrupt, Kind
+from hanbeon.server import database_watch
 from hanbeon.server.problems import REFUSALS, STATUS
+from tests.chaos.moments import direct, until
+from tests.databases.locks import somebody_waits
+from tests.databases.proxy import fault_proxy
+from tests.databases.refusals import full_disk, read_only, small_disk
 from tests.server.client import Client, serving
 
 
@@ -45,6 +53,86 @@ async def test_without_its_database_a_server_lives_but_is_not_ready(postgres_url
         for path in ("/readyz", "/metrics"):
             answer = await client.get(path)
             assert (answer.status, answer.code) == (503, "database_unavailable")
+
+
+async def test_server_that_cannot_write_is_not_ready(postgres_url: str) -> None:
+    async with App(postgres_url) as app, serving(app) as client:
+        assert (await client.get("/readyz")).status == 200
+        async with read_only(postgres_url):
+            await until("a 503", lambda: _readiness(client, 503))
+            assert (await client.get("/healthz")).status == 200
+        await until("a 200", lambda: _readiness(client, 200))
+
+
+async def test_server_on_a_full_disk_is_not_ready() -> None:
+    with small_disk(4) as folder:
+        url = f"sqlite:///{folder}/hanbeon.db"
+        async with App(url) as app, serving(app) as client:
+            assert (await client.get("/readyz")).status == 200
+            async with full_disk(folder)(url):
+                await until("a 503", lambda: _readiness(client, 503))
+            await until("a 200", lambda: _readiness(client, 200))
+
+
+async def _readiness(client: Client, status: int) -> bool | None:
+    return True if (await client.get("/readyz")).status == status else None
+
+
+async def test_server_on_damaged_pages_is_not_ready(sqlite_url: str) -> None:
+    app = App(sqlite_url)
+
+    @app.task
+    async def work(text: str) -> None: ...
+
+    async with app:
+        await app.enqueue_many([work.call("x" * 1_000) for _ in range(1_000)])
+    _damage(Path(sqlite_url.removeprefix("sqlite:///")))
+    async with app, serving(app) as client:
+        assert (await client.get("/readyz")).status == 200, "nobody has come across them yet"
+        with pytest.raises(DatabaseCorrupt, match="restore it"):
+            await app.jobs(limit=1_000)
+        answer = await client.get("/readyz")
+        assert (answer.status, answer.code) == (503, "database_corrupt")
+
+
+def _damage(path: Path) -> None:
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(size // 4)
+        file.write(b"\xff" * (size // 2))
+
+
+async def test_first_request_to_a_frozen_database_gets_its_503(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = ("_ASK_AFTER_SECONDS", "_PROBE_SECONDS")
+    assert sum(getattr(database_watch, wait) for wait in waits) < database_watch.ANSWER_SECONDS == 10
+    for wait in waits:
+        monkeypatch.setattr(database_watch, wait, 0.5)
+    async with fault_proxy(postgres_url) as proxy, App(proxy.url) as app, serving(app) as client:
+        assert (await client.get("/api/offices")).status == 200
+        proxy.silence()
+        began = time.monotonic()
+        answers = await asyncio.gather(*(client.get("/api/offices") for _ in range(3)))
+        assert time.monotonic() - began < 20, "long before a statement times out"
+        assert {(each.status, each.code, each.headers["retry-after"]) for each in answers} == {
+            (503, "database_unavailable", "1")
+        }
+        proxy.cut()
+        proxy.heal()
+        assert (await client.get("/api/offices")).status == 200
+
+
+async def test_slow_database_is_waited_for(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database_watch, "_ASK_AFTER_SECONDS", 0.1)
+    async with App(postgres_url) as app, serving(app) as client, direct(postgres_url) as other:
+        async with other.transaction():
+            await other.execute("LOCK TABLE hanbeon.office IN ACCESS EXCLUSIVE MODE")
+            asking = asyncio.create_task(client.post("/api/offices", {"name": "patient"}))
+            assert await somebody_waits(postgres_url, asking)
+            await asyncio.wait([asking], timeout=2)
+            assert not asking.done()
+        assert (await asking).status == 201
 
 
 async def test_numbers_are_those_of_the_database_and_of_the_server(app: App, server: Client) -> None:
@@ -119,3 +207,21 @@ async def test_unknown_paths_and_wrong_methods_are_problems(server: Client) -> N
 def test_every_error_has_a_status_and_an_unambiguous_code() -> None:
     assert STATUS.keys() == set(Kind)
     assert all(title.endswith(".") for _, title in REFUSALS.values())
+
+
+async def test_metrics_sum_all_but_the_largest_queues(app: App) -> None:
+    @app.task
+    async def work() -> None: ...
+
+    for queue, number in (("large", 4), ("middle", 3), ("*", 5), *((f"small{n}", 1) for n in range(20))):
+        await app.enqueue_many([work.call().set(queue=queue) for _ in range(number)])
+    for most, shown in ((2, {"large": 4, "middle": 3, "*": 25}), (1_000, None), (0, {"*": 32})):
+        app.settings = app.settings.model_copy(update={"metrics_queues": most})
+        async with serving(app) as client:
+            text = (await client.get("/metrics")).body.decode()
+        found = re.findall(r'^hanbeon_jobs\{queue="(.*)",state="ready"\} (\d+)', text, re.M)
+        numbers = {queue: int(number) for queue, number in found}
+        assert len(found) == len(numbers)
+        assert sum(numbers.values()) == 32
+        assert numbers == shown if shown else len(numbers) == 23
+        assert len(re.findall("^hanbeon_oldest_ready_seconds", text, re.M)) == len(numbers)

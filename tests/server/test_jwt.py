@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from hanbeon import App
 from hanbeon.errors import InvalidInput
@@ -382,3 +383,14 @@ async def test_a_user_is_who_the_token_names(server: Client) -> None:
     repeated = await ada.post("/api/offices", {"name": "Seoul"}, Idempotency_Key="k")
     assert repeated.json["id"] == first.json["id"]
     assert (await bob.post("/api/offices", {"name": "Seoul"}, Idempotency_Key="k")).json["id"] != first.json["id"]
+
+
+@pytest.mark.parametrize("audience", [None, "hanbeon"])
+async def test_server_warns_without_an_audience(sqlite_url: str, audience: str | None) -> None:
+    """Tokens that the issuer made for other applications would be accepted."""
+    settings: dict[str, Any] = {"jwt_issuer": ISSUER, "jwt_secret": SECRET, "jwt_audience": audience}
+    with capture_logs() as logged:
+        async with App(sqlite_url, **settings) as app, serving(app):
+            pass
+    warned = [entry for entry in logged if entry["event"] == "jwt_audience_missing"]
+    assert [entry["log_level"] for entry in warned] == ([] if audience else ["warning"])

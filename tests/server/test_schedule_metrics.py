@@ -98,8 +98,12 @@ async def test_a_try_that_is_not_due_yet_does_not_lag(timetable: Timetable, serv
 
 async def test_recovered_attempts_and_pruned_rows_are_counted(timetable: Timetable, server: Client) -> None:
     kit = timetable.kit
-    await kit.make_job(state="running", retries=1)
-    await kit.make_job(state="running", retries=0)
+
+    @kit.app.task(on_lost="fail")
+    async def once() -> None: ...
+
+    await kit.make_job(state="running")
+    await kit.make_job(once, state="running")
     await kit.clock.advance(kit.app.settings.lease + 1)
     await kit.tick()
     numbers = await _numbers(server)

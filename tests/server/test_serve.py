@@ -1,11 +1,16 @@
 """`hanbeon serve` in processes of its own: it serves, works, and stops cleanly with what is in flight."""
 
 import asyncio
+import json
+import os
+import re
 import signal
 import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
+from urllib.parse import quote
 
 import pytest
 
@@ -166,3 +171,36 @@ def test_serve_rejects_taken_port_and_unknown_host(folder: Path, sqlite_url: str
     assert done.returncode == 5
     assert "choose another with --port" in done.stderr
     assert hanbeon("serve", "--database", sqlite_url, "--host", "no.such.invalid", cwd=folder).returncode == 5
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_log_has_no_control_characters_of_requests(tmp_path: Path, sqlite_url: str, terminal: bool) -> None:
+    """A terminal would obey them, and a line break would forge an entry."""
+    ours, theirs = os.openpty() if terminal else os.pipe()
+    paths = ["/x\x1b[2J\x07\x7f\x9b31m\u202e", "/x\x1b[2J\n\r\u2028"]
+    with (
+        open(ours, "rb", buffering=0) as log,
+        Running("serve", "--database", sqlite_url, "--port", "0", cwd=tmp_path, stderr=theirs) as running,
+    ):
+        os.close(theirs)
+        started = re.sub(rb"\x1b\[\d*m", b"", _read_until(log, b"server_started"))
+        found = re.search(rb"http://[0-9.:]+", started)
+        assert found is not None
+        for path in paths:
+            assert Client(found[0].decode()).ask_now("GET", quote(path)).status == 404
+        running.process.send_signal(signal.SIGTERM)
+        text = _read_until(log, b"server_stopped").decode()
+    entries = [line for line in text.splitlines() if "/x" in line]
+    for path, entry in zip(paths, entries, strict=True):
+        shown = re.sub(r"\x1b\[\d*m", "", entry)  # Colours of our own.
+        assert shown.isprintable(), shown
+        assert "[2J" in shown
+        if not terminal:
+            assert json.loads(entry)["path"] == path
+
+
+def _read_until(log: IO[bytes], mark: bytes) -> bytes:
+    found = b""
+    while mark not in found or not found.endswith(b"\n"):
+        found += log.read(65_536)
+    return found

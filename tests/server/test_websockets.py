@@ -19,7 +19,7 @@ from hanbeon.server.server import Server
 from hanbeon.server.sockets import bound
 from hanbeon.service.tokens import create_token, revoke_token
 from tests.server.client import Client, serving
-from tests.server.websocket_client import dial, end_of, hear, new_jobs, new_office, refused, until
+from tests.server.websocket_client import dial, end_of, hear, hear_any, new_jobs, new_office, refused, until
 
 
 @pytest.fixture(autouse=True)
@@ -48,20 +48,51 @@ async def test_events_come_as_they_happen_and_can_be_resumed(server: Client) -> 
         assert [await hear(all_of_it), await hear(all_of_it)] == [ready, cancelled]
 
 
-async def test_listener_ahead_of_the_stream_waits_for_later_events(server: Client) -> None:
+async def test_a_stream_first_names_the_incarnation(app: App, server: Client) -> None:
     office = await new_office(server)
-    (first,) = await new_jobs(server, office)
+    (job,) = await new_jobs(server, office)
+    path = f"/ws/offices/{office}/events"
+    async with dial(server, path) as listener:
+        opened = await hear_any(listener)
+        assert opened == {"type": "opened", "incarnation": app.incarnation, "after": 0}
+        first = await hear_any(listener)
+        assert first["job_id"] == job
+    async with dial(server, f"{path}?after={app.incarnation}:{first['id']}") as again:
+        assert await hear_any(again) == opened | {"after": first["id"]}
+        (later,) = await new_jobs(server, office)
+        assert (await hear_any(again))["job_id"] == later
+    answer = await refused(server, f"{path}?after={'0' * 16}:{first['id']}")
+    assert (answer.status, answer.code, answer.json["field"]) == (422, "other_incarnation", "after")
+    assert "restored from a backup" in answer.json["detail"]
+
+
+async def test_a_cursor_ahead_of_all_events_is_told_of_the_gap(server: Client) -> None:
+    office = await new_office(server)
+    await new_jobs(server, office)
     async with dial(server, f"/ws/offices/{office}/events") as listener:
         seen = (await hear(listener))["id"]
-    async with (
-        dial(server, f"/ws/offices/{office}/events?after={seen + 1}") as ahead,
-        dial(server, f"/ws/offices/{office}/events?after={seen}") as beside,
-    ):
-        jobs = [*await new_jobs(server, office), *await new_jobs(server, office)]
-        heard = [await hear(beside), await hear(beside)]
-        assert [each["job_id"] for each in heard] == jobs
-        assert await hear(ahead) == next(each for each in heard if each["id"] > seen + 1)
-    assert first not in jobs
+    async with dial(server, f"/ws/offices/{office}/events?after={seen + 1_000}") as ahead:
+        assert await hear(ahead) == {"type": "gap", "after": seen, "reason": "ahead"}
+        (job,) = await new_jobs(server, office)
+        assert (await hear(ahead))["job_id"] == job
+
+
+async def test_a_cursor_before_the_kept_events_is_told_of_the_gap(app: App, server: Client) -> None:
+    office = await new_office(server)
+    await new_jobs(server, office, 2)
+    await app.store.number_events()
+    await app.store.fold()
+    await app.store.prune(0, 100)
+    (job,) = await new_jobs(server, office)
+    path = f"/ws/offices/{office}/events"
+    async with dial(server, path) as listener:
+        kept = await hear(listener)
+        assert kept["job_id"] == job
+    async with dial(server, f"{path}?after=1") as behind:
+        gap = await hear(behind)
+        assert (gap["type"], gap["reason"]) == ("gap", "pruned")
+        assert 1 < gap["after"] < kept["id"]
+        assert await hear(behind) == kept
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,13 @@ async def refused(client: Client, path: str, **options: Any) -> Response:
 
 
 async def hear(listener: ClientConnection) -> dict[str, Any]:
+    """The next message but the first one of each stream."""
+    while (message := await hear_any(listener))["type"] == "opened":
+        pass
+    return message
+
+
+async def hear_any(listener: ClientConnection) -> dict[str, Any]:
     async with asyncio.timeout(PATIENCE):
         message: dict[str, Any] = json.loads(await listener.recv(decode=True))
     return message

@@ -30,6 +30,7 @@ class ModelJob:
     locked_until: int = 0
     deadline_at: int | None = None
     stop_requested: bool = False
+    last_failure: str | None = None
 
     @property
     def unmet(self) -> int:
@@ -124,8 +125,9 @@ class Model:
         self._promote([job for job, ending in endings if ending.delay_us is not None and ending.delay_us <= 0], now)
 
     def _end(self, job: ModelJob, outcome: Outcome, now: int) -> AttemptEnd:
-        ending = decide(Held(job.retry_count, job.new.policy, job.stop_requested), outcome)
+        ending = decide(Held(job.retry_count, job.new.policy, job.stop_requested, job.last_failure), outcome)
         job.state, job.retry_count, job.attempts = ending.state, ending.retry_count, job.attempts + 1
+        job.last_failure = ending.failure_type
         if ending.delay_us is not None:
             job.run_at = now + ending.delay_us
         return ending
@@ -158,6 +160,7 @@ class Model:
         if holder is not None:
             raise UniqueKeyTaken(job.new.unique_key or "", holder.new.id, holder.state)
         job.state, job.run_at, job.retry_count, job.stop_requested = State.PENDING, now, 0, False
+        job.last_failure = None
         self._promote([job], now)
 
     def reprioritise(self, job: ModelJob, priority: int | None, urgent: bool | None) -> None:

@@ -206,6 +206,7 @@ def test_many_open_a_new_file_in_the_same_instant(tmp_path: Path) -> None:
     """Of eight at once one in ten rounds refused some of them, when nobody asked SQLite again."""
     for number in range(100):
         path, together = tmp_path / f"{number}.db", threading.Barrier(8)
+        path.touch()
 
         def connect(path: Path = path, together: threading.Barrier = together) -> None:
             together.wait()

@@ -16,6 +16,7 @@ from hanbeon.domain.retry import Backoff, RetryPolicy
 from hanbeon.errors import DatabaseUnavailable, IdAlreadyUsed, InvalidInput
 from hanbeon.store import bulk
 from hanbeon.store.operations import enqueue as enqueues
+from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.postgres import PostgresDatabase
 from tests.databases.locks import somebody_waits
 from tests.store.world import World, new_id, new_job
@@ -154,10 +155,10 @@ async def test_new_queues_come_with_their_jobs_or_not_at_all(postgres_world: Wor
     batch.add_alike(0, taken.id, "{}")
     with pytest.raises(IdAlreadyUsed):
         await world.store.enqueue(batch)
-    assert [queue.name for queue in await world.store.queues()] == ["default"]
+    assert [queue.name for queue in await world.store.read(queue_rows.queues)] == ["default"]
     good = batch_of(new_job(queue="one"), new_job(queue="two"))
     assert all(each.created for each in await world.store.enqueue(good))
-    assert sorted(queue.name for queue in await world.store.queues()) == ["default", "one", "two"]
+    assert sorted(queue.name for queue in await world.store.read(queue_rows.queues)) == ["default", "one", "two"]
     assert await world.claim_ids(MANY + 1) != []
     await world.check_tallies()
 

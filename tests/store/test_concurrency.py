@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -19,12 +20,14 @@ from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, HanbeonError, UniqueKeyTaken
 from hanbeon.store.backends import open_store
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
+from hanbeon.surfaces.store_parts import equip
 from tests.databases.locks import somebody_waits
 from tests.store.claimer import claim_all
 from tests.store.world import LEASE_US, World, changed, lease_of, new_id, new_job
@@ -42,7 +45,7 @@ async def more_stores(world: World, count: int) -> AsyncIterator[list[Store]]:
     async with contextlib.AsyncExitStack() as stack:
         stores = []
         for _ in range(count):
-            store = open_store(url, world.clock, pool_size=2)
+            store = equip(open_store(url, world.clock, pool_size=2))
             await store.open()
             stack.push_async_callback(store.close)
             stores.append(store)
@@ -87,7 +90,7 @@ async def test_racing_claimers_never_claim_one_job_twice(world: World, limits: d
 
 @pytest.mark.parametrize("how", ["threads", "processes"])
 async def test_sqlite_claimers_share_the_work(sqlite_url: str, how: str) -> None:
-    store = open_store(sqlite_url, SystemClock())
+    store = equip(open_store(sqlite_url, SystemClock()))
     await store.open()
     jobs = [new_job() for _ in range(150)]
     await store.enqueue(jobs)
@@ -351,7 +354,9 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             case 3 | 4 | 5:
                 outcomes: list[Outcome] = [Returned(), Raised("boom"), HandedBack(), Raised("boom", permanent=True)]
                 mine = [leases.pop(dice.randrange(len(leases))) for _ in range(min(2, len(leases)))]
-                await store.complete([CompletionReport(*lease, dice.choice(outcomes)) for lease in mine])
+                await store.complete(
+                    [CompletionReport(lease.seq, lease.fence, dice.choice(outcomes)) for lease in mine]
+                )
             case 6:
                 await store.cancel(job_id)
             case 7:
@@ -371,7 +376,11 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
     jobs = {job.id: job for job in await world.store.jobs(ids)}
     for job in jobs.values():
         assert last[job.id] is job.state
-        unmet = [dep for dep in await world.store.dependencies(job.id) if dep.state is not State.SUCCEEDED]
+        unmet = [
+            dep
+            for dep in await world.store.read(partial(queries.dependencies_of, job_id=job.id))
+            if dep.state is not State.SUCCEEDED
+        ]
         assert job.unmet == len(unmet)
         assert len(await world.store.attempts(job.id)) == job.fence - (job.state is State.RUNNING)
 

@@ -69,7 +69,7 @@ async def test_no_end_slips_in_while_a_log_is_written(store: Store, database_url
         await locked.wait()
         facts = await store.renew([lease], 30_000_000)
         assert (facts.renewed, facts.lost) == (set(), set())
-        ending = asyncio.create_task(store.complete([CompletionReport(*lease, Returned())]))
+        ending = asyncio.create_task(store.complete([CompletionReport(lease.seq, lease.fence, Returned())]))
         while not await onlooker.fetchval(_WAITING):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
         go.set()

@@ -26,8 +26,12 @@ from tests.store.world import new_job
 WALKS = {name: "the audit reads all there is" for name in names(Postgres) if name.startswith("audit_")} | {
     "declared_schedules": "a worker that starts looks for declarations that are gone",
     "schedule_counts": "counts entries of two indexes, for whoever asks for the numbers",
+    "held_by": "an instance that got no answer to a claim looks at all that runs, which is never much",
     "totals": "adds up rows that are gathered when they are many",
     "take_totals": "gathers them",
+    "grant_time": "extends the leases of all that runs",
+    "short_leases": "looks for one among all that runs",
+    "expire_leases": "ends the leases of all that runs",
 }
 BIG = {
     *("job", "edge", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
@@ -182,6 +186,12 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "waiting_schedules": f"10, '{_NOTHING}'",
         "due_schedules": "10",
         "events_of_queue": "'q3', 10000, 10",
+        "events_after": "10000, 10",
+        "event_bodies": "'[10000, 10001, 10002]'",
+        "schedules_by_id": f"'[\"{_SCHEDULE}\"]'",
+        "jobs_listed": "'[1, 2, 3]'",
+        "job_nodes": "'[1, 2, 3]'",
+        "job_sizes": "'[1, 2, 3]'",
     }.items():
         async with connection.transaction():
             await connection.execute(postgres._PLANS)

@@ -165,7 +165,10 @@ class Commands(RuleBasedStateMachine):
         live = {lease for lease, (job, _) in reported.items() if self.model.holds(job, lease.fence, self.now)}
         # Half of the successes take the fast path, which PostgreSQL has.
         by = [None, INSTANCE]
-        reports = [CompletionReport(*lease, end, instance=by[lease.seq % 2]) for lease, (_, end) in reported.items()]
+        reports = [
+            CompletionReport(lease.seq, lease.fence, end, instance=by[lease.seq % 2])
+            for lease, (_, end) in reported.items()
+        ]
         settled = self.run(self.world.store.complete(reports))
         assert {Lease(each.seq, each.fence) for each in settled} == live
         self.model.settle([reported[lease] for lease in live], self.now)

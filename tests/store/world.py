@@ -26,12 +26,13 @@ from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.schema import FOLDER
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.store_parts import equip
 from hanbeon.testing.clock import VirtualClock
 
 LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
-SINGLE_ROWS = {"event_counter", "fold", "pruned", "relay"}
+SINGLE_ROWS = {"clock", "event_counter", "fold", "incarnation", "pruned", "relay"}
 # Read from the migrations: a table that a list here forgot would carry rows from one test into the next.
 TABLES = sorted(
     {
@@ -49,6 +50,7 @@ EMPTY = "; ".join(
         "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
         "UPDATE hanbeon.relay SET relayed_to = 0",
         "UPDATE hanbeon.pruned SET before = 0",
+        "UPDATE hanbeon.clock SET trusted_at = 0, steady_since = 0, seen_at = 0",
     ]
 )
 
@@ -87,7 +89,7 @@ class World:
     @classmethod
     async def open(cls, url: str) -> "World":
         clock = VirtualClock()
-        store = open_store(url, clock)
+        store = equip(open_store(url, clock))
         await store.open()
         world = cls(store, clock)
         await clock.attach(store)
@@ -228,7 +230,7 @@ async def _nothing(_: Tx) -> None:
 
 
 def lease_of(held: Claimed) -> Lease:
-    return Lease(held.seq, held.fence)
+    return Lease(held.seq, held.fence, held.instance)
 
 
 def check_history(events: Sequence[Event]) -> None:

@@ -12,9 +12,12 @@ import pytest
 
 from hanbeon import App, SyncApp
 from hanbeon.client import AsyncClient
+from hanbeon.clock import SystemClock
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
+from hanbeon.store.backends import open_store
 from tests.server.client import Client, serving
+from tests.surfaces.reminders.retention import TEXTS
 from tests.surfaces.reminders.surface import SURFACE
 
 
@@ -91,3 +94,27 @@ async def test_client_has_the_operations(reminders: Client, monkeypatch: pytest.
         made = await client.reminders.create("soon", delay=60)
         assert await client.reminder(made.id).get() == made
         assert [each async for each in client.reminders.list(limit=1)] == [made]
+
+
+async def test_retention_covers_its_rows(app_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(App, "surfaces", (*App.surfaces, SURFACE))
+    async with App(app_url) as app:
+        TEXTS[:] = ["one", "two", "three"]
+        assert (await app.store.count_prunable(0))["reminder_texts"] == 3
+        assert await app.store.prune(0, 2) == 2
+        assert TEXTS == ["three"]
+        async with serving(app) as client:
+            assert 'hanbeon_pruned_rows_total{kind="reminder_texts"} 2' in (await client.get("/metrics")).body.decode()
+        await app.store.prune(0, 2)
+        assert (await app.store.count_prunable(0))["reminder_texts"] == 0
+
+
+async def test_store_without_surfaces_prunes_nothing(app_url: str) -> None:
+    """Rows of surfaces would stay behind for ever, beside jobs that are gone."""
+    store = open_store(app_url, SystemClock())
+    await store.open()
+    try:
+        with pytest.raises(AssertionError, match="would stay behind"):
+            await store.prune(0, 10)
+    finally:
+        await store.close()

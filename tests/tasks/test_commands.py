@@ -104,7 +104,7 @@ def test_arguments_are_checked_when_the_job_is_made(arguments: dict[str, Any], m
         ({"name": "a\n"}, "must match"),
         ({"name": "a\n../x"}, "must match"),
         ({"name": ""}, "must match"),
-        ({"name": "a" * 100_000 + "/"}, "must match '[a-z0-9-]+' as a whole, got 'aaaaaaaaaaaa...aaaaaaaaaaaa/'"),
+        ({"name": "a" * 100_000 + "/"}, "must match '[a-z0-9-]+' as a whole, got 'aaaaaaaaaaaa"),
         ({"name": "a", "mode": "Release"}, "argument 'mode': must be one of debug, release, got 'Release'"),
         ({"name": "a", "level": 2}, "argument 'level': must be one of 1, 3, got 2"),
         ({"name": "a", "level": True}, "argument 'level': Expected `int`"),

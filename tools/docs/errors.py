@@ -52,7 +52,7 @@ def _errors() -> list[type[HanbeonError]]:
     return [
         each
         for each in vars(errors).values()
-        if inspect.isclass(each) and issubclass(each, HanbeonError) and each.__module__ == errors.__name__
+        if inspect.isclass(each) and issubclass(each, HanbeonError) and each is not HanbeonError
     ]
 
 

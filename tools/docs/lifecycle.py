@@ -22,7 +22,7 @@ _ATTEMPTS = {
     AttemptStatus.FAILED: "the task raised, or its result could not be kept",
     AttemptStatus.TIMEOUT: "its deadline passed; uses a retry",
     AttemptStatus.CANCELLED: "the job was cancelled while it ran",
-    AttemptStatus.LOST: "its lease expired and the outcome is unknown; uses a retry",
+    AttemptStatus.LOST: "its lease expired and the outcome is unknown; uses a retry unless it is the first in a row",
     AttemptStatus.RELEASED: "released by a worker that stops, or postponed by the task; uses no retry",
 }
 

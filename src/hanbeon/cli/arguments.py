@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 _SYNTAX = "name=text, name:=JSON, one JSON object, or - to read that from stdin"
 
@@ -23,9 +24,9 @@ def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
         is_json = name.endswith(":")
         name = name.removesuffix(":")
         if not (name and equals):
-            raise InvalidInput(f"must be {_SYNTAX}, got {word!r}", field="args")
+            raise InvalidInput(f"must be {_SYNTAX}, got {quoted(word)}", field="args")
         if name in arguments:
-            raise InvalidInput(f"{name!r} was given more than once", field="args")
+            raise InvalidInput(f"{quoted(name)} was given more than once", field="args")
         arguments[name] = _decoded(text, name) if is_json else text
     return arguments
 
@@ -33,7 +34,7 @@ def parse_arguments(words: Sequence[str]) -> dict[str, Any]:
 def _object(text: str) -> dict[str, Any]:
     found = _decoded(text, "arguments")
     if not isinstance(found, dict):
-        raise InvalidInput(f"must be {_SYNTAX}, got {text[:60]!r}", field="args")
+        raise InvalidInput(f"must be {_SYNTAX}, got {quoted(text)}", field="args")
     return found
 
 
@@ -41,4 +42,4 @@ def _decoded(text: str, name: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise InvalidInput(f"{name} must be JSON, got {text[:60]!r}: {error}; use {_SYNTAX}", field="args") from error
+        raise InvalidInput(f"{name} must be JSON, got {quoted(text)}: {error}; use {_SYNTAX}", field="args") from error

@@ -11,9 +11,10 @@ from hanbeon.cli.checks import check_queue
 from hanbeon.cli.event_loop import run
 from hanbeon.cli.json_output import limits_shape
 from hanbeon.cli.open_app import open_app
-from hanbeon.cli.output import plain, print_json
+from hanbeon.cli.output import print_json
 from hanbeon.cli.queues import limits_text
 from hanbeon.domain.limits import QueueLimits
+from hanbeon.quotation import plain
 from hanbeon.store.operations.queues import QueueRecord
 
 Change = Callable[[App, str, QueueLimits], Awaitable[QueueRecord]]

@@ -37,6 +37,9 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Offices": {
         "office": "Manage offices: their jobs, config, statistics and events.",
     },
+    "Chains": {
+        "chain": "Create, run, watch and undo chains of operations.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",
@@ -50,6 +53,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "migrate": "Bring the database's schema up to date.",
         "config": "Show and check the settings.",
         "prune": "Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.",
+        "backup": "Copy a SQLite database while it is in use, or print the commands that back up PostgreSQL.",
+        "restore": "Restore a SQLite database from a backup, or finish the restore of any database with --after.",
         "verify": "Audit a database: every transition legal, no job claimed twice, no event missing.",
     },
 }

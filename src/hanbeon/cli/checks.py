@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from hanbeon.domain.job import is_id
 from hanbeon.errors import InvalidInput, NotFound
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 
 
@@ -14,7 +15,7 @@ def check_ids(ids: Iterable[str]) -> None:
     for job_id in ids:
         if not is_id(job_id):
             raise InvalidInput(
-                f"must be a lower-case UUID, as `hanbeon jobs` prints it, got {job_id!r}",
+                f"must be a lower-case UUID, as `hanbeon jobs` prints it, got {quoted(job_id)}",
                 field="id",
             )
 
@@ -23,4 +24,4 @@ def check_queue(name: str, known: Iterable[str], remedy: str = "; `hanbeon queue
     """Reject a queue that does not exist, and suggest the nearest one that does."""
     known = list(known)
     if name not in known:
-        raise NotFound(f"there is no queue {name!r}{did_you_mean(name, known) or remedy}")
+        raise NotFound(f"there is no queue {quoted(name)}{did_you_mean(name, known) or remedy}")

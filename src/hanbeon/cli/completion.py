@@ -52,7 +52,7 @@ def schedule_names(ctx: typer.Context, incomplete: str) -> list[str]:
     async def read(tx: Tx) -> list[str]:
         from hanbeon.store.operations.schedules import schedules
 
-        return _names_or_ids([(each.name, each.id) for each in await schedules(tx, None, _MOST)], incomplete)
+        return _names_or_ids([(each.name, each.id) for each in (await schedules(tx, None, _MOST)).items], incomplete)
 
     return _offered(_found(ctx, read), incomplete)
 
@@ -61,7 +61,7 @@ def office_names(ctx: typer.Context, incomplete: str) -> list[str]:
     async def read(tx: Tx) -> list[str]:
         from hanbeon.store.operations.offices import offices
 
-        return _names_or_ids([(each.name, each.id) for each in await offices(tx, None, _MOST)], incomplete)
+        return _names_or_ids([(each.name, each.id) for each in (await offices(tx, None, _MOST)).items], incomplete)
 
     return _offered(_found(ctx, read), incomplete)
 

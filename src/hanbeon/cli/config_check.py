@@ -17,6 +17,7 @@ from hanbeon.config.check_commands import missing, problem_in
 from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile, examine, find, load
 from hanbeon.errors import HanbeonError, InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.server.jwt import issuer_of
 from hanbeon.settings import Settings, invalid_settings, load_settings, misspelt_names, shown, variable_of
 from hanbeon.store.operations.tasks import find_tasks
@@ -114,7 +115,7 @@ async def _registered_tasks(app: App, names: list[str]) -> list[str]:
 
 def _unknown_task(schedule: DeclaredSchedule, tasks: Collection[str], file: ConfigFile | None) -> InvalidInput:
     hint = did_you_mean(schedule.task, tasks) or "; pass --app if an App has it"
-    message = f"there is no task {schedule.task!r}{hint}"
+    message = f"there is no task {quoted(schedule.task)}{hint}"
     if file is not None and schedule in file.schedules:
         return problem_in(file, ("schedules", schedule.name, "task"), message)
     return InvalidInput(message, field=f"schedules.{schedule.name}.task")

@@ -10,6 +10,7 @@ import typer
 from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import AppName, Arguments, Database, Json, Log, TaskName, Wait
 from hanbeon.domain.job import OnConflict, OnDependencyFailure
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -123,13 +124,18 @@ def _instant(text: str | None) -> dt.datetime | None:
     import datetime as dt
 
     from hanbeon.errors import InvalidInput
+    from hanbeon.surfaces.moment import check_offset
 
+    if text is None:
+        return None
     try:
-        return None if text is None else dt.datetime.fromisoformat(text)
+        moment = dt.datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {text!r}", field="run_at"
+            f"must be a time like 2030-01-31T09:00 or 2030-01-31T09:00+09:00, got {quoted(text)}", field="run_at"
         ) from None
+    check_offset(moment, text, "run_at")
+    return moment
 
 
 async def _enqueue(
@@ -147,7 +153,7 @@ async def _enqueue(
     from hanbeon.cli.job_wait import hint_on_interrupt, wait_for
     from hanbeon.cli.json_output import job_shape
     from hanbeon.cli.new_job import enqueue_checked, enqueue_unchecked, warn_without_worker
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.open_app import open_app, recorded
     from hanbeon.cli.output import print_json
 
     async with contextlib.AsyncExitStack() as stack:
@@ -157,6 +163,7 @@ async def _enqueue(
             job = await enqueue_unchecked(app, task, args, options)
         else:
             app = await stack.enter_async_context(loaded)
+            stack.enter_context(recorded())
             job = await enqueue_checked(app, task, args, options)
         if not job.created:
             typer.echo("the job exists already; no other was created", err=True)

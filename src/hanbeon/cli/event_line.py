@@ -8,10 +8,11 @@ import msgspec
 from rich.text import Text
 
 from hanbeon.cli.formats import brief, iso
-from hanbeon.cli.output import STATE_STYLES, plain
+from hanbeon.cli.output import STATE_STYLES
 from hanbeon.clock import MICROS
 from hanbeon.domain.events import Event
 from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.quotation import plain
 
 _STYLES = {Reason.RETRIED.value: "bold red", Reason.OVERDUE.value: "bold red"}
 _WIDEST = max(len(reason) for reason in Reason)

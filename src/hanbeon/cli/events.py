@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def events(
     database: Database = None,
     after: Annotated[
-        int | None, typer.Option(metavar="ID", help="Only events after the one with this id.", show_default=False)
+        str | None,
+        typer.Option(metavar="ID", help="Only events after this id, or INCARNATION:ID.", show_default=False),
     ] = None,
     last: Annotated[int, typer.Option(metavar="N", help="Without --after: start with the last N events.", min=0)] = 20,
     follow: Follow = False,
@@ -36,7 +37,7 @@ def events(
 
 
 async def _print(
-    database: str | None, after: int | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
+    database: str | None, after: str | None, last: int, *, follow: bool, queue: str | None, job: str | None, json: bool
 ) -> None:
     from hanbeon.cli.checks import check_ids, check_queue
     from hanbeon.cli.event_line import event_line
@@ -49,9 +50,8 @@ async def _print(
     async with open_app(database) as app:
         if queue is not None and not follow:
             check_queue(queue, [each.name for each in await app.queues()])
-        if after is None:
-            after = await _start_of_last(app, last)
-        async for event in app.events(after) if follow else _until_now(app, after):
+        start: int | str = await _start_of_last(app, last) if after is None else after
+        async for event in app.events(start) if follow else _until_now(app, start):
             if queue not in (None, event.queue) or job not in (None, event.job_id):
                 continue
             if json:
@@ -61,12 +61,16 @@ async def _print(
 
 
 async def _start_of_last(app: App, count: int) -> int:
+    from hanbeon.events.feed import Feed
+    from hanbeon.store.operations.events import last_event_id
+
     while await app.store.number_events():
         pass
-    return max(0, await app.store.last_event_id() - count)
+    # Of those that are kept: the older ones may have been deleted.
+    return (await Feed(app.store, app.hub).place(max(0, await app.store.read(last_event_id) - count))).after
 
 
-async def _until_now(app: App, after: int) -> AsyncIterator[Event]:
+async def _until_now(app: App, after: int | str) -> AsyncIterator[Event]:
     while page := await app.events_after(after):
         for event in page:
             after = event.id

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from hanbeon.cli.standard_streams import UNREAD, UNWRITABLE
 from hanbeon.errors import Kind
 
 SOUND = 0
 FAILED = 1
 DEFECT = 70
 INTERRUPTED = 130
-UNREAD = 141
 
 EXIT_CODES: dict[Kind, int] = {
     Kind.FAILED: FAILED,
@@ -26,6 +26,7 @@ MEANINGS: dict[int, str] = {
     EXIT_CODES[Kind.CONFLICT]: "The object's state does not allow the action.",
     EXIT_CODES[Kind.UNAVAILABLE]: "A dependency is unavailable: the database, its schema, or a server.",
     DEFECT: "A defect in Hanbeon or in the loaded App; the traceback is on stderr.",
+    UNWRITABLE: "The output could not be written, because the disk is full, for example.",
     INTERRUPTED: "Interrupted with Ctrl-C before it was done.",
     UNREAD: "The reader of the output closed the pipe, as `| head` does.",
 }

@@ -22,7 +22,8 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
     """
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.json_output import explanation_shape
-    from hanbeon.cli.output import plain, print_json
+    from hanbeon.cli.output import print_json
+    from hanbeon.quotation import plain
 
     explanation, zone = run(_explain(database, id))
     if json:

@@ -99,6 +99,7 @@ async def _read(
 ) -> tuple[JobRecord, list[AttemptRecord], list[Dependency], dt.tzinfo]:
     from hanbeon.cli.checks import check_ids
     from hanbeon.cli.open_app import open_app
+    from hanbeon.store.operations import queries
 
     check_ids([job_id])
     async with open_app(database) as app:
@@ -106,7 +107,7 @@ async def _read(
         return (
             await job.record(),
             await job.attempts(),
-            await app.store.dependencies(job_id),
+            await app.store.read(lambda tx: queries.dependencies_of(tx, job_id)),
             app.settings.zone,
         )
 

@@ -19,12 +19,13 @@ from hanbeon.app import App
 from hanbeon.cli.formats import brief, iso, percent
 from hanbeon.cli.json_output import job_shape, log_shape
 from hanbeon.cli.log_output import Printer, entry_text, print_log, print_verbatim, printer_on
-from hanbeon.cli.output import STATE_STYLES, console, plain, print_json_line
+from hanbeon.cli.output import STATE_STYLES, console, print_json_line
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
 from hanbeon.domain.log import LogCut, LogEntry
 from hanbeon.errors import JobCancelled, JobFailed
+from hanbeon.quotation import plain
 
 _POLL_SECONDS = 0.2
 _BAR_WIDTH = 30

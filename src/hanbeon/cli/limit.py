@@ -9,6 +9,7 @@ import typer
 
 from hanbeon.cli.completion import queue_names
 from hanbeon.cli.options import Create, Database, Json
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -65,7 +66,7 @@ def _numbers(pairs: list[str], field: str) -> dict[str, int]:
     for pair in pairs:
         name, _, number = pair.rpartition("=")
         if not name or not (number.isascii() and number.isdigit()):
-            raise InvalidInput(f"must be a name and a number like name=2, got {pair!r}", field=field)
+            raise InvalidInput(f"must be a name and a number like name=2, got {quoted(pair)}", field=field)
         numbers[name] = int(number)
     return numbers
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from hanbeon.app import App
-from hanbeon.cli.output import plain
 from hanbeon.domain.log import LogCut, LogEntry, LogLine, LogStream
+from hanbeon.quotation import plain
 
 _STYLES = {LogStream.STDOUT: "", LogStream.STDERR: "red", LogStream.TASK: "", LogStream.ENGINE: "dim"}
 Printer = Callable[[Sequence[LogEntry]], None]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
+from typing import Any, TextIO
 
 import structlog
+
+from hanbeon.quotation import plain
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
@@ -19,9 +23,10 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     ]
     last: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if terminal:
-        last.append(structlog.dev.ConsoleRenderer())
+        last += [_escape_values, structlog.dev.ConsoleRenderer(exception_formatter=_write_exception)]
     else:
-        last += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        render = structlog.processors.JSONRenderer(ensure_ascii=False)
+        last += [structlog.processors.format_exc_info, render, _escape_json]
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -37,3 +42,33 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+
+
+# Values come from requests and jobs, and a terminal would obey the control characters in them.
+
+
+def _escape_values(logger: Any, method: str, entry: Any) -> Any:
+    return {name: value if name == "exc_info" else _escaped(value) for name, value in entry.items()}
+
+
+def _escaped(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return plain(value if isinstance(value, str) else repr(value))
+
+
+def _write_exception(out: TextIO, exc_info: Any) -> None:
+    lines = "".join(traceback.format_exception(*exc_info)).rstrip("\n").split("\n")
+    out.write("\n" + "\n".join(map(plain, lines)))
+
+
+def _escape_json(logger: Any, method: str, line: Any) -> str:
+    """Escape what JSON may hold as it is: DEL, C1 controls, line separators, marks of direction, half surrogates."""
+    if line.isprintable():
+        return str(line)
+    return "".join(char if char.isprintable() else _json_escape(char) for char in line)
+
+
+def _json_escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

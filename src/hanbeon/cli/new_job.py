@@ -11,6 +11,7 @@ from hanbeon.app import App
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, UnknownTask
 from hanbeon.job import Job
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task, TaskOptions
@@ -28,7 +29,7 @@ async def enqueue_checked(app: App, task: str, args: Mapping[str, Any], options:
 async def warn_without_worker(app: App, task: str) -> None:
     """Warn if no live worker has registered the task."""
     if not any(each.alive and task in each.tasks for each in await app.instances()):
-        typer.echo(f"no live worker has registered {task!r}; start one to run the job: hanbeon worker", err=True)
+        typer.echo(f"no live worker has registered {quoted(task)}; start one to run the job: hanbeon worker", err=True)
 
 
 async def enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], options: Mapping[str, Any]) -> Job[Any]:
@@ -47,7 +48,7 @@ async def enqueue_unchecked(app: App, task: str, args: Mapping[str, Any], option
     known = {name for each in instances for name in each.tasks}
     if task not in known:
         hint = did_you_mean(task, known) or "; start a worker that has it, or pass --app"
-        raise UnknownTask(f"no worker of this database has registered a task {task!r}{hint}", field="task")
+        raise UnknownTask(f"no worker of this database has registered a task {quoted(task)}{hint}", field="task")
     placeholder: Task[[], None] = Task(task, _elsewhere, TaskOptions())
     request = JobRequest(task=placeholder, args=to_json_text(args, "an argument", "args")).set(**options)
     new = request.to_new_job(app.settings.zone)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from hanbeon.app import App
+from hanbeon.cli.command_words import command_words
 from hanbeon.cli.config_option import settings_here
 from hanbeon.clock import SystemClock
+from hanbeon.domain.actor import acting
 from hanbeon.errors import NotFound
 from hanbeon.settings import Settings
 from hanbeon.store.backends import open_store
@@ -32,7 +36,21 @@ async def opened(settings: Settings) -> AsyncIterator[App]:
     app = App()
     app.settings = settings
     async with app:
-        yield app
+        with recorded():
+            yield app
+
+
+def recorded() -> contextlib.AbstractContextManager[None]:
+    """Record what the command writes under the name of who runs it."""
+    command, target = command_words()
+    return acting(_user(), "cli", command, target)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # A container may run as a number without a name.
+        return f"uid {os.getuid()}"
 
 
 def refuse_missing_file(url: str) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hanbeon.domain.lifecycle import State
+from hanbeon.quotation import plain
 
 Cell = Text | str
 STATE_STYLES = {
@@ -45,13 +46,6 @@ def print_json(value: Any) -> None:
 def print_json_line(value: Any) -> None:
     """Print one document of a stream and flush."""
     print(msgspec.json.encode(value).decode(), flush=True)
-
-
-def plain(text: str) -> str:
-    """Escape control characters: text written by others must not move the cursor, colour the screen or break a line."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def state_cell(state: State) -> Text:

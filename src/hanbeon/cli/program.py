@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from collections.abc import Iterator, MutableMapping, Sequence
@@ -15,11 +14,13 @@ from typer.main import get_command
 
 from hanbeon.cli import exits
 from hanbeon.cli.catalogue import NAMES, TITLE, front_page
+from hanbeon.cli.command_words import running
 from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
+from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 
-_PACKAGES = ("demo", "office", "schedule", "top")
+_PACKAGES = ("chain", "demo", "office", "schedule", "top")
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -60,6 +61,11 @@ def _load(name: str) -> Any:
     return with_config(get_command(single))
 
 
+def has_subcommands(name: str) -> bool:
+    """True for a group, such as `office`; it is loaded already if it runs."""
+    return name in NAMES and isinstance(_load(name), TyperGroup)
+
+
 class Front(TyperGroup):
     """The group of all commands."""
 
@@ -77,10 +83,11 @@ class Front(TyperGroup):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader closed the pipe. Buffered output is discarded, or Python would complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(exits.UNREAD) from None
+        except OSError:
+            code = unwritten()
+            if code is None:
+                raise
+            raise typer.Exit(code) from None
         return result
 
 
@@ -114,10 +121,16 @@ def options(
 def run_program(arguments: Sequence[str] | None = None) -> int:
     """Run these arguments, or the process's, and return the exit code.
 
-    A Hanbeon error is printed as one line, a defect as a traceback.
+    A Hanbeon error is printed as one line, a defect as a traceback. Output that could not be written is an error.
     """
+    code, failed = _run(arguments), unwritten()
+    return failed if failed is not None and code == exits.SOUND else code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
-        program(arguments, prog_name="hanbeon")
+        with running(sys.argv[1:] if arguments is None else arguments):
+            program(arguments, prog_name="hanbeon")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else exits.FAILED
     except HanbeonError as error:
@@ -126,6 +139,8 @@ def run_program(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return exits.INTERRUPTED
     except Exception:
+        if (code := unwritten()) is not None:
+            return code
         traceback.print_exc(file=sys.stderr)
         return exits.DEFECT
     return exits.SOUND

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import Annotated
 
 import typer
 
 from hanbeon.cli.options import Database, Json, Yes
-
-if TYPE_CHECKING:
-    from hanbeon.store.operations.prune import Prunable
 
 _BATCH = 1_000
 
@@ -32,8 +30,6 @@ def prune(
     is kept, and so is the last fire of a schedule. Queues of deleted offices and removed webhooks are deleted once no
     job is left in them. A job's idempotency key is forgotten with it.
     """
-    from msgspec.structs import asdict, astuple
-
     from hanbeon.cli.confirm import confirm
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.output import print_json
@@ -41,23 +37,21 @@ def prune(
 
     age = None if older_than is None else seconds_of(older_than, "older_than")
     found = run(_count(database, age))
-    if not dry_run and any(astuple(found)):
+    if not dry_run and any(found.values()):
         confirm(f"Delete {_counts_text(found)}?", yes=yes)
         run(_prune(database, age))
     if json:
-        print_json({"dry_run": dry_run, **asdict(found)})
+        print_json({"dry_run": dry_run, **found})
     else:
         typer.echo(f"{'would delete' if dry_run else 'deleted'} {_counts_text(found)}")
 
 
-def _counts_text(found: Prunable) -> str:
-    return (
-        f"{found.jobs:,} jobs, {found.events:,} events, {found.fires:,} fires, {found.instances:,} instances "
-        f"and {found.queues:,} queues"
-    )
+def _counts_text(found: Mapping[str, int]) -> str:
+    *first, last = (f"{number:,} {kind.replace('_', ' ')}" for kind, number in found.items())
+    return f"{', '.join(first)} and {last}"
 
 
-async def _count(database: str | None, age: float | None) -> Prunable:
+async def _count(database: str | None, age: float | None) -> dict[str, int]:
     from hanbeon.cli.open_app import open_app
 
     async with open_app(database) as app:

@@ -44,11 +44,13 @@ def serve(
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
     from hanbeon.cli.worker import exit_despite_threads
+    from hanbeon.descriptors import raise_descriptor_limit
     from hanbeon.server import server
 
     # Blocked until the server handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
+    raise_descriptor_limit()
     found: App = app_or_empty(app, database, host=host, port=port)
     run(server.serve(found, work=worker))
     exit_despite_threads()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hanbeon.cli.options import AppName, Json
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.app import App
@@ -45,7 +46,7 @@ def tick(
 
     seconds = seconds_of(budget, "budget")
     if seconds < _MIN_BUDGET_SECONDS:
-        raise InvalidInput(f"must be at least {_MIN_BUDGET_SECONDS:g}s, got {budget!r}", field="budget")
+        raise InvalidInput(f"must be at least {_MIN_BUDGET_SECONDS:g}s, got {quoted(budget)}", field="budget")
     log_to_stderr()
     ticked = run(_tick(load_app(app, database), seconds, concurrency))
     if json:

@@ -38,10 +38,12 @@ def worker(
     from hanbeon.cli.app_loader import load_app
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.logs import log_to_stderr
+    from hanbeon.descriptors import raise_descriptor_limit
 
     # Blocked until the worker handles it: until then SIGHUP must neither kill the process nor get lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
     log_to_stderr()
+    raise_descriptor_limit()
     run(_work(load_app(app, database), concurrency))
     exit_despite_threads()
 

@@ -41,6 +41,7 @@ class ClientMethod:
         self.operation, self.place = operation, place
         self.doc = operation.summary
         self.fields = dict(_fields(operation))
+        self.query_fields = () if operation.query is None else operation.query.__struct_encode_fields__
         self.signature = Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *self._parameters()])
 
     def run(self, retry: RetryConfig, fill: Fill) -> Flow[Any] | Stream[Any]:
@@ -55,9 +56,10 @@ class ClientMethod:
         else:
             body = {field.encode_name: given[name] for name, field in self.fields.items() if name in given}
         in_query = operation.in_query or operation.request is None
+        query = {name: given[name] for name in self.query_fields}
         return Fill(
             ids={**ids, **own},
-            query=body or {} if in_query else {},
+            query={**(body or {}), **query} if in_query else query,
             body=None if in_query else body,
             expected=given.get("expected"),
             key=given.get("idempotency_key"),
@@ -79,6 +81,7 @@ class ClientMethod:
                     # In a query null means nothing; in a body it is a value.
                     default = None if operation.in_query else msgspec.UNSET
                     named.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default))
+        named += [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in self.query_fields]
         if operation.creates:
             named.append(Parameter("idempotency_key", Parameter.KEYWORD_ONLY, default=None))
         if operation.checks_version:

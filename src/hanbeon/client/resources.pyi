@@ -4,9 +4,34 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
+from hanbeon.domain.access import Scope
+from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
+from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
+from hanbeon.surfaces.engine.schemas import (
+    Action,
+    BulkAction,
+    BulkDone,
+    CreatedToken,
+    EngineCancelAnswer,
+    EngineEvent,
+    EngineInstance,
+    EngineInstances,
+    EngineJob,
+    EngineJobDetail,
+    EngineQueue,
+    EngineQueues,
+    EngineSettings,
+    EngineStatistics,
+    FailureGroups,
+    JobFilter,
+    Token,
+    Tokens,
+)
 from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
@@ -17,7 +42,6 @@ from hanbeon.surfaces.offices.schemas import (
     JobDetail,
     JobQueueStats,
     JobSpec,
-    Log,
     Processed,
     SchedulerEvent,
     VersionedConfig,
@@ -32,11 +56,189 @@ from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
 from hanbeon.surfaces.schedules.schemas import Schedule as SchedulesSchedule
 from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
+
+class Engine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> Iterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    def bulk(self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    def log(self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    def drain(self, number: str) -> EngineInstance:
+        """Tell a worker to claim nothing more."""
+    def resume(self, number: str) -> EngineInstance:
+        """Let a drained worker claim again."""
+    def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+        """List who did what, newest first."""
+    def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
+    def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncEngine(Resource):
+    def jobs(
+        self,
+        *,
+        state: State | Sequence[State | str] | None = None,
+        queue: str | None = None,
+        task: str | None = None,
+        role: str | None = None,
+        key: str | None = None,
+        id: str | None = None,
+        text: str | None = None,
+        failure_type: str | None = None,
+        created_after: str | None = None,
+        created_before: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[EngineJob]:
+        """Search all jobs, newest first, one page at a time."""
+    async def enqueue(
+        self,
+        *,
+        task: str = ...,
+        args: Mapping[str, Any] = ...,
+        copy_of: str = ...,
+        queue: str = ...,
+        role: str = ...,
+        priority: int = ...,
+        urgent: bool = ...,
+        delay: float = ...,
+        timeout_ms: int = ...,
+        max_retries: int = ...,
+        idempotency_key: str | None = None,
+    ) -> EngineJob:
+        """Create a job of a registered task, or a copy of a job."""
+    async def bulk(
+        self, action: BulkAction | str, filter: JobFilter | Mapping[str, Any], *, dry_run: bool = ...
+    ) -> BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time."""
+    async def job(self, job: str) -> EngineJobDetail:
+        """Return a job with its timeline, attempts and dependencies."""
+    async def wait(self, job: str, *, timeout: float | None = None) -> EngineJobDetail:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+    async def log(
+        self, job: str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+    ) -> Log:
+        """Return the output, also of a running job; resume with `after`."""
+    async def explain(self, job: str) -> Explanation:
+        """Explain why a job is not running."""
+    async def cancel(self, job: str) -> EngineCancelAnswer:
+        """Cancel a job: 200 once cancelled, 202 while it stops."""
+    async def retry(self, job: str) -> EngineJob:
+        """Run a failed or cancelled job again."""
+    async def priority(self, job: str, *, priority: int = ..., urgent: bool = ...) -> EngineJob:
+        """Change the priority of a job."""
+    async def queues(self, *, window: int | None = None) -> EngineQueues:
+        """List the queues with their limits and statistics."""
+    async def change_queue(
+        self,
+        name: str,
+        *,
+        max_concurrent: int = ...,
+        max_per_key: int = ...,
+        roles: Mapping[str, int] = ...,
+        keys: Mapping[str, int] = ...,
+        paused: bool = ...,
+    ) -> EngineQueue:
+        """Change the limits of a queue, pause or resume it."""
+    async def instances(self) -> EngineInstances:
+        """List the workers and what each of them runs."""
+    async def drain(self, number: str) -> EngineInstance:
+        """Tell a worker to claim nothing more."""
+    async def resume(self, number: str) -> EngineInstance:
+        """Let a drained worker claim again."""
+    async def statistics(
+        self, *, start: str | None = None, to: str | None = None, step: int | None = None, queue: str | None = None
+    ) -> EngineStatistics:
+        """Return throughput, waits and runs over time."""
+    async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
+        """Group the latest failures by task and error."""
+    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+        """List who did what, newest first."""
+    async def tokens(self) -> Tokens:
+        """List the tokens, without their secrets."""
+    async def create_token(self, user: str, scope: Scope | str) -> CreatedToken:
+        """Create a token; its text is shown this once."""
+    async def revoke_token(self, number: str) -> Token:
+        """Revoke a token for good."""
+    async def settings(self) -> EngineSettings:
+        """List the settings in force, secrets masked."""
+    def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Offices(Resource):
     def create(
@@ -163,7 +365,7 @@ class Office(Resource):
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> Iterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> Iterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncOffice(Resource):
@@ -259,7 +461,7 @@ class AsyncOffice(Resource):
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
         """Return one message to a webhook."""
 
-    def events(self, *, after: int = 0) -> AsyncIterator[SchedulerEvent]:
+    def events(self, *, after: int | str = 0) -> AsyncIterator[SchedulerEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):
@@ -528,10 +730,144 @@ class AsyncSchedule(Resource):
     def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
+class Chains(Resource):
+    def create(
+        self,
+        *,
+        queue_library: str = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
+        retries: int = ...,
+        on_unknown: OnUnknown | str = ...,
+        on_backward_failure: OnBackwardFailure | str = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainsChain:
+        """Create a chain, perhaps with its jobs."""
+
+    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> Iterator[ChainsChain]:
+        """List chains, a page at a time."""
+
+class AsyncChains(Resource):
+    async def create(
+        self,
+        *,
+        queue_library: str = ...,
+        jobs: Sequence[NewChainJob | Mapping[str, Any]] = ...,
+        retries: int = ...,
+        on_unknown: OnUnknown | str = ...,
+        on_backward_failure: OnBackwardFailure | str = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainsChain:
+        """Create a chain, perhaps with its jobs."""
+
+    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> AsyncIterator[ChainsChain]:
+        """List chains, a page at a time."""
+
+class Chain(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> ChainsChain:
+        """Show a chain with its jobs."""
+
+    def wait(self, *, timeout: float | None = None) -> ChainsChain:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def delete(self) -> None:
+        """Delete a chain that is not running, with its history."""
+
+    def enqueue(
+        self,
+        *,
+        forward_operation: str = ...,
+        backward_operation: str = ...,
+        arguments: Any = ...,
+        operation_library: str = ...,
+        expired_time: float = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainJob:
+        """Append a job to a chain that is not running."""
+
+    def run(
+        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+    ) -> ChainsChain:
+        """Run a chain: 202 while it runs, 200 once it has ended."""
+
+    def resume(self, *, wait: float | None = None) -> ChainsChain:
+        """Run the backward operation again that blocked a chain."""
+
+    def skip(self, *, wait: float | None = None) -> ChainsChain:
+        """Leave the job that blocks a chain as failed, and go on."""
+
+    def abort(self, *, wait: float | None = None) -> ChainsChain:
+        """Stop the operation under way, and undo what was done."""
+
+    def runs(self, *, limit: int | None = None) -> Iterator[Run]:
+        """List the runs of a chain, newest first."""
+
+    def run_of(self, n: str) -> Run:
+        """Show one run of a chain."""
+
+    def explain(self) -> Explanation:
+        """Explain why a chain does not move."""
+
+    def events(self, *, after: int | str = 0) -> Iterator[ChainEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncChain(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> ChainsChain:
+        """Show a chain with its jobs."""
+
+    async def wait(self, *, timeout: float | None = None) -> ChainsChain:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def delete(self) -> None:
+        """Delete a chain that is not running, with its history."""
+
+    async def enqueue(
+        self,
+        *,
+        forward_operation: str = ...,
+        backward_operation: str = ...,
+        arguments: Any = ...,
+        operation_library: str = ...,
+        expired_time: float = ...,
+        idempotency_key: str | None = None,
+    ) -> ChainJob:
+        """Append a job to a chain that is not running."""
+
+    async def run(
+        self, *, context: Mapping[str, Any] = ..., wait: float | None = None, idempotency_key: str | None = None
+    ) -> ChainsChain:
+        """Run a chain: 202 while it runs, 200 once it has ended."""
+
+    async def resume(self, *, wait: float | None = None) -> ChainsChain:
+        """Run the backward operation again that blocked a chain."""
+
+    async def skip(self, *, wait: float | None = None) -> ChainsChain:
+        """Leave the job that blocks a chain as failed, and go on."""
+
+    async def abort(self, *, wait: float | None = None) -> ChainsChain:
+        """Stop the operation under way, and undo what was done."""
+
+    def runs(self, *, limit: int | None = None) -> AsyncIterator[Run]:
+        """List the runs of a chain, newest first."""
+
+    async def run_of(self, n: str) -> Run:
+        """Show one run of a chain."""
+
+    async def explain(self) -> Explanation:
+        """Explain why a chain does not move."""
+
+    def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
     _retry: RetryConfig
+    @property
+    def engine(self) -> Engine: ...
     @property
     def offices(self) -> Offices: ...
     def office(self, id: str, /) -> Office: ...
@@ -544,11 +880,16 @@ class SyncResources:
     @property
     def schedules(self) -> Schedules: ...
     def schedule(self, id: str, /) -> Schedule: ...
+    @property
+    def chains(self) -> Chains: ...
+    def chain(self, id: str, /) -> Chain: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
     _retry: RetryConfig
+    @property
+    def engine(self) -> AsyncEngine: ...
     @property
     def offices(self) -> AsyncOffices: ...
     def office(self, id: str, /) -> AsyncOffice: ...
@@ -561,3 +902,6 @@ class AsyncResources:
     @property
     def schedules(self) -> AsyncSchedules: ...
     def schedule(self, id: str, /) -> AsyncSchedule: ...
+    @property
+    def chains(self) -> AsyncChains: ...
+    def chain(self, id: str, /) -> AsyncChain: ...

@@ -11,6 +11,7 @@ from hanbeon.config.document import Document
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.reader import shown
 from hanbeon.errors import ConfigInvalid
+from hanbeon.quotation import quoted
 from hanbeon.tasks.command import Command
 
 
@@ -26,7 +27,7 @@ def missing(file: ConfigFile) -> Iterator[ConfigInvalid]:
         elif _program(command, folder) is None:
             program = command.argv[0].fill({})
             reason = "does not exist or is not executable" if os.sep in program else "is not on the PATH"
-            message = f"{program!r} {reason}; install it, or write its full path"
+            message = f"{quoted(program)} {reason}; install it, or write its full path"
             yield problem_in(file, ("tasks", task.name, "command"), message)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.config.document import Document
-from hanbeon.config.imports import split_target
+from hanbeon.config.imports import search_folder, split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
 from hanbeon.config.schedules import check_arguments
@@ -34,12 +34,27 @@ def _read_app(value: Any, reader: Reader) -> str | None:
     return None
 
 
-def _read_chains(value: Any, reader: Reader) -> tuple[str, ...]:
-    def libraries(table: Mapping[str, Any]) -> tuple[str, ...]:
-        check_names(table, ["libraries"], "[chains]")
-        return texts(table.get("libraries", []), "libraries")
+def _read_chains(value: Any, reader: Reader) -> dict[str, Any]:
+    """Read [chains], an alias of the setting `chain_libraries`, as a list."""
 
-    return reader.every(("chains",), reader.table(value, "chains"), libraries) or ()
+    def settings(table: Mapping[str, Any]) -> dict[str, Any]:
+        check_names(table, ["libraries"], "[chains]")
+        libraries = _modules(table.get("libraries", []))
+        if libraries:
+            search_folder(reader.folder)  # A worker's processes search where the worker does.
+        return {"chain_libraries": " ".join(libraries)}
+
+    return reader.every(("chains",), reader.table(value, "chains"), settings) or {}
+
+
+def _modules(value: Any) -> tuple[str, ...]:
+    names = texts(value, "libraries")
+    for name in names:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise InvalidInput(
+                f"must be names of modules, got {name!r}; write them like mypkg.operations", field="libraries"
+            )
+    return names
 
 
 def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
@@ -53,6 +68,8 @@ def _read_outbound(value: Any, reader: Reader) -> dict[str, Any]:
 
 
 ReadSection = Callable[[Any, Reader], Any]
+ALIASES: Mapping[str, ReadSection] = {"outbound": _read_outbound, "chains": _read_chains}
+"""Sections that set settings, under names that users look for."""
 SURFACE_SECTIONS: Mapping[str, ReadSection] = {
     each.name: load_reference(each.config) for each in SURFACES if each.config is not None
 }
@@ -63,13 +80,12 @@ SECTIONS: Mapping[str, ReadSection] = {
     "tasks": read_tasks,
     "queues": read_queues,
     **SURFACE_SECTIONS,
-    "outbound": _read_outbound,
-    "chains": _read_chains,
+    **ALIASES,
 }
 
 
 class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a file, a field per section. `chains` lists the modules that chains may import; unused so far."""
+    """The content of a file, a field per section; sections that are aliases are among the settings."""
 
     path: Path
     folder: Path
@@ -79,8 +95,6 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     queues: Declared = {}
     surfaces: Mapping[str, Any] = {}
     """Content of the sections of surfaces."""
-    outbound: Mapping[str, Any] = {}
-    chains: tuple[str, ...] = ()
 
     @property
     def schedules(self) -> tuple[DeclaredSchedule, ...]:
@@ -110,19 +124,24 @@ def load_settings_of(path: Path) -> dict[str, Any]:
     reader = Reader(Document.read(path))
     content = reader.document.content
     values = read_settings(content.get("settings", {}), reader)
-    values = _all_settings(values, _read_outbound(content.get("outbound", {}), reader), reader)
+    aliases = {name: read(content.get(name, {}), reader) for name, read in ALIASES.items() if name in content}
+    values = _all_settings(values, aliases, reader)
     if reader.problems:
         raise reader.problems[0]
     return values
 
 
-def _all_settings(values: Mapping[str, Any], outbound: Mapping[str, Any], reader: Reader) -> dict[str, Any]:
-    """Add the settings of [outbound], and resolve the default database relative to the file's folder."""
-    for name, value in outbound.items():
-        if values.get(name, value) != value:
-            message = f"must agree with [outbound], which says {value}; remove one of the two"
-            reader.refuse(InvalidInput(message, field=name), "settings")
-    found = {**values, **outbound}
+def _all_settings(
+    values: Mapping[str, Any], aliases: Mapping[str, Mapping[str, Any]], reader: Reader
+) -> dict[str, Any]:
+    """Add the settings of sections that are aliases, and resolve the default database relative to the file's folder."""
+    found = dict(values)
+    for section, settings in aliases.items():
+        for name, value in settings.items():
+            if values.get(name, value) != value:
+                message = f"must agree with [{section}], which says {value}; remove one of the two"
+                reader.refuse(InvalidInput(message, field=name), "settings")
+        found |= settings
     if "database_url" not in found and reader.folder.resolve() != Path.cwd():
         found["database_url"] = relative_to(Settings.model_fields["database_url"].default, reader.folder.resolve())
     return found
@@ -141,7 +160,8 @@ def examine(path: Path, folder: Path | None = None) -> tuple[ConfigFile, list[Co
         kind = "section" if isinstance(value, Mapping) else "key"
         reader.refuse(InvalidInput(f"unknown {kind}{hint}", field=name))
     check_arguments(document.content.get("schedules"), found.get("tasks", ()), reader)
-    found["settings"] = _all_settings(found.get("settings", {}), found.get("outbound", {}), reader)
+    aliases = {name: found.pop(name) for name in ALIASES if name in found}
+    found["settings"] = _all_settings(found.get("settings", {}), aliases, reader)
     problems = sorted(reader.problems, key=lambda problem: problem.line or 0)
     surfaces = {name: found.pop(name) for name in SURFACE_SECTIONS if name in found}
     return ConfigFile(path=path, folder=document.folder, surfaces=surfaces, **found), problems

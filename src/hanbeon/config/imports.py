@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 
 T = TypeVar("T")
@@ -18,17 +19,21 @@ def split_target(target: Any, field: str, example: str) -> tuple[str, str]:
     """Return the module and the name in it."""
     module, colon, name = target.partition(":") if isinstance(target, str) else ("", "", "")
     if not (module and colon and name):
-        raise InvalidInput(f"must be module:name, for example {example}, got {target!r}", field=field)
+        raise InvalidInput(f"must be module:name, for example {example}, got {quoted(target)}", field=field)
     return module, name
+
+
+def search_folder(folder: Path) -> None:
+    """Find modules in this folder. Unlike `python -m`, a console script does not search the one it is started in."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
 
 
 def import_module(name: str, folder: Path, field: str) -> ModuleType:
     """Import a module. Exceptions from importing it pass through."""
     if not all(part.isidentifier() for part in name.split(".")):
-        raise InvalidInput(f"must name a module in full, like shop.jobs, got {name!r}", field=field)
-    # Unlike `python -m`, a console script does not search the folder in which it is started.
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        raise InvalidInput(f"must name a module in full, like shop.jobs, got {quoted(name)}", field=field)
+    search_folder(folder)
     importlib.invalidate_caches()
     try:
         return importlib.import_module(name)
@@ -36,7 +41,8 @@ def import_module(name: str, folder: Path, field: str) -> ModuleType:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # The module exists; something that it imports does not.
         raise InvalidInput(
-            f"there is no module {error.name!r}; start in the folder that holds it, or set PYTHONPATH", field=field
+            f"there is no module {quoted(error.name)}; start in the folder that holds it, or set PYTHONPATH",
+            field=field,
         ) from error
 
 
@@ -48,7 +54,7 @@ def find_app(target: str, kind: type[T], folder: Path, field: str = "app") -> T:
     if not isinstance(app, kind):
         apps = sorted(key for key, value in vars(module).items() if isinstance(value, kind))
         hint = f"the module has {', '.join(apps)}" if apps else "the module has no App"
-        raise InvalidInput(f"must name an App, got {name!r} in {module_name}; {hint}", field=field)
+        raise InvalidInput(f"must name an App, got {quoted(name)} in {module_name}; {hint}", field=field)
     return app
 
 
@@ -66,7 +72,7 @@ def find_function(target: Any, folder: Path, field: str) -> Any:
     if not hasattr(module, name):
         known = [key for key, value in vars(module).items() if callable(value) or hasattr(value, "function")]
         hint = did_you_mean(name, known) or "; check the name"
-        raise InvalidInput(f"{module_name} has no {name!r}{hint}", field=field)
+        raise InvalidInput(f"{module_name} has no {quoted(name)}{hint}", field=field)
     return getattr(module, name)
 
 

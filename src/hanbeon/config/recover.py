@@ -5,9 +5,10 @@ A removed or inserted value must never cause a problem itself: one problem too f
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from hanbeon.quotation import nearest
 
 Choices = Mapping[str, Any]
 """Fields of which a table needs one, each with a valid value; for a table, that is a `PartialTable`."""
@@ -75,7 +76,7 @@ def _valid_value(name: str, within: PartialTable) -> Any:
 def _rename(table: dict[str, Any], name: str, within: PartialTable) -> bool:
     """Rename a field to the missing required field that it is probably a misspelling of."""
     for choices in within.needs:
-        if not choices.keys() & table.keys() and (near := difflib.get_close_matches(name, choices, n=1)):
+        if not choices.keys() & table.keys() and (near := nearest(name, choices)):
             table[near[0]] = table.pop(name)
             return True
     return False

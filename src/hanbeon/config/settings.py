@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import reprlib
 import typing
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 from hanbeon.clock import seconds_of
 from hanbeon.config.reader import Reader
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.settings import FILE, SECRET, Settings, validation_messages
 from hanbeon.tasks.options import check_names
 
@@ -51,7 +51,7 @@ def _checked(name: str, value: Any) -> Any:
     # In Python, a bool is an int too.
     valid = isinstance(value, kind) or (kind is float and isinstance(value, int))
     if not valid or isinstance(value, bool) != (kind is bool):
-        got = type(value).__name__ if name.endswith(SECRET) else reprlib.repr(value)
+        got = type(value).__name__ if name.endswith(SECRET) else quoted(value)
         raise InvalidInput(f"must be {_EXPECTED[kind]}, got {got}", field=name)
     return value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import hashlib
 import re
-import reprlib
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -15,6 +14,7 @@ import msgspec
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, PayloadTooLarge
+from hanbeon.quotation import quoted
 
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
 RETRIES_MAX = 2**31 - 1
@@ -267,6 +267,11 @@ def session_id(job_id: str, fence: int) -> str:
     return f"{job_id[:14]}8{job_id[15:24]}{end:012x}"
 
 
+def is_on_every_worker(task: str) -> bool:
+    """True for a built-in task that no setting makes depend on a worker; those have a `:` in their names."""
+    return task.startswith(RESERVED) and ":" not in task
+
+
 def is_id(text: Any) -> bool:
     """True if `text` is a UUID in the one form that is stored and compared."""
     return isinstance(text, str) and _UUID.fullmatch(text) is not None
@@ -315,7 +320,7 @@ def check_name(field: str, name: str, *, required: bool) -> None:
 
 def check_whole(field: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise InvalidInput(f"must be an integer from {low} to {high}, got {reprlib.repr(value)}", field=field)
+        raise InvalidInput(f"must be an integer from {low} to {high}, got {quoted(value)}", field=field)
 
 
 def _storable(field: str, text: str) -> bytes:

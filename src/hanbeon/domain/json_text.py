@@ -18,10 +18,16 @@ DEPTH_LIMIT = 100
 Far below the depth at which a decoder gives up, which depends on the stack of its caller: what one part has stored,
 every other part can read, wrapped in lists and responses of its own.
 """
+CONTAINERS_LIMIT = 500_000
+"""Arrays and objects in one request body. Each costs time and memory that its two bytes do not show: decoding five
+million took seconds. More than any arguments of the default `max_payload_bytes` can have.
+"""
 # The closing quote is optional, so that text which is no JSON is scanned once and not once per quote.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _STEPS = bytes({ord("["): 1, ord("{"): 1, ord("]"): 255, ord("}"): 255}.get(each, 0) for each in range(256))
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_NEITHER = bytes(set(range(256)) - set(b'[]{}"'))
+_ONE_KIND = bytes.maketrans(b"{}", b"[]")
 _SCALARS = (str, int, bool, type(None))
 
 
@@ -43,6 +49,50 @@ def check_depth(text: str | bytes, field: str | None = None) -> None:
         raise InvalidInput(
             f"must be nested at most {DEPTH_LIMIT} deep, got {found:,}; flatten it, or pass it as text", field=field
         )
+
+
+class BoundsCheck:
+    """Checks depth and number of arrays and objects of text that comes in parts, such as a request body.
+
+    The work is spread over the parts, and the first one that goes too far is refused: neither checking nor decoding
+    megabytes of brackets may hold up an event loop for seconds.
+    """
+
+    def __init__(self, field: str | None = None) -> None:
+        self._field = field
+        self._depth = self._number = 0
+        self._in_string = False
+        self._rest = b""
+
+    def feed(self, part: bytes) -> None:
+        """Raise `InvalidInput` if it is nested too deeply up to here, or has too many arrays and objects."""
+        data = self._rest + part
+        # The second half of an escape sequence may be in the next part.
+        end = len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
+        data, self._rest = data[:end], data[end:]
+        if b"\\" in data:
+            data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = data.translate(_ONE_KIND, _NEITHER).split(b'"')
+        brackets = b"".join(pieces[self._in_string :: 2])
+        self._in_string ^= len(pieces) % 2 == 0
+        opening = brackets.count(b"[")
+        self._number += opening
+        if self._number > CONTAINERS_LIMIT:
+            raise InvalidInput(
+                f"must contain at most {CONTAINERS_LIMIT:,} arrays and objects, got more; send it in parts",
+                field=self._field,
+            )
+        if self._depth + opening > DEPTH_LIMIT:
+            steps = array.array("b", brackets.translate(_STEPS))
+            self._check(max(itertools.accumulate(steps, initial=self._depth)))
+        self._depth += 2 * opening - len(brackets)
+
+    def _check(self, found: int) -> None:
+        if found > DEPTH_LIMIT:
+            raise InvalidInput(
+                f"must be nested at most {DEPTH_LIMIT} deep, got {found:,} or more; flatten it, or pass it as text",
+                field=self._field,
+            )
 
 
 def to_json_text(value: Any, what: str, field: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 import re
-import reprlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 _PLACE = re.compile(r"(\d{1,18}):(\d{1,18})", re.ASCII)
 _LAST_ATTEMPT = 2**63 - 1
@@ -61,7 +61,7 @@ class LogPlace(NamedTuple):
     def parse(cls, text: Any) -> LogPlace:
         found = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            raise InvalidInput(f"must be the `after` of a previous page, got {reprlib.repr(text)}", field="after")
+            raise InvalidInput(f"must be the `after` of a previous page, got {quoted(text)}", field="after")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:
@@ -70,9 +70,9 @@ class LogPlace(NamedTuple):
 
 def check_log_range(attempt: Any, limit: Any) -> None:
     if attempt is not None and not _is_whole(attempt, _LAST_ATTEMPT):
-        raise InvalidInput(f"must be an attempt number, which start at 1, got {reprlib.repr(attempt)}", field="attempt")
+        raise InvalidInput(f"must be an attempt number, which start at 1, got {quoted(attempt)}", field="attempt")
     if not _is_whole(limit, PAGE_LINES):
-        raise InvalidInput(f"must be an integer from 1 to {PAGE_LINES}, got {reprlib.repr(limit)}", field="limit")
+        raise InvalidInput(f"must be an integer from 1 to {PAGE_LINES}, got {quoted(limit)}", field="limit")
 
 
 def _is_whole(value: Any, high: int) -> bool:

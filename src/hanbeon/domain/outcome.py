@@ -59,6 +59,8 @@ class Held(NamedTuple):
     retry_count: int
     policy: RetryPolicy
     stop_requested: bool
+    last_failure: str | None = None
+    """The failure type of the attempt before, if that failed."""
 
 
 class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
@@ -113,6 +115,10 @@ def _failed(
     job: Held, attempt: AttemptStatus, failure_type: str, message: str, permanent: bool, random_share: float
 ) -> AttemptEnd:
     failure_type, message = _storable(failure_type), _storable(message)
+    if not permanent and job.policy.forgives(failure_type, job.last_failure):
+        return AttemptEnd(
+            Reason.RETRIED, attempt, job.retry_count, delay_us=0, failure_type=failure_type, message=message
+        )
     if job.policy.allows(failure_type, job.retry_count, permanent=permanent):
         return AttemptEnd(
             Reason.RETRIED,

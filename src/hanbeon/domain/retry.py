@@ -29,6 +29,7 @@ class FailureType(enum.StrEnum):
     SESSION_ERROR = "session_error"
     TEMPORARY = "temporary"
     LOST = "lost"
+    DATABASE_UNAVAILABLE = "database_unavailable"
     GIT_CONFLICT = "git_conflict"
     PERMISSION_ERROR = "permission_error"
     DEPENDENCY_FAILED = "dependency_failed"
@@ -43,6 +44,10 @@ NEVER_RETRIED = frozenset(
         FailureType.INVALID,
     }
 )
+
+
+NOT_THE_WORK = frozenset({FailureType.LOST, FailureType.DATABASE_UNAVAILABLE})
+"""The work did not fail: its instance vanished, or the database refused it."""
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -65,6 +70,13 @@ class RetryPolicy(msgspec.Struct, frozen=True, omit_defaults=True):
             delay = self.base_us * (retry_count + 1)
         delay = min(delay, MAX_DELAY_US)
         return min(MAX_DELAY_US, delay + round(delay * self.jitter * random_share))
+
+    def forgives(self, failure_type: str, last_failure: str | None) -> bool:
+        """True if another attempt follows at once and uses up no retry: the work did not fail, for the first time.
+
+        The next one in a row counts, since a job may be what kills its instances or breaks its transactions.
+        """
+        return failure_type in NOT_THE_WORK and last_failure not in NOT_THE_WORK and self.on_lost is OnLost.RETRY
 
     def allows(self, failure_type: str, retry_count: int, *, permanent: bool) -> bool:
         """True if another attempt follows one that failed this way."""

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from hanbeon.domain import histogram
 from hanbeon.domain.histogram import Histogram
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.tally import Count, Flow, Stock
+from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 _MICROS = 1_000_000
+
+
+def check_window(seconds: Any, kept_us: int) -> None:
+    """Raise unless it is a time of which all timings are kept."""
+    most = kept_us // _MICROS
+    if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0 < seconds <= most:
+        raise InvalidInput(f"must be a number of seconds up to {most} (7 days), got {quoted(seconds)}", field="window")
 
 
 class Spans(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +38,7 @@ class Spans(msgspec.Struct, frozen=True, kw_only=True):
 class QueueStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """A queue now (`states`, `oldest_ready`, `mean_run`), and what went through it in the last `seconds`.
 
-    `seconds` is the requested window, extended to the start of its first five-minute slot. `throughput` is jobs that
+    `seconds` is the requested window, extended to the start of its first slot. `throughput` is jobs that
     succeeded per second. `wait` is from when a job could run to its claim, `run` from the claim to the end of the
     attempt, successful or not; None if there was none. `mean_run` covers all succeeded jobs that are still stored.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -14,8 +14,10 @@ from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.histogram import Histogram
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 
-SLOT_US = 5 * 60 * 1_000_000
-"""The resolution of a queue's flow: five minutes."""
+SLOT_US = 60 * 1_000_000
+"""The resolution of a queue's flow in the last day: a minute."""
+COARSE_SLOT_US = 5 * SLOT_US
+"""The resolution before that."""
 
 K = TypeVar("K")
 
@@ -44,6 +46,9 @@ _COUNTED: dict[str, Count] = {
     Reason.REPLACED.value: Count.CANCELLED,
     Reason.RETRIED.value: Count.RETRIED,
 }
+_DEPENDENCY_FAILED = "dependency_failed"
+"""The failure type of an event that names none."""
+_FAILS = (Reason.FAILED.value, Reason.DEPENDENCY_FAILED.value)
 _MAY_TIME_OUT = (Reason.RETRIED.value, Reason.FAILED.value)
 
 
@@ -53,11 +58,14 @@ class Flow(msgspec.Struct, omit_defaults=True):
     counts: dict[Count, int] = msgspec.field(default_factory=dict)
     waits: Histogram = msgspec.field(default_factory=dict)
     runs: Histogram = msgspec.field(default_factory=dict)
+    failures: dict[str, int] = msgspec.field(default_factory=dict)
+    """Failed jobs by failure type."""
 
     def add(self, other: Flow) -> None:
         _add(self.counts, other.counts)
         histogram.merge(self.waits, other.waits)
         histogram.merge(self.runs, other.runs)
+        _add(self.failures, other.failures)
 
 
 class Stock(msgspec.Struct, omit_defaults=True):
@@ -105,6 +113,9 @@ def tally(events: Iterable[Event]) -> dict[str, Delta]:
         _time(delta, kind, group)
         if counted is not None:
             delta.flow.counts[counted] = delta.flow.counts.get(counted, 0) + len(group)
+        if kind in _FAILS:
+            types = Counter(event.details.get("failure_type", _DEPENDENCY_FAILED) for event in group)
+            _add(delta.flow.failures, types)
     for delta in deltas.values():
         # Changes that cancel out within one transaction, as for a job that is promoted as soon as it is retried.
         delta.stock.states = {state: change for state, change in delta.stock.states.items() if change}

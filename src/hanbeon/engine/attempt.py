@@ -12,7 +12,7 @@ from hanbeon.domain.job import Claimed, NewJob, check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.log import LogStream
 from hanbeon.engine.logs import AttemptLog, Logs
-from hanbeon.errors import LeaseLost
+from hanbeon.errors import DatabaseUnavailable, LeaseLost
 from hanbeon.executors.executor import Executor, StopCause, Work
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.lease import Lease
@@ -22,6 +22,7 @@ from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
 
 _log = get_logger("hanbeon.engine")
+_RETRY_SECONDS = 0.2
 
 
 class Attempt:
@@ -35,6 +36,7 @@ class Attempt:
         "_sooner",
         "_store",
         "_zone",
+        "acknowledged",
         "cause",
         "children",
         "deadline",
@@ -67,7 +69,7 @@ class Attempt:
     ) -> None:
         """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
         self.job = job
-        self.lease = Lease(job.seq, job.fence)
+        self.lease = Lease(job.seq, job.fence, job.instance)
         self.executor = executor
         self.given_at = claimed_at
         self.lease_until = claimed_at + lease_seconds
@@ -80,6 +82,8 @@ class Attempt:
         self.stopped_at = 0.0
         self.unheard_at: float | None = None
         self.settling = False
+        self.acknowledged = False
+        """The database has said that it has recorded the end."""
         self.children: list[NewJob] = []
         self.lent: UserTransaction | None = None
         self.overdue_note: asyncio.Task[None] | None = None
@@ -107,6 +111,14 @@ class Attempt:
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds
+
+    def lasts(self, sent_at: float, seconds: float) -> None:
+        """The database says that the lease lasts so long, counted from when it was asked.
+
+        That is longer than the last renewal where a long write on SQLite keeps renewals waiting: it extends all leases
+        first, and reading this is not kept waiting.
+        """
+        self.lease_until = max(self.lease_until, sent_at + seconds)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -170,8 +182,19 @@ class Attempt:
         text = to_json_text(value, "progress", "progress")
         check_size("progress", text, self._max_payload_bytes)
         self._check_running()
-        if not await self._store.write_progress(self.lease, text, self.lent):
-            raise LeaseLost(self.job.id, self.job.fence)
+        while not self.lost:
+            try:
+                held = await self._store.write_progress(self.lease, text, self.lent)
+            except DatabaseUnavailable:
+                if self.stopping or self._store.is_blocking(self.lent):
+                    raise  # In the second case it goes through its transaction, which is lost.
+                # A database that refuses for a moment must not fail the body; its lease limits the wait.
+                await asyncio.sleep(_RETRY_SECONDS)
+            else:
+                if held:
+                    return
+                break
+        raise LeaseLost(self.job.id, self.job.fence)
 
     def log(self, stream: LogStream, data: bytes) -> None:
         # A thread or process that outlives the body would log after its end.

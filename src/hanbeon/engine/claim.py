@@ -10,8 +10,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from hanbeon.clock import Clock, micros
 from hanbeon.domain.job import Claimed
 from hanbeon.engine.loop import AGAIN
+from hanbeon.engine.unanswered_claims import UnansweredClaims
+from hanbeon.errors import DatabaseUnavailable
 from hanbeon.settings import Settings
-from hanbeon.store.operations.claim import ClaimRequest, LanePosition
+from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.store import Store
 
 _BATCH = 500
@@ -19,6 +21,9 @@ _BATCH = 500
 _POSITION_SECONDS = 1.0
 _CLAIMS_OF_ALL_LANES = 2
 """The first claim after a hint may go by a guess; only the next one covers every lane."""
+
+_ANSWER_SHARE = 0.5
+"""Of the lease: after this long without an answer, enough of it is left to hand the jobs back."""
 
 
 class Claimer:
@@ -34,9 +39,11 @@ class Claimer:
         slots: Callable[[], int],
         running: Callable[[], int],
         start: Callable[[Claimed, float], None],
+        unanswered: UnansweredClaims,
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
         self._tasks, self._slots, self._running, self._start = tasks, slots, running, start
+        self.unanswered = unanswered
         self._cursor = 0
         self._position: LanePosition | None = None
         self._position_until = 0.0
@@ -45,6 +52,8 @@ class Claimer:
         self._hinted = False
         self._claiming = asyncio.Lock()
         self.is_open = True
+        self.draining = False
+        """An operator has told this worker to claim nothing more."""
         self.instance = 0
 
     def look_again(self) -> None:
@@ -72,7 +81,8 @@ class Claimer:
         """Claim nothing more. Returns when the last claim is answered: its jobs would be stranded otherwise."""
         self.is_open = False
         async with self._claiming:
-            return
+            with contextlib.suppress(DatabaseUnavailable):
+                await self.unanswered.settle(at_once=True)
 
     async def close_if_idle(self) -> bool:
         """Claim once more, and close if there is nothing; return True if it is closed.
@@ -101,19 +111,26 @@ class Claimer:
             finally:
                 self._position = self._last_lane = None
 
+    async def hand_back_unanswered(self) -> None:
+        """Hand back the jobs of claims whose answer was lost, as far as it is time to ask for them."""
+        if self.unanswered.pending:
+            async with self._claiming:
+                await self.unanswered.settle()
+
     async def run_once(self) -> float:
         async with self._claiming:
             return await self._claim()
 
     async def _claim(self) -> float:
+        await self.unanswered.settle()
         free = min(_BATCH, self._slots() - self._running())
         tasks = self._tasks()
-        if not self.is_open or free <= 0 or not tasks:
+        if not self.is_open or self.draining or free <= 0 or not tasks:
             return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor
         position, guessed = self._next_position(sent_at)
-        answer = await self._store.claim(
+        answer = await self._answer(
             ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position)
         )
         self._cursor = answer.cursor
@@ -126,3 +143,15 @@ class Claimer:
         if answer.jobs or answer.cursor or began_at:
             return AGAIN
         return self._settings.poll * random.uniform(0.8, 1.2)
+
+    async def _answer(self, request: ClaimRequest) -> ClaimAnswer:
+        """Claim, and remember that jobs may have been claimed if no answer comes while their leases last."""
+        try:
+            async with asyncio.timeout(self._settings.lease * _ANSWER_SHARE):
+                return await self._store.claim(request)
+        except TimeoutError as error:
+            self.unanswered.add(request.instance, request.tasks)
+            raise DatabaseUnavailable("a claim was not answered in time; it is tried again") from error
+        except BaseException:
+            self.unanswered.add(request.instance, request.tasks)
+            raise

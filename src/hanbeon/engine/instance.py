@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -13,7 +13,8 @@ from hanbeon.clock import micros
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
-from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations import instances as instance_rows
+from hanbeon.store.operations.instances import Beat, NewInstance
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
@@ -40,8 +41,12 @@ class ServedTasks(Mapping[str, Task[..., Any]]):
 class Instance:
     """`id` is the number by which the other instances know this worker; 0 before it is registered."""
 
-    def __init__(self, name: str, store: Store, tasks: Tasks, declarer: ScheduleDeclarer) -> None:
+    def __init__(
+        self, name: str, store: Store, tasks: Tasks, declarer: ScheduleDeclarer, built_in: Sequence[str] = ()
+    ) -> None:
+        """`built_in`: tasks that it has by its settings. They are not declared: no user may schedule or run them."""
         self.name, self.id = name, 0
+        self._built_in = built_in
         self._store, self._tasks, self._declarer = store, tasks, declarer
 
     async def register(self, settings: Settings) -> None:
@@ -53,11 +58,15 @@ class Instance:
                 socket.gethostname(),
                 os.getpid(),
                 version("hanbeon"),
-                list(self._tasks),
+                self._all_tasks,
                 settings.concurrency,
                 self._declarer.names,
             )
         )
+
+    @property
+    def _all_tasks(self) -> list[str]:
+        return [*self._tasks, *self._built_in]
 
     async def declare(self, settings: Settings) -> None:
         """Put the tasks' settings and the schedules in force, as this worker has them now."""
@@ -66,6 +75,8 @@ class Instance:
             await self._store.write(partial(follow, job=job))
         await self._declarer.declare(micros(settings.lease))
 
-    async def beat(self, running: int, concurrency: int) -> bool:
-        """Report that this worker is alive; False if the database no longer knows it."""
-        return await self._store.beat(self.id, running, list(self._tasks), concurrency, self._declarer.names)
+    async def beat(self, running: int, concurrency: int) -> Beat:
+        """Report that this worker is alive, and hear if the database still knows it and if it must drain."""
+        return await self._store.write(
+            lambda tx: instance_rows.beat(tx, self.id, running, self._all_tasks, concurrency, self._declarer.names)
+        )

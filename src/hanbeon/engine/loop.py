@@ -11,15 +11,16 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
 
 _log = get_logger("hanbeon.engine")
-_LONGEST_PAUSE = 5.0
+LONGEST_PAUSE = 5.0
 AGAIN = 0.0
 
 
 class Loop:
     """Repeats `step`, which returns the seconds until the next one; a wake-up shortens that."""
 
-    def __init__(self, name: str, step: Callable[[], Awaitable[float]]) -> None:
-        self.name = name
+    def __init__(self, name: str, step: Callable[[], Awaitable[float]], longest_pause: float = LONGEST_PAUSE) -> None:
+        """`longest_pause` limits the back-off while the database is down."""
+        self.name, self._longest_pause = name, longest_pause
         self.run_once = step
         self._wake = asyncio.Event()
 
@@ -36,7 +37,7 @@ class Loop:
                 failures = 0
             except (DatabaseUnavailable, TimeoutError) as error:
                 failures += 1
-                pause = min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 8)) * random.uniform(0.5, 1.0)
+                pause = min(self._longest_pause, 0.1 * 2 ** min(failures, 8)) * random.uniform(0.5, 1.0)
                 _log.warning("database_unavailable", loop=self.name, error=str(error), retry_in=round(pause, 2))
                 # Wake-ups come in bursts while a database comes back; the back-off ignores them.
                 await asyncio.sleep(pause)
@@ -44,7 +45,7 @@ class Loop:
             except Exception:
                 # A defect in one step must not end an instance that holds leases: log it as an error, and retry slowly.
                 failures += 1
-                pause = _LONGEST_PAUSE
+                pause = self._longest_pause
                 _log.exception("loop_failed", loop=self.name)
             if pause <= AGAIN:
                 await asyncio.sleep(0)

@@ -29,6 +29,7 @@ class Maintenance:
     def __init__(self, store: Store, settings: Settings, saw: Callable[[Moment], None] = lambda moment: None) -> None:
         """`saw` is called with the next due time of schedules whenever that of jobs is read."""
         self._store, self.settings, self._saw = store, settings, saw
+        self._clock_jumped = False
         self.recovered = self.promoted = self.pruned = 0
         """Counts since the start."""
 
@@ -77,8 +78,18 @@ class Maintenance:
 
     async def prune(self) -> float:
         """Delete what is past its retention, a little at a time."""
-        pruned = await self._store.prune(micros(self.settings.retention), _BATCH)
+        retention, every = micros(self.settings.retention), micros(self.settings.prune_every)
+        pruned, lag_us = await self._store.retain(retention, every, _BATCH)
         self.pruned += pruned
+        if bool(lag_us) is not self._clock_jumped:
+            self._clock_jumped = bool(lag_us)
+            if lag_us:
+                _log.warning(
+                    "clock_jumped",
+                    ahead=round(lag_us / MICROS),
+                    why="the database's clock has jumped ahead; retention counts from the time before until the "
+                    "clock has gone on for a day; check the clock",
+                )
         if pruned >= _BATCH:
             return _BETWEEN_PRUNINGS
         return self.settings.prune_every * random.uniform(0.8, 1.2)

@@ -12,6 +12,8 @@ from hanbeon.domain.job import Claimed
 from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.claim import Claimer
 from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.engine.running_attempts import RunningAttempts
+from hanbeon.engine.unanswered_claims import UnansweredClaims
 from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
@@ -50,6 +52,8 @@ class TaskPool(NamedTuple):
     hint: str
     """The store's hint that announces work for this pool."""
     relay: PoolRelay | None = None
+    listed: bool = False
+    """The tasks are named among those of the instance, because not every worker has them."""
     gather_seconds: float = 0.0
     """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
 
@@ -64,6 +68,7 @@ class Pool:
         settings: Settings,
         clock: Clock,
         begin: Callable[[Pool, Claimed, float], None],
+        attempts: RunningAttempts,
     ) -> None:
         self.name, self.tasks, self.slots = spec.name, spec.tasks, spec.slots
         self.running: set[Attempt] = set()
@@ -76,6 +81,7 @@ class Pool:
             slots=lambda: self.slots,
             running=lambda: len(self.running),
             start=lambda job, sent_at: begin(self, job, sent_at),
+            unanswered=UnansweredClaims(store, settings, clock, attempts),
         )
         self.claim = Loop(f"claim_{spec.name}", self._claim)
         self.relay = None if spec.relay is None else Loop(f"relay_{spec.name}", self._gather_and_relay)
@@ -115,6 +121,8 @@ class Pool:
         if self._gather_seconds and self.running:
             await asyncio.sleep(self._gather_seconds)
         pause = await self.claimer.run_once()
+        if self.claimer.unanswered.pending:
+            return min(pause, self.claimer.unanswered.ask_seconds)
         if pause > AGAIN and self._relay is not None and not self._relay.listening:
             return self._relay.quiet_seconds  # There can hardly be any job.
         return pause

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from hanbeon.clock import Clock, micros
+from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import Settings
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.store import Store
 
 
@@ -35,6 +36,11 @@ class Renewer:
         held = self._attempts.held()
         if not held:
             return self.settings.poll
+        sent_at = self._clock.monotonic()
         async with asyncio.timeout(self.settings.heartbeat):
-            self._attempts.learn(held, await self._store.look_at([attempt.lease for attempt in held.values()]))
+            leases = [attempt.lease for attempt in held.values()]
+            facts = await self._store.read(lambda tx: lease_rows.look(tx, leases))
+        for seq, left in facts.left.items():
+            held[seq].lasts(sent_at, left / MICROS)
+        self._attempts.learn(held, facts)
         return self.settings.watch

@@ -174,6 +174,7 @@ class Runner:
         if settled is None:
             _log.warning("result_refused", job=job.id, attempt=job.fence)
             return
+        attempt.acknowledged = True
         self.ends[settled.reason] += 1
         if _log_enabled():
             _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
@@ -205,7 +206,9 @@ async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcom
     if isinstance(error, DatabaseUnavailable | TimeoutError):
         if isinstance(outcome, Returned) and attempt.lent is not None:
             # Its connection is gone and the writes with it: what the body did must be done again.
-            outcome = Raised(f"its transaction was lost with the database connection: {error}")
+            message = f"its transaction was lost with the database: {error}"
+            outcome = Raised(message, FailureType.DATABASE_UNAVAILABLE)
+        _log.warning("end_not_written", job=attempt.job.id, attempt=attempt.job.fence, error=str(error))
         await asyncio.sleep(_RETRY_SECONDS)
         return outcome
     if not isinstance(outcome, Returned):

@@ -17,6 +17,7 @@ from hanbeon.store.store import Store
 _log = get_logger("hanbeon.engine")
 _NOTE_SECONDS = 5.0
 _INSIST_SECONDS = 300.0
+_REMEMBERED_AT_MOST = 100_000
 
 
 class RunningAttempts:
@@ -29,6 +30,8 @@ class RunningAttempts:
         self._idle_seconds = idle_seconds
         self._attempts: dict[Lease, Attempt] = {}
         self._latest: dict[int, Attempt] = {}
+        self._unacknowledged: dict[Lease, int] = {}
+        """Attempts that are over here and perhaps not in the database, with their instance."""
         self._notes: set[asyncio.Task[None]] = set()
         self._left = asyncio.Event()
 
@@ -47,9 +50,23 @@ class RunningAttempts:
 
     def remove(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.lease, None)
+        if not attempt.acknowledged:
+            self._unacknowledged[attempt.lease] = attempt.job.instance
+            if len(self._unacknowledged) > _REMEMBERED_AT_MOST:
+                del self._unacknowledged[next(iter(self._unacknowledged))]
         if self._latest.get(attempt.job.seq) is attempt:
             del self._latest[attempt.job.seq]
         self._left.set()
+
+    def begun(self) -> set[Lease]:
+        """Return the leases of all attempts that have begun here and may be running by the database's account."""
+        return self._attempts.keys() | self._unacknowledged.keys()
+
+    def forget(self, instance: int, over: set[Lease]) -> None:
+        """Forget attempts of an instance that are over by the database's account, too."""
+        for lease in over:
+            if self._unacknowledged.get(lease) == instance:
+                del self._unacknowledged[lease]
 
     async def any_left(self, timeout: float) -> None:
         """Wait until an attempt has ended since the last call, or for `timeout`."""

@@ -70,6 +70,7 @@ async def _maintain(store: Store, settings: Settings, ends_at: float) -> int:
     pruned = 0
     while loop.time() < ends_at and (await store.number_events() or await store.fold()):
         pass
-    while loop.time() < ends_at and (found := await store.prune(micros(settings.retention), _PRUNE_BATCH)):
+    retention, every = micros(settings.retention), micros(settings.prune_every)
+    while loop.time() < ends_at and (found := (await store.retain(retention, every, _PRUNE_BATCH)).pruned):
         pruned += found
     return pruned

@@ -19,7 +19,7 @@ from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
-from hanbeon.engine.loop import AGAIN, Loop
+from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.pool import Pool, TaskPool
 from hanbeon.engine.reload import RELOADABLE, Reloader
@@ -30,12 +30,13 @@ from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
 from hanbeon.settings import Settings
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
@@ -73,7 +74,7 @@ class Worker:
         *,
         name: str | None = None,
         source: TaskSource | None = None,
-        pools: Sequence[TaskPool] = (),
+        pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
     ) -> None:
         self._store, self._hub = store, hub
@@ -83,12 +84,14 @@ class Worker:
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         served = ServedTasks(registry, self._executors)
         main = TaskPool("jobs", served, settings.concurrency, hint="work")
-        self.pools = [Pool(each, store, settings, clock, self._begin) for each in (*pools, main)]
-        self.main = self.pools[-1]
-        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name))
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
+        specs = [*(each for each in pools if each is not None), main]
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in specs]
+        self.main = self.pools[-1]
+        listed = [task for each in specs if each.listed for task in each.tasks]
+        self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
         self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
@@ -102,11 +105,12 @@ class Worker:
         self._stop_requested = asyncio.Event()
         self._hurry = asyncio.Event()
         self.guard = Loop("guard", self.attempts.guard)
-        self.renew = Loop("renew", self._renewer.renew)
+        # A database that refuses for a moment must not cost a lease: it is asked again well before the end of one.
+        self.renew = Loop("renew", self._renewer.renew, longest_pause=min(LONGEST_PAUSE, settings.lease / 10))
         self.watch = Loop("watch", self._renewer.watch)
         self.complete = Loop("complete", self._completion.run_once)
         self.log = Loop("log", self._logs.run_once)
-        self.recover = Loop("recover", self._maintenance.recover)
+        self.recover = Loop("recover", self._recover)
         self.promote = Loop("promote", self._maintenance.promote)
         self.fire = Loop("fire", self.schedule_poller.run_once)
         self.number = Loop("number", self._maintenance.number)
@@ -141,12 +145,14 @@ class Worker:
             self._hints.enter_context(pool.listening(self._hub))
         self._hints.enter_context(self._hub.calling(self.promote.wake, "later"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
+        self._hints.enter_context(self._hub.calling(self.beat.wake, "drain"))
         self._hints.enter_context(self._hub.calling(self.number.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
         loop = asyncio.get_running_loop()
         self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
+        self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
         _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
     def _printed(self) -> None:
@@ -184,11 +190,23 @@ class Worker:
         """Work until SIGTERM or SIGINT, then stop cleanly; a second signal hands everything back at once.
 
         SIGHUP reloads the file that the App came from, unless it means that the terminal is gone: then it stops.
+        Raises DatabaseRestored if the database was restored from a backup meanwhile, after stopping all work.
         """
         tune_collector()
         with handling_signals(self.stop_soon, self.reload_soon):
             async with self:
                 await self._stop_requested.wait()
+        if self._store.restored.is_set():
+            raise DatabaseRestored
+
+    async def _end_if_restored(self) -> None:
+        """Stop all work once the database turns out to be restored: what runs here is not what it says is running."""
+        await self._store.restored.wait()
+        _log.error("database_restored", instance=self.instance, running=len(self.attempts), remedy="start it again")
+        for pool in self.pools:
+            pool.claimer.is_open = False
+        self.attempts.stop_all(StopCause.LEASE_LOST)
+        self.stop_soon()
 
     def reload_soon(self) -> None:
         """Reload the App's file, as SIGHUP does."""
@@ -230,14 +248,22 @@ class Worker:
         with contextlib.suppress(DatabaseUnavailable, TimeoutError):
             await self.write_logs()  # Of threads that do not stop.
         await _cancel(self._loop_tasks)
+        await self._hand_back_unanswered()
         # Only then: a loop that ends hands what it had not finished over to tasks of the runner.
         await _cancel(self._runner.tasks)
         self._hints.close()
         for executor in self._executors.values():
             await executor.close()
         with contextlib.suppress(DatabaseUnavailable):
-            await self._store.leave(self.instance)
+            await self._store.write(lambda tx: instance_rows.leave(tx, self.instance))
         _log.info("worker_stopped", instance=self.instance)
+
+    async def _hand_back_unanswered(self) -> None:
+        """Ask a last time: a claim that was under way until now may have committed."""
+        with contextlib.suppress(DatabaseUnavailable, TimeoutError):
+            async with asyncio.timeout(self._settings.heartbeat):
+                for pool in self.pools:
+                    await pool.claimer.unanswered.settle(at_once=True)
 
     async def end_if_idle(self) -> bool:
         """Claim nothing more from here on, unless there is something to claim or something runs."""
@@ -340,9 +366,21 @@ class Worker:
         if attempt.printed is not None:
             self._logs.forget(attempt.printed)
 
+    async def _recover(self) -> float:
+        """Recover expired leases; jobs that never began here are not lost, and are handed back first."""
+        for pool in self.pools:
+            await pool.claimer.hand_back_unanswered()
+        return await self._maintenance.recover()
+
     async def _beat(self) -> float:
-        if not await self._instance.beat(len(self.main.running), self._settings.concurrency):
+        heard = await self._instance.beat(len(self.main.running), self._settings.concurrency)
+        if not heard.known:
             await self.register()
+        if heard.draining is not self.main.claimer.draining:
+            _log.info("worker_draining" if heard.draining else "worker_resumed", instance=self.instance)
+            for pool in self.pools:
+                pool.claimer.draining = heard.draining
+                pool.work_arrived()
         return self._settings.heartbeat
 
 

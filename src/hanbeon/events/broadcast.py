@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
+from hanbeon.domain.event_cursor import EventPlace
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseUnavailable, HanbeonError
+from hanbeon.errors import DatabaseRestored, DatabaseUnavailable, HanbeonError
 from hanbeon.events.follower import Delivered, Follower
 from hanbeon.events.hub import Hub
 from hanbeon.events.pages import Pages
 from hanbeon.logs import get_logger
+from hanbeon.store.operations import events as event_rows
 from hanbeon.store.store import Store
 
 Words = Callable[[Event], Delivered | None]
@@ -28,7 +30,7 @@ _CATCHING_UP_AT_ONCE = 2
 
 
 class Topic(NamedTuple):
-    """The live followers of one queue, and the serializer that they share."""
+    """The live followers of one thing, and the serializer that they share."""
 
     words: Words
     followers: set[Follower]
@@ -39,7 +41,8 @@ class Broadcast:
 
     def __init__(self, store: Store, hub: Hub) -> None:
         self._store, self._hub = store, hub
-        self._topics: dict[str, Topic] = {}
+        self._topics: dict[str | None, dict[Hashable, Topic]] = {}
+        """By queue, and within it by what of the queue is followed. None: of all queues."""
         self._following = 0
         self._reader: asyncio.Task[None] | None = None
         self._started = asyncio.Event()
@@ -48,9 +51,14 @@ class Broadcast:
         """Every event up to this one has been handed out; known once it has started."""
 
     @contextlib.contextmanager
-    def following(self, queue: str, words: Words, after: int) -> Iterator[Follower]:
-        """Follow a queue after the event `after`, however far back that is."""
-        follower = Follower(self, queue, words, after)
+    def following(
+        self, queue: str | None, words: Words, place: EventPlace, part: Hashable = None
+    ) -> Iterator[Follower]:
+        """Follow a queue, or all, from a place on, however far back that is.
+
+        Followers of the same `part` of a queue share the words of the first, so that an event is serialized once.
+        """
+        follower = Follower(self, queue, words, place, part)
         self._following += 1
         if self._reader is None:
             self._reader = asyncio.get_running_loop().create_task(self._read())
@@ -69,18 +77,23 @@ class Broadcast:
 
     def join(self, follower: Follower) -> None:
         """Make a follower live. It has read up to `position`, so nothing is missing in between."""
-        topic = self._topics.setdefault(follower.queue, Topic(follower.words, set()))
-        topic.followers.add(follower)
+        topics = self._topics.setdefault(follower.queue, {})
+        topics.setdefault(follower.part, Topic(follower.words, set())).followers.add(follower)
 
     def leave(self, follower: Follower) -> None:
-        topic = self._topics.get(follower.queue)
+        topic = self._topics.get(follower.queue, {}).get(follower.part)
         if topic is not None:
             topic.followers.discard(follower)
             if not topic.followers:
-                del self._topics[follower.queue]
+                self._drop(follower.queue, follower.part)
 
-    async def page(self, pages: Pages, after: int, queue: str) -> list[Event]:
-        """Read events of a queue after `after` for a follower that is not live; others' may be included."""
+    def _drop(self, queue: str | None, part: Hashable) -> None:
+        del self._topics[queue][part]
+        if not self._topics[queue]:
+            del self._topics[queue]
+
+    async def page(self, pages: Pages, after: int, queue: str | None) -> list[Event]:
+        """Read events of a queue, or of all, after `after` for a follower that is not live; others' may be included."""
         async with self._turns:
             return await pages.read(self._store, after, queue)
 
@@ -90,6 +103,8 @@ class Broadcast:
             began = loop.time()
             try:
                 await self._follow()
+            except DatabaseRestored as error:
+                self._end_all(error)
             except DatabaseUnavailable as error:
                 # Followers stay connected and get the rest when it is back.
                 _log.warning("events_unreadable", error=str(error), retry_in=pause)
@@ -104,7 +119,7 @@ class Broadcast:
         arrived, pages = asyncio.Event(), Pages()
         with self._hub.calling(arrived.set, "event"):
             if not self._started.is_set():
-                self.position = await self._store.last_event_id()
+                self.position = await self._store.read(event_rows.last_event_id)
                 self._started.set()
             while True:
                 arrived.clear()
@@ -122,24 +137,28 @@ class Broadcast:
     def _hand_out(self, events: Sequence[Event]) -> None:
         """Hand out in one step with the position, so that one who joins has neither a gap nor a duplicate."""
         for event in events:
-            topic = self._topics.get(event.queue)
-            if topic is None:
-                continue
-            try:
-                delivered = topic.words(event)
-            except HanbeonError as error:
-                self._end(event.queue, topic, error)
-                continue
-            if delivered is not None:
-                for follower in [each for each in topic.followers if not each.take(delivered)]:
-                    self.leave(follower)
+            for queue in (event.queue, None):
+                for part, topic in list(self._topics.get(queue, {}).items()):
+                    self._tell(event, queue, part, topic)
         self.position = events[-1].id
 
-    def _end(self, queue: str, topic: Topic, error: Exception) -> None:
-        del self._topics[queue]
+    def _tell(self, event: Event, queue: str | None, part: Hashable, topic: Topic) -> None:
+        try:
+            delivered = topic.words(event)
+        except HanbeonError as error:
+            self._end(queue, part, error)
+            return
+        if delivered is not None:
+            for follower in [each for each in topic.followers if not each.take(delivered)]:
+                self.leave(follower)
+
+    def _end(self, queue: str | None, part: Hashable, error: Exception) -> None:
+        topic = self._topics[queue][part]
+        self._drop(queue, part)
         for follower in topic.followers:
             follower.end(error)
 
     def _end_all(self, error: Exception) -> None:
-        for queue, topic in list(self._topics.items()):
-            self._end(queue, topic, error)
+        for queue, topics in list(self._topics.items()):
+            for part in list(topics):
+                self._end(queue, part, error)

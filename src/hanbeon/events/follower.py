@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, NamedTuple
 
+from hanbeon.domain.event_cursor import EventPlace, GapReason
 from hanbeon.domain.events import Event
 from hanbeon.errors import HanbeonError
 from hanbeon.events.pages import Pages
@@ -26,22 +28,35 @@ class Delivered(NamedTuple):
 
 
 class EventGap(NamedTuple):
-    """The subscriber was too slow for the live stream. Events after `after` come from the database: later, but all."""
+    """The stream goes on after `after`, because of `reason`: see `GapReason`."""
 
     after: int
+    reason: GapReason = GapReason.SLOW
+
+
+class StreamOpened(NamedTuple):
+    """The first message of a stream: whose events it brings, and after which."""
+
+    place: EventPlace
+
+
+Message = Delivered | EventGap | StreamOpened
 
 
 class Follower:
     """Yields every event after `after` once, in the order of ids. It buffers a bounded number of them."""
 
-    def __init__(self, broadcast: Broadcast, queue: str, words: Words, after: int) -> None:
-        self.queue, self.words = queue, words
+    def __init__(
+        self, broadcast: Broadcast, queue: str | None, words: Words, place: EventPlace, part: Hashable = None
+    ) -> None:
+        self.queue, self.part, self.words, self.place = queue, part, words, place
         self._broadcast = broadcast
         self._pages = Pages()
         self._waiting: deque[Delivered] = deque()
-        self._given = self._read = after
+        self._given = self._read = place.after
         """The last event that it gave, and the last one up to which it has seen all."""
-        self._live = self._slow = False
+        self._live = False
+        self._gap = place.gap
         self._error: Exception | None = None
         self._arrived = asyncio.Event()
 
@@ -53,9 +68,9 @@ class Follower:
             if self._live:
                 self._arrived.clear()
                 await self._arrived.wait()
-            elif self._slow:
-                self._slow = False
-                return EventGap(self._given)
+            elif self._gap is not None:
+                reason, self._gap = self._gap, None
+                return EventGap(self._given, reason)
             else:
                 await self._catch_up()
         message = self._waiting.popleft()
@@ -67,7 +82,7 @@ class Follower:
         if message.id <= self._read:
             return True  # It was ahead of the shared reader.
         if len(self._waiting) >= WAITING_MOST:
-            self._live, self._slow = False, True
+            self._live, self._gap = False, GapReason.SLOW
         else:
             self._waiting.append(message)
             self._read = message.id
@@ -97,7 +112,7 @@ class Follower:
         messages = []
         try:
             for event in events:
-                words = self.words(event) if event.queue == self.queue else None
+                words = self.words(event) if self.queue in (None, event.queue) else None
                 if words is not None:
                     messages.append(words)
         except HanbeonError as error:

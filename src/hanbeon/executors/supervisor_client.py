@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from hanbeon.descriptors import restore_descriptor_limit
 from hanbeon.executors.channel import FrameChannel
 from hanbeon.executors.sessions import End, Session
 from hanbeon.executors.supervisor.processes import MARKER, read_process
@@ -125,6 +126,8 @@ class SupervisorClient:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
+            # Before it is told to start anything: what it starts inherits its limits.
+            restore_descriptor_limit(self._process.pid)
         self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
         return self._channel
 

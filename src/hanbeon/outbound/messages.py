@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput, PermanentError, TaskError
 from hanbeon.outbound.address_guard import AddressRefused, only_public
 from hanbeon.outbound.addresses import HOW_TO_ALLOW
-from hanbeon.outbound.targets import MASK, check_scheme, without_secrets
+from hanbeon.outbound.targets import check_parameters, check_scheme, without_secrets
 
 _LOGGER = "apprise"
 
@@ -22,7 +23,7 @@ def check_readable(urls: Iterable[Any], schemes: str) -> None:
         if not isinstance(url, str) or MASK in url or "://" not in url or not url.isprintable():
             continue
         check_scheme(url, schemes, field)
-        if _target(url) is None:
+        if _target(url, field) is None:
             raise InvalidInput("must be a complete target of its kind; something is missing or misspelt", field=field)
 
 
@@ -31,7 +32,10 @@ def send_message(url: str, title: str, body: str, schemes: str, allow_private: b
     check_scheme(url, schemes)
     heard = _Heard()
     with heard, only_public(allow_private=allow_private):
-        target = _target(url)
+        try:
+            target = _target(url)
+        except InvalidInput as error:  # It was stored before this was checked.
+            raise PermanentError(str(error), failure_type="permission_error") from None
         if target is None:
             raise PermanentError("the target cannot be parsed; it may need another version of apprise")
         try:
@@ -55,7 +59,8 @@ def _refused(why: object, url: str) -> TaskError:
     )
 
 
-def _target(url: str) -> Any:
+def _target(url: str, field: str | None = None) -> Any:
+    """The target, checked as Apprise itself reads it: what it takes for a parameter must be allowed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # From the libraries that it imports.
         import apprise
@@ -64,6 +69,10 @@ def _target(url: str) -> Any:
         logger.propagate = False  # It logs the whole address when it cannot parse one.
         if not logger.handlers:
             logger.addHandler(logging.NullHandler())
+        parts = apprise.plugins.url_to_dict(url)  # type: ignore[no-untyped-call]
+        if parts is None:
+            return None
+        check_parameters(url, parts.get("qsd", {}), parts.get("qsd", {}).values(), field)
         return apprise.Apprise.instantiate(url)
 
 

@@ -7,6 +7,7 @@ from ipaddress import IPv6Address
 from typing import NamedTuple
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
 HTTP, HTTPS = "http", "https"
 _PORTS = {HTTP: 80, HTTPS: 443}
@@ -50,7 +51,7 @@ def split_url(url: str, field: str) -> tuple[Origin, str]:
         raise InvalidInput("must not contain spaces, control characters or backslashes; quote them", field=field)
     parts = _AUTHORITY.fullmatch(authority)
     if parts is None:
-        raise InvalidInput(f"must have a valid host, got {authority[:80]!r}", field=field)
+        raise InvalidInput(f"must have a valid host, got {quoted(authority)}", field=field)
     scheme = scheme.lower()
     port = _PORTS[scheme] if parts.group(2) is None else int(parts.group(2))
     if not 0 < port < 65_536:
@@ -63,7 +64,7 @@ def _host(text: str, field: str) -> str:
         try:
             return str(IPv6Address(text[1:-1]))
         except ValueError as error:
-            raise InvalidInput(f"must have a valid host, got {text[:80]!r}: {error}", field=field) from error
+            raise InvalidInput(f"must have a valid host, got {quoted(text)}: {error}", field=field) from error
     host = text.lower()
     if not host.isascii():
         import idna
@@ -71,7 +72,7 @@ def _host(text: str, field: str) -> str:
         try:
             host = idna.encode(host, uts46=True).decode()
         except idna.IDNAError as error:
-            raise InvalidInput(f"must have a valid host, got {text[:80]!r}: {error}", field=field) from error
+            raise InvalidInput(f"must have a valid host, got {quoted(text)}: {error}", field=field) from error
     if _HOST.fullmatch(host) is None:
-        raise InvalidInput(f"must have a valid host, got {text[:80]!r}", field=field)
+        raise InvalidInput(f"must have a valid host, got {quoted(text)}", field=field)
     return host

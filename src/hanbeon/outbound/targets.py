@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
+from hanbeon.domain.masks import MASK, address_parts, is_host
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 
-MASK = "****"
 # Kinds whose host is a server, and not the first of several tokens.
 _WITH_HOST = frozenset(
     name + secure
     for name in ("mailto", "json", "xml", "form", "gotify", "matrix", "mmost", "rocket", "apprise")
     for secure in ("", "s")
 )
-# The last @ before the path ends what may be a user and a password, which may hold any character.
-_PARTS = re.compile(r"([a-z][a-z0-9+.-]*)://(?:([^/?#]*)@)?([^/?#@]*)([^?#]*)(.*)", re.IGNORECASE | re.DOTALL)
-_HOST = re.compile(r"(?:\[[0-9a-f:.]+\]|[A-Za-z0-9._-]*)(?::[0-9]{1,5})?", re.ASCII)
+# Parameters of targets by kind, without those that name local files (`template`, `pgpprv`, `pgppub`, `attach` …), use
+# keys of the sending machine (`pgp`, `wkd`, `e2ee`) or store something there (`store`). Apprise adds new ones with its
+# releases: what is not known here is rejected.
+_COMMON = frozenset(
+    ("cto", "emojis", "format", "optional", "overflow", "pass", "password", "port", "redirect", "retry", "rto", "tz")
+) | {"user", "verify", "wait"}
+_PARAMETERS = {
+    kind: frozenset(names.split())
+    for kind, names in {
+        "mailto": "bcc cc from inline mode name reply smtp to",
+        "json": "method",
+        "xml": "method",
+        "form": "method",
+        "slack": "blocks footer image mode timestamp to token",
+        "discord": "avatar avatar_url batch fields flags footer footer_logo href image ping thread tts url",
+        "workflows": "api-version id image pa powerautomate route routeid sig ver wrap",
+        "gchat": "key thread token workspace",
+        "tgram": "album content detect image mdv preview silent thread to topic",
+        "mmost": "botname channel channels icon_url image mode team to",
+        "rocket": "avatar mode to webhook",
+        "matrix": "discovery hsreq image mode msgtype path to token version",
+        "ntfy": "actions auth avatar_url click delay email image mode priority to token xtags",
+        "gotify": "priority",
+        "pover": "expire interval key priority sound to url url_title",
+        "pagerduty": "action class click dedup group image region severity",
+        "opsgenie": "action alias batch entity priority region tags to",
+        "line": "image to",
+        "webex": "mode to token",
+        "zulip": "to token",
+    }.items()
+}
 
 
 def scheme_of(url: str) -> str:
@@ -26,17 +56,34 @@ def check_scheme(url: str, allowed: str, field: str | None = None) -> None:
     """Reject kinds that are not on the list: some run programs or write files on the sending machine."""
     if scheme_of(url) not in allowed.split():
         raise InvalidInput(
-            f"must be of an allowed kind, got {scheme_of(url)[:40]!r}; "
+            f"must be of an allowed kind, got {quoted(scheme_of(url))}; "
             f"use one of {', '.join(sorted(allowed.split()))}, or allow it in the setting message_schemes",
             field=field,
         )
 
 
+def check_parameters(url: str, names: Iterable[str], values: Iterable[str], field: str | None = None) -> None:
+    """Reject parameters that are not on the list of the target's kind: `template` or `pgpprv` read local files."""
+    kind = scheme_of(url)
+    allowed = _COMMON | _PARAMETERS.get(kind.removesuffix("s"), frozenset()) | _PARAMETERS.get(kind, frozenset())
+    # With such a sign it is a header, or a field of what is sent.
+    refused = sorted(name for name in set(names) - allowed if not name.startswith(("+", "-", ":")))
+    if refused:
+        shown = ", ".join(quoted(name) for name in refused[:5])
+        raise InvalidInput(
+            f"must not have the parameter {shown}: only those are allowed that read no file of the sending machine; "
+            f"use only {', '.join(sorted(allowed))}",
+            field=field,
+        )
+    if any(value.strip().lower().startswith("file:") for value in values):
+        raise InvalidInput("must not name a file; remove the parameter with file:", field=field)
+
+
 def masked(url: str) -> str:
     """Mask a target: its kind, and for a server its name and the user's. Rather too little than too much."""
-    scheme, user, host, path, rest = _pieces(url)
+    scheme, user, host, path, rest = address_parts(url)
     # Another @ further on: what looks like the host may be the half of a password.
-    if scheme not in _WITH_HOST or not _HOST.fullmatch(host) or "@" in (path + rest).partition("=")[0]:
+    if scheme not in _WITH_HOST or not is_host(host) or "@" in (path + rest).partition("=")[0]:
         return f"{scheme}://{MASK}"
     name, colon, _ = user.partition(":")
     shown = f"{scheme}://"
@@ -47,7 +94,7 @@ def masked(url: str) -> str:
 
 def without_secrets(text: str, url: str) -> str:
     """Mask the secrets of a target in a message about it."""
-    scheme, user, host, path, rest = _pieces(url)
+    scheme, user, host, path, rest = address_parts(url)
     hidden = [user, *user.split(":")[1:], *re.split(r"[/?&=#,]+", path + rest)]
     if scheme not in _WITH_HOST:
         hidden += [host, *host.split(":"), *user.split(":")]
@@ -55,11 +102,3 @@ def without_secrets(text: str, url: str) -> str:
     for secret in sorted({each for each in hidden if len(each) > 2}, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return text
-
-
-def _pieces(url: str) -> tuple[str, str, str, str, str]:
-    found = _PARTS.fullmatch(url)
-    if found is None:
-        return scheme_of(url), "", "?", "", ""
-    scheme, user, host, path, rest = found.groups()
-    return scheme.lower(), user or "", host, path, rest

@@ -19,23 +19,24 @@ from hanbeon.server.middleware import RequestMiddleware
 from hanbeon.server.problems import Refused, internal_error, problem_of
 from hanbeon.server.push.websocket import websockets
 from hanbeon.server.routes import follow_of, operation_routes, sse_route
+from hanbeon.surfaces.stored_json import passed_through
 from hanbeon.surfaces.surface import load
 
 
 def application(context: ServerContext) -> ASGIApp:
     """Build the application: health checks, the operations of every surface, and the API description."""
     operations, channels = list(health.OPERATIONS), []
-    routes = operation_routes(context, health.Health(context), health.OPERATIONS)
+    routes = operation_routes(context, "server", health.Health(context), health.OPERATIONS)
     for surface in context.app.surfaces:
-        service = load(surface.service)(context.app, context.worker)
+        service = load(surface.service)(context.app, context.worker, stored_json=passed_through)
         operations += surface.operations
-        routes += operation_routes(context, service, surface.operations)
+        routes += operation_routes(context, surface.name, service, surface.operations)
         for channel in surface.channels:
             follow = follow_of(context, service, channel)
             channels.append((channel, follow))
             routes += [sse_route(context, channel, follow), Route(channel.websocket, _not_a_websocket)]
     described = docs_pages.DocsPages(operations, [channel for channel, _ in channels])
-    routes += operation_routes(context, described, docs_pages.OPERATIONS)
+    routes += operation_routes(context, "server", described, docs_pages.OPERATIONS)
     api = Starlette(routes=routes)
     api.router.redirect_slashes = False
     _add_error_handlers(api)

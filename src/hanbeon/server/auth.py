@@ -13,6 +13,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
+from hanbeon.quotation import quoted
 from hanbeon.server.auth_throttle import AuthThrottle
 from hanbeon.server.jwt import InvalidJwt, Issuer
 from hanbeon.server.problems import Refused
@@ -27,6 +28,19 @@ _USE_NOTED_EVERY = 60.0
 _TOKEN_BYTES = 512
 _SAFE = ("GET", "HEAD")
 LOCAL = Principal("local", Scope.ADMIN)
+_FORWARDED = "x-forwarded"
+_OF_PROXIES = frozenset(
+    (
+        *("forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "x-original-host", "forwarded-for"),
+        *(
+            "true-client-ip",
+            "cf-connecting-ip",
+            "fly-client-ip",
+            "x-envoy-external-address",
+            "x-original-forwarded-for",
+        ),
+    )
+)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="hanbeon"'}
 _INVALID = {"WWW-Authenticate": 'Bearer realm="hanbeon", error="invalid_token"'}
 
@@ -152,7 +166,18 @@ def is_loopback(host: str) -> bool:
 
 
 def _check_local(request: Request) -> None:
-    """Check the address and the Host header: by DNS rebinding, a foreign page's own name may point to this machine."""
+    """Check the address and the Host header: by DNS rebinding, a foreign page's own name may point to this machine.
+
+    A proxy on this machine has a local address, too, and would make everyone whom it serves an admin. Most of them add
+    a header that tells so.
+    """
+    via = next((name for name in request.headers if name in _OF_PROXIES or name.startswith(_FORWARDED)), None)
+    if via is not None:
+        raise Refused(
+            "proxied",
+            f"the header {quoted(via)} tells of a proxy, which makes every client look local; "
+            "create a token: `hanbeon token create --user NAME --scope admin`, or set jwt_issuer",
+        )
     if is_loopback(address_of(request)) and is_loopback(_host(f"//{request.headers.get('host', '')}")):
         return
     raise Refused(
@@ -168,7 +193,7 @@ def _check_origin(request: Request) -> None:
         return
     _, _, place = origin.partition("://")
     if not place or place.lower() != request.headers.get("host", "").lower():
-        raise Refused("foreign_origin", f"the request comes from a page of {origin[:100]!r}, which is not this server")
+        raise Refused("foreign_origin", f"the request comes from a page of {quoted(origin)}, which is not this server")
 
 
 def _host(url: str) -> str:

@@ -8,6 +8,7 @@ from hanbeon.app import App
 from hanbeon.engine.worker import Worker
 from hanbeon.events.broadcast import Broadcast
 from hanbeon.server.auth import Authenticator
+from hanbeon.server.database_watch import DatabaseWatch
 from hanbeon.server.idempotency import Idempotency
 from hanbeon.server.jwt import issuer_of
 from hanbeon.server.metrics import RequestCounts
@@ -21,7 +22,8 @@ class ServerContext:
         self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings))
         self.broadcast = Broadcast(app.store, app.hub)
         """Live events for all subscribers of this server."""
-        self.idempotency = Idempotency(app.store, app.clock)
+        self.database_watch = DatabaseWatch(app.store)
+        self.idempotency = Idempotency(app.store)
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
         """Set when the server is to stop: open streams end then."""

@@ -8,10 +8,12 @@ from importlib.metadata import version
 from starlette.responses import Response
 
 from hanbeon.domain.access import Need
-from hanbeon.errors import DatabaseUnavailable, Unavailable
+from hanbeon.errors import DatabaseCorrupt, DatabaseUnavailable, Unavailable
 from hanbeon.server.context import ServerContext
 from hanbeon.server.metrics import CONTENT_TYPE, Numbers, metrics_text
+from hanbeon.server.write_probe import WriteProbe
 from hanbeon.store import schema as database_schema
+from hanbeon.store.operations.chains import unfinished_counts
 from hanbeon.store.operations.listeners import count_listeners
 from hanbeon.store.operations.totals import ScheduleNumbers, schedule_numbers, totals
 from hanbeon.store.tx import Tx
@@ -39,7 +41,13 @@ OPERATIONS = (
         quiet=True,
     ),
     Operation(
-        *("GET", "/readyz", Need.NOTHING, "readiness", "Check that the database responds and has the right schema."),
+        *(
+            "GET",
+            "/readyz",
+            Need.NOTHING,
+            "readiness",
+            "Check that the database responds, takes writes and has the right schema.",
+        ),
         responses={200: Readiness},
         errors=(Unavailable,),
         quiet=True,
@@ -57,16 +65,21 @@ class Health:
 
     def __init__(self, context: ServerContext) -> None:
         self._context = context
+        self._probe = WriteProbe(context.app.store, context.app.clock)
 
     async def liveness(self) -> Liveness:
         return Liveness(version=_VERSION)
 
     async def readiness(self) -> Readiness:
+        store = self._context.app.store
         try:
             async with asyncio.timeout(_READY_WITHIN_SECONDS):
-                database_schema.check(*await self._context.app.store.read(_schema_version))
+                database_schema.check(*await store.read(_schema_version))
         except TimeoutError:
             raise DatabaseUnavailable(f"the database did not respond within {_READY_WITHIN_SECONDS:g} s") from None
+        await self._probe.check(_READY_WITHIN_SECONDS)
+        if store.damage is not None:
+            raise DatabaseCorrupt(f"{store.damage}; restart the server afterwards")
         return Readiness()
 
     async def metrics(self) -> Response:
@@ -75,8 +88,10 @@ class Health:
         instances = await app.instances()
         listeners = await app.store.read(count_listeners)
         schedules, counted = await app.store.read(_of_schedules)
-        numbers = Numbers(queues, instances, listeners, schedules, counted)
-        return Response(metrics_text(self._context.counts, numbers), media_type=CONTENT_TYPE)
+        chains = await app.store.read(unfinished_counts)
+        numbers = Numbers(queues, instances, listeners, schedules, counted, chains)
+        text = metrics_text(self._context.counts, numbers, app.settings.metrics_queues)
+        return Response(text, media_type=CONTENT_TYPE)
 
 
 async def _schema_version(tx: Tx) -> tuple[int | None, int | None]:

@@ -2,69 +2,112 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
-import math
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import uuid_utils
 from starlette.responses import Response
 
-from hanbeon.clock import Clock, micros
-from hanbeon.errors import DatabaseUnavailable, HanbeonError, InvalidInput
+from hanbeon.clock import MICROS, micros
+from hanbeon.errors import HanbeonError, InvalidInput, Kind
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import ApiRequest
 from hanbeon.store.operations import idempotency
 from hanbeon.store.operations.idempotency import IdempotentRequest, StoredResponse
 from hanbeon.store.store import Store
+from hanbeon.store.tx import Tx
 
 KEY = "idempotency-key"
-KEPT_SECONDS = 24 * 3_600.0
+KEPT_SECONDS = idempotency.KEPT_US / MICROS
 DEAD_SECONDS = 60.0
 """After this long without a response, the server that began the request is presumed dead."""
-_PRUNE_SECONDS = 60.0
+_END_SECONDS = 5.0
 KEY_PATTERN = r"^[\x21-\x7e]{1,255}$"
 _KEY = re.compile(KEY_PATTERN.strip("^$"), re.ASCII)
 _HEADERS = ("location", "etag")
+_REFUSALS = (Kind.INVALID, Kind.NOT_FOUND, Kind.CONFLICT)
 
 
 class Idempotency:
-    """Runs the request of each key once. A rejected request wrote nothing and may be repeated under its key."""
+    """Runs the request of each key once. A rejected request wrote nothing and may be repeated under its key.
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
-        self._pruned_at = -math.inf
+    Any other error says nothing about what was written: a commit may have taken effect although its answer was lost.
+    Then the seed of the request's ids is kept, and the next request with the key takes it over at once. With the same
+    ids it finds what the first one made.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._name = str(uuid_utils.uuid7())
+        self._running: set[tuple[str, str]] = set()
 
     async def once(self, request: ApiRequest, answer: Callable[[], Awaitable[Response]]) -> Response:
         if KEY not in request.http.headers:
             return await answer()
-        first = IdempotentRequest(request.principal.user, _key(request), await _digest(request))
-        seed = str(uuid_utils.uuid7())
-        found = await self._store.write(
-            lambda tx: idempotency.begin_request(tx, first, seed, micros(KEPT_SECONDS), micros(DEAD_SECONDS))
-        )
-        if isinstance(found, StoredResponse):
-            return _again(first, found)
-        request.seed = found
+        user, key, digest = request.principal.user, _key(request), await _digest(request)
+        with self._alone(user, key) as alone:
+            first = IdempotentRequest(user, key, digest, str(uuid_utils.uuid7()), self._name, alone)
+            try:
+                found = await self._begin(first)
+            except BaseException:
+                # It wrote nothing but its row, if that: the answer to this may be what was lost.
+                await self._end(first, idempotency.forget_request)
+                raise
+            if isinstance(found, StoredResponse):
+                return _again(first, found)
+            request.seed = found
+            try:
+                response = await answer()
+            except BaseException as error:
+                await self._end(
+                    first, idempotency.forget_request if _is_refusal(error) else idempotency.release_request
+                )
+                raise
+            try:
+                await self._keep(first, response)
+            except HanbeonError:
+                # The work is done: the client gets its response even if that cannot be stored for a repeat.
+                await self._end(first, idempotency.release_request)
+            return response
+
+    @contextlib.contextmanager
+    def _alone(self, user: str, key: str) -> Iterator[bool]:
+        """Tell if the key is in use here. A request that this server holds and does not run has lost its answer."""
+        name = (user, key)
+        if name in self._running:
+            yield False
+            return
+        self._running.add(name)
         try:
-            response = await answer()
-        except (HanbeonError, Refused):
-            with contextlib.suppress(DatabaseUnavailable):
-                await self._store.write(lambda tx: idempotency.forget_request(tx, first))
-            raise
-        # The work is done: the client gets its response even if that cannot be stored for a repeat.
-        with contextlib.suppress(DatabaseUnavailable):
-            await self._keep(first, response)
-        return response
+            yield True
+        finally:
+            self._running.discard(name)
+
+    async def _begin(self, first: IdempotentRequest) -> StoredResponse | str:
+        kept, dead = micros(KEPT_SECONDS), micros(DEAD_SECONDS)
+        return await self._store.write(lambda tx: idempotency.begin_request(tx, first, kept, dead))
+
+    async def _end(self, first: IdempotentRequest, end: Callable[[Tx, IdempotentRequest], Awaitable[None]]) -> None:
+        """Give the request up. If that cannot be written, this server knows anyway, and others find out in time."""
+        if first.alone:
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_END_SECONDS):
+                    await self._store.write(lambda tx: end(tx, first))
 
     async def _keep(self, first: IdempotentRequest, response: Response) -> None:
         headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
         body = bytes(response.body).decode()
         await self._store.write(lambda tx: idempotency.store_response(tx, first, response.status_code, headers, body))
-        if self._clock.monotonic() - self._pruned_at > _PRUNE_SECONDS:
-            self._pruned_at = self._clock.monotonic()
-            await self._store.write(lambda tx: idempotency.prune_responses(tx, micros(KEPT_SECONDS)))
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """True if the error proves that the request had no effect."""
+    if isinstance(error, Refused):
+        return error.status < 500
+    return isinstance(error, HanbeonError) and error.kind in _REFUSALS
 
 
 def _key(request: ApiRequest) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 from collections import Counter as Counts
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -12,7 +13,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from hanbeon.clock import MICROS
+from hanbeon.domain.chains.literals import ChainState
 from hanbeon.domain.delivery import ListenerKind, kind_of_queue
+from hanbeon.domain.lifecycle import TERMINAL
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.totals import LABELS, Total, labels_of
 from hanbeon.store.operations.instances import InstanceRecord
@@ -22,6 +25,8 @@ from hanbeon.surfaces.offices.vocabulary import DELIVERY
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ListenerCounts = Mapping[tuple[ListenerKind, bool], int]
 """Counts by kind and by disabled or not."""
+OTHERS = "*"
+"""The label of all queues that are not shown by name, of which one may be called that."""
 _METHODS = frozenset(("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"))
 
 
@@ -45,11 +50,21 @@ class RequestCounts:
             "hanbeon_gaps", "Times that a subscriber was too slow for the live stream", registry=self.registry
         )
 
+        self._refused = Counter(
+            "hanbeon_refused_connections",
+            "Connections beyond the limit in total, or of one address",
+            ("limit",),
+            registry=self.registry,
+        )
+
     @contextlib.contextmanager
     def connection(self, route: str) -> Iterator[None]:
         """Count a connection as open for the duration of the block."""
         with self._open.labels(route).track_inprogress():
             yield
+
+    def refused(self, limit: str) -> None:
+        self._refused.labels(limit).inc()
 
     def gap(self) -> None:
         self._gaps.inc()
@@ -70,27 +85,29 @@ class Numbers(NamedTuple):
     listeners: ListenerCounts
     schedules: ScheduleNumbers
     totals: Mapping[str, int]
+    chains: Mapping[ChainState, int]
 
 
-def metrics_text(counts: RequestCounts, numbers: Numbers) -> bytes:
-    """Return all metrics in the text format."""
+def metrics_text(counts: RequestCounts, numbers: Numbers, most_queues: int) -> bytes:
+    """Return all metrics in the text format. Queues beyond the `most_queues` largest are summed."""
     snapshot = CollectorRegistry()
-    snapshot.register(_Numbers(numbers))
+    snapshot.register(_Numbers(numbers, most_queues))
     return generate_latest(snapshot) + generate_latest(counts.registry)
 
 
 class _Numbers(Collector):
-    def __init__(self, numbers: Numbers) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: Numbers, most_queues: int) -> None:
+        self._numbers, self._most_queues = numbers, most_queues
 
     def collect(self) -> Iterator[Metric]:
-        yield from _of_queues(self._numbers.queues)
+        yield from _of_queues(self._numbers.queues, self._most_queues)
         alive = [each for each in self._numbers.instances if each.alive]
         yield GaugeMetricFamily("hanbeon_instances", "Workers that are alive", value=len(alive))
         yield GaugeMetricFamily("hanbeon_slots", "Jobs that they may run", value=sum(each.capacity for each in alive))
         yield GaugeMetricFamily("hanbeon_slots_taken", "Jobs that they run", value=sum(each.running for each in alive))
         yield from _of_listeners(self._numbers.queues, self._numbers.listeners)
         yield from _of_schedules(self._numbers.schedules)
+        yield from _of_chains(self._numbers.chains)
         yield from _totals(self._numbers.totals)
 
 
@@ -113,18 +130,38 @@ def _of_listeners(queues: Mapping[str, QueueStatistics], listeners: ListenerCoun
     yield deliveries
 
 
-def _of_queues(queues: Mapping[str, QueueStatistics]) -> Iterator[Metric]:
+def _of_queues(queues: Mapping[str, QueueStatistics], most: int) -> Iterator[Metric]:
     jobs = GaugeMetricFamily("hanbeon_jobs", "Jobs by queue and state", labels=("queue", "state"))
     oldest = GaugeMetricFamily(
         "hanbeon_oldest_ready_seconds", "Wait of the job that has waited longest", labels=("queue",)
     )
+    named = set(largest_queues(queues, most))
+    numbers: Counts[tuple[str, str]] = Counts()
+    waits: dict[str, float] = {}
     for name, queue in queues.items():
+        label = name if name in named else OTHERS
         for state, number in queue.states.items():
-            jobs.add_metric((name, state.value), number)
+            numbers[label, state.value] += number
         if queue.oldest_ready is not None:
-            oldest.add_metric((name,), queue.oldest_ready)
+            waits[label] = max(waits.get(label, 0.0), queue.oldest_ready)
+    for labels, number in numbers.items():
+        jobs.add_metric(labels, number)
+    for label, seconds in waits.items():
+        oldest.add_metric((label,), seconds)
     yield jobs
     yield oldest
+
+
+def largest_queues(queues: Mapping[str, QueueStatistics], most: int) -> list[str]:
+    """Return the names of the queues with the most unfinished jobs, or else with the most jobs."""
+    names = (name for name in queues if name != OTHERS)
+    return heapq.nsmallest(most, names, key=lambda name: (*_size(queues[name]), name))
+
+
+def _size(queue: QueueStatistics) -> tuple[int, int]:
+    """Sorts the largest first."""
+    unfinished = sum(number for state, number in queue.states.items() if state not in TERMINAL)
+    return -unfinished, -sum(queue.states.values())
 
 
 def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
@@ -142,6 +179,15 @@ def _of_schedules(schedules: ScheduleNumbers) -> Iterator[Metric]:
         "Delay of the due execution that has been waiting to run longest",
         value=schedules.start_lag / MICROS,
     )
+
+
+def _of_chains(chains: Mapping[ChainState, int]) -> Iterator[Metric]:
+    states = GaugeMetricFamily(
+        "hanbeon_chains", "Chains that run, or are BLOCKED and wait for a person", labels=("state",)
+    )
+    for state, number in chains.items():
+        states.add_metric((state.value,), number)
+    yield states
 
 
 _COUNTED = {

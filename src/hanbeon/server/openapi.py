@@ -16,6 +16,7 @@ from hanbeon.server.problems import MEDIA_TYPE, REFUSALS, status_of, title_of
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
 
+_VERSION = version("hanbeon")
 _NAMES = re.compile(r"\{(\w+)\}")
 _TEXT = {"type": "string"}
 _ETAG = {"ETag": {"description": "For If-Match.", "required": True, "schema": _TEXT}}
@@ -46,7 +47,7 @@ def describe(operations: Sequence[Operation], channels: Sequence[Channel]) -> di
         paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schema_of, _links(each, described))
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Hanbeon", "version": version("hanbeon")},
+        "info": {"title": "Hanbeon", "version": _VERSION},
         "paths": paths,
         "x-websockets": {each.websocket: _channel(each) for each in channels},
         "components": {
@@ -129,6 +130,8 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
     parameters = _path_parameters(operation.path)
     if operation.request is not None and operation.in_query:
         parameters += _query_parameters(operation.request)
+    if operation.query is not None:
+        parameters += _query_parameters(operation.query)
     if operation.creates:
         parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {**_TEXT, "pattern": KEY_PATTERN}})
     if operation.checks_version:
@@ -171,7 +174,7 @@ def _content(media: str, schema: Any) -> dict[str, Any]:
 # Problems that an operation may respond with
 
 
-_AUTHENTICATED = ("not_authenticated", "not_allowed", "foreign_host", "too_many_failures")
+_AUTHENTICATED = ("not_authenticated", "not_allowed", "foreign_host", "proxied", "too_many_failures")
 _CHANGES = ("foreign_origin",)
 _BODY = ("request_too_large", "not_json")
 _REPEATED = ("still_under_way", "key_already_used", "request_too_large")
@@ -180,7 +183,7 @@ _REPEATED = ("still_under_way", "key_already_used", "request_too_large")
 def problems_of(operation: Operation) -> Mapping[int, Mapping[str, str]]:
     """Codes and titles by status."""
     found: dict[int, dict[str, str]] = {}
-    for code in sorted({"defect", *_http_problems(operation)}):
+    for code in sorted({"defect", "too_many_connections", *_http_problems(operation)}):
         status, title = REFUSALS[code]
         found.setdefault(status, {})[code] = title
     for error in _errors(operation):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import structlog
 from starlette.responses import Response
 
 from hanbeon.errors import HanbeonError, Kind
+from hanbeon.quotation import TEXT_CHARACTERS, plain
 
 MEDIA_TYPE = "application/problem+json"
 STATUS: Mapping[Kind, int] = {
@@ -41,6 +43,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "not_authenticated": Refusal(401, "Authentication required."),
     "not_allowed": Refusal(403, "Insufficient scope."),
     "foreign_host": Refusal(403, "Without a token, only requests to localhost are accepted."),
+    "proxied": Refusal(403, "Without a token, requests through a proxy are rejected."),
     "foreign_origin": Refusal(403, "Cross-origin request rejected."),
     "no_such_path": Refusal(404, "Path not found."),
     "wrong_method": Refusal(405, "Method not allowed."),
@@ -50,6 +53,7 @@ REFUSALS: Mapping[str, Refusal] = {
     "not_json": Refusal(422, "The request body is not valid JSON."),
     "key_already_used": Refusal(422, "The Idempotency-Key was used for a different request."),
     "too_many_failures": Refusal(429, "Too many invalid tokens from this address."),
+    "too_many_connections": Refusal(503, "Too many open connections."),
     "defect": Refusal(500, "Internal error; see the server log for the request id."),
 }
 
@@ -58,8 +62,8 @@ class Refused(Exception):
     """A request rejected for a reason that exists only over HTTP."""
 
     def __init__(self, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.code, self.detail, self.headers = code, detail, dict(headers or {})
+        self.code, self.detail, self.headers = code, plain(detail, TEXT_CHARACTERS), dict(headers or {})
+        super().__init__(self.detail)
 
     @property
     def status(self) -> int:
@@ -74,6 +78,22 @@ def internal_error() -> Refused:
     """The response to an unexpected error; the request id is in its header and in the log."""
     request_id = structlog.contextvars.get_contextvars().get("request_id", "")
     return Refused("defect", f"internal error; see the server log for request id {request_id}")
+
+
+def too_many_connections() -> Refused:
+    return Refused(
+        "too_many_connections",
+        "the server, or your address, has as many open connections as it may; close some, or try again later",
+        {"Retry-After": _RETRY_SECONDS, "Connection": "close"},
+    )
+
+
+def response_bytes(refused: Refused) -> bytes:
+    """Return a response as it is sent, for connections on which no request is read."""
+    response = refused.response()
+    lines = [b"%s: %s" % header for header in response.raw_headers]
+    status = f"HTTP/1.1 {response.status_code} {http.HTTPStatus(response.status_code).phrase}".encode()
+    return b"\r\n".join([status, *lines, b"", bytes(response.body)])
 
 
 def status_of(error: type[HanbeonError]) -> int:

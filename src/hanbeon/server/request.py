@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.types import Scope as AsgiScope
 
 from hanbeon.domain.access import Scope
+from hanbeon.domain.json_text import BoundsCheck
 from hanbeon.errors import InvalidInput
 from hanbeon.server.problems import Refused
 from hanbeon.surfaces import schema
@@ -21,7 +22,10 @@ from hanbeon.surfaces.validation import bare, convert, decode
 
 T = TypeVar("T")
 BEARER = "bearer"
+_BODY = "body"
+"""The field of errors that concern a body as a whole."""
 _INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?", re.ASCII)
 _BOOLEANS = {"true": True, "false": False}
 _VERSION = re.compile(r'(?:W/)?"([0-9]{1,18})"', re.ASCII)
 
@@ -99,8 +103,6 @@ class ApiRequest:
             return decode(body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused("not_json", f"{error}; send a JSON object in UTF-8") from error
-        except RecursionError as error:
-            raise Refused("not_json", "the body is nested too deeply") from error
 
     def expected_version(self) -> int | None:
         """The version of `If-Match`: None for any version; -1, which matches nothing, if it is not one of our ETags."""
@@ -120,11 +122,12 @@ class ApiRequest:
         length = self.http.headers.get("content-length", "")
         if length.isdecimal() and (len(length) > 18 or int(length) > self._max_bytes):
             raise self._too_large()
-        parts, size = [], 0
+        parts, size, depth = [], 0, BoundsCheck(_BODY)
         async for part in self.http.stream():
             size += len(part)
             if size > self._max_bytes:
                 raise self._too_large()
+            depth.feed(part)
             parts.append(part)
         return b"".join(parts)
 
@@ -139,7 +142,7 @@ class ApiRequest:
 
 @cache
 def _kinds(kind: Any) -> dict[str, type]:
-    """How each query parameter is read before it is validated: as an integer, a boolean, a list or text."""
+    """How each query parameter is read before it is validated: as an integer, a number, a boolean, a list or text."""
     fields = msgspec.inspect.type_info(kind).fields  # type: ignore[attr-defined]  # of a struct
     return {field.encode_name: _kind(field.type) for field in fields}
 
@@ -151,6 +154,8 @@ def _kind(info: msgspec.inspect.Type) -> type:
     match info:
         case msgspec.inspect.IntType():
             return int
+        case msgspec.inspect.FloatType():
+            return float
         case msgspec.inspect.BoolType():
             return bool
         case msgspec.inspect.ListType():
@@ -167,4 +172,6 @@ def _value(name: str, values: list[str], kind: type) -> Any:
     (word,) = values
     if kind is int and _INTEGER.fullmatch(word):
         return int(word)
+    if kind is float and _NUMBER.fullmatch(word):
+        return float(word)
     return _BOOLEANS.get(word, word) if kind is bool else word

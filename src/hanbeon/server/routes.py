@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,28 +13,36 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from hanbeon.errors import InvalidInput
+from hanbeon.domain.access import ALLOWED, Need
+from hanbeon.domain.actor import acting
+from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push.sse import EventStream
-from hanbeon.server.request import ApiRequest, NoFields
+from hanbeon.server.request import ApiRequest, NoFields, Principal
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
 from hanbeon.surfaces.validation import given_fields
 
+_LOOKS = (Need.NOTHING, Need.READ)
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def operation_routes(context: ServerContext, service: object, operations: Iterable[Operation]) -> list[Route]:
-    return [Route(each.path, _endpoint(context, service, each), methods=[each.method]) for each in operations]
+def operation_routes(
+    context: ServerContext, surface: str, service: object, operations: Iterable[Operation]
+) -> list[Route]:
+    return [Route(each.path, _endpoint(context, surface, service, each), methods=[each.method]) for each in operations]
 
 
-def _endpoint(context: ServerContext, service: object, operation: Operation) -> Endpoint:
+def _endpoint(context: ServerContext, surface: str, service: object, operation: Operation) -> Endpoint:
     method = getattr(service, operation.call)
     max_bytes = context.app.settings.max_request_bytes
 
     async def endpoint(http: Request) -> Response:
+        return await context.database_watch.run(answer(http))
+
+    async def answer(http: Request) -> Response:
         http.state.quiet = operation.quiet
         principal = await context.authenticator.admit(http, operation.need)
         http.state.user = principal.user
@@ -41,7 +50,7 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
 
         async def respond() -> Response:
             arguments = [request.parameter(name) for name in operation.parameters]
-            keywords = given_fields(await _fields(request, operation))
+            keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
@@ -49,22 +58,33 @@ def _endpoint(context: ServerContext, service: object, operation: Operation) -> 
                 keywords["by"] = principal.user
             if operation.checks_version:
                 keywords["expected"] = request.expected_version()
-            return response_of(operation, await method(*arguments, **keywords), http)
+            with _recorded(operation, principal, surface, http):
+                result = await method(*arguments, **keywords)
+            if isinstance(result, schema.Result) and principal.scope not in ALLOWED[Need.ADMIN]:
+                result = result.for_readers()
+            return response_of(operation, result, http)
 
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
     return endpoint
 
 
-async def _fields(request: ApiRequest, operation: Operation) -> schema.Request:
+def _recorded(
+    operation: Operation, principal: Principal, surface: str, http: Request
+) -> contextlib.AbstractContextManager[None]:
+    """Record what an operation changes as done by this principal."""
+    if operation.need in _LOOKS:
+        return contextlib.nullcontext()
+    return acting(principal.user, "rest", f"{surface}.{operation.call}", http.url.path)
+
+
+async def _fields(request: ApiRequest, operation: Operation) -> dict[str, Any]:
+    """The fields of the query and of the body that the client sent."""
     kind: Any = operation.request
-    fields: schema.Request
     if operation.in_query or kind is None:
-        fields = request.query(kind or NoFields)
-    else:
-        request.query(NoFields)
-        fields = await request.json(kind, optional=operation.body_optional)
-    return fields
+        return given_fields(request.query(kind or operation.query or NoFields))
+    query: Any = request.query(operation.query or NoFields)
+    return given_fields(query) | given_fields(await request.json(kind, optional=operation.body_optional))
 
 
 def response_of(operation: Operation, result: Any, http: Request) -> Response:
@@ -100,7 +120,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
         seen = request.http.headers.get("last-event-id")
         if seen is not None:
             # A browser that reconnects sends the last id that it saw, with the query it began with.
-            keywords["after"] = _event_id(seen)
+            event_id(seen, context.app.store.incarnation, "Last-Event-ID")
+            keywords["after"] = seen
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found
@@ -116,9 +137,3 @@ def sse_route(context: ServerContext, channel: Channel, follow: Follow) -> Route
         return EventStream(context, channel, request, await follow(request))
 
     return Route(channel.sse, endpoint, methods=["GET"])
-
-
-def _event_id(header: str) -> int:
-    if not (header.isascii() and header.isdecimal() and len(header) < 19):
-        raise InvalidInput("must be the id of an event", field="Last-Event-ID")
-    return int(header)

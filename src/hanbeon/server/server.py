@@ -11,17 +11,18 @@ from collections.abc import Iterator
 import uvicorn
 
 from hanbeon.app import App
+from hanbeon.descriptors import descriptor_limit
 from hanbeon.engine.signals import handling_signals
-from hanbeon.errors import AuthMissing
+from hanbeon.errors import AuthMissing, DatabaseRestored
 from hanbeon.logs import get_logger
 from hanbeon.server.application import application
+from hanbeon.server.connections import ConnectionLimit, limits_within
 from hanbeon.server.context import ServerContext
 from hanbeon.server.push import protocols
 from hanbeon.server.sockets import bound, only_local, url_of
 from hanbeon.settings import Settings
 
 _log = get_logger("hanbeon.server")
-_BACKLOG = 2048
 
 
 async def serve(app: App, *, work: bool = True) -> None:
@@ -47,25 +48,32 @@ class Server:
         self.context = context
         self.url = url_of(sockets)
         self._sockets = sockets
+        total, per_address, backlog = limits_within(descriptor_limit(), context.app.settings)
         for each in sockets:
-            each.listen(_BACKLOG)  # Connections queue until uvicorn is ready, instead of being rejected.
-        self._uvicorn = _Uvicorn(_config(context, context.app.settings))
+            each.listen(backlog)  # Connections queue until uvicorn is ready, instead of being rejected.
+        limit = ConnectionLimit(total, per_address, context.app.clock, context.counts.refused)
+        self._uvicorn = _Uvicorn(_config(context, context.app.settings, limit, backlog))
 
     async def run(self) -> None:
-        """Return when everything has stopped."""
+        """Return when everything has stopped; raises DatabaseRestored if that is why."""
         loop = asyncio.get_running_loop()
+        _warn_without_audience(self.context.app.settings)
         serving = loop.create_task(self._uvicorn.serve(self._sockets))
         stopping = loop.create_task(self.context.stopping.wait())
+        restored = loop.create_task(self.context.app.store.restored.wait())
         try:
             async with self.context.worker or contextlib.nullcontext():
                 _log.info("server_started", url=self.url, worker=self.context.worker is not None)
-                await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait([serving, stopping, restored], return_when=asyncio.FIRST_COMPLETED)
                 self._end_requests()
         finally:
             self._end_requests()
             stopping.cancel()
+            restored.cancel()
             await serving
             _log.info("server_stopped", url=self.url)
+        if self.context.app.store.restored.is_set():
+            raise DatabaseRestored
 
     def stop_soon(self) -> None:
         if self.context.stopping.is_set():
@@ -93,11 +101,21 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-def _config(context: ServerContext, settings: Settings) -> uvicorn.Config:
+def _warn_without_audience(settings: Settings) -> None:
+    if settings.jwt_issuer is not None and settings.jwt_audience is None:
+        _log.warning(
+            "jwt_audience_missing",
+            issuer=settings.jwt_issuer,
+            remedy="set jwt_audience: JWTs that this issuer made for other applications are accepted, too",
+        )
+
+
+def _config(context: ServerContext, settings: Settings, limit: ConnectionLimit, backlog: int) -> uvicorn.Config:
     return uvicorn.Config(
         application(context),
         loop="none",
-        http=protocols.http_within(settings.request_timeout),
+        http=protocols.limited_http(settings.request_timeout, limit),
+        backlog=backlog,
         ws=protocols.WebSocket,
         ws_max_size=protocols.MESSAGE_BYTES,
         ws_ping_interval=protocols.PING_SECONDS,

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 
 from hanbeon.errors import AddressUnavailable
+from hanbeon.quotation import quoted
 from hanbeon.server.auth import is_loopback
 
 
@@ -17,7 +18,9 @@ def bound(host: str, port: int) -> Iterator[list[socket.socket]]:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
-            raise AddressUnavailable(f"cannot resolve {host!r} ({error}); use an address of this machine") from error
+            raise AddressUnavailable(
+                f"cannot resolve {quoted(host)} ({error}); use an address of this machine"
+            ) from error
         sockets = []
         for family, kind, protocol, _, address in found[:1] if port == 0 else found:
             opening = opened.enter_context(socket.socket(family, kind, protocol))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from hanbeon.domain.explain import Explanation, Facts, Holder, explain
-from hanbeon.domain.job import RESERVED
+from hanbeon.domain.job import is_on_every_worker
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations.instances import instances
@@ -43,7 +43,7 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
         workers=[
             each.name
             for each in await instances(tx, alive_within_us)
-            if each.alive and (job.task in each.tasks or job.task.startswith(RESERVED))
+            if each.alive and (job.task in each.tasks or is_on_every_worker(job.task))
         ],
         now=place["now"],
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hanbeon.domain.access import Scope
 from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.store.operations import tokens
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.store.store import Store
@@ -30,7 +31,7 @@ async def create_token(store: Store, user: str, scope: str) -> NewToken:
     """Create a token. From the first one on, servers of this database require one from every client."""
     check_name("user", user, required=True)
     if scope not in set(Scope):
-        raise InvalidInput(f"must be one of {', '.join(Scope)}, got {scope!r}", field="scope")
+        raise InvalidInput(f"must be one of {', '.join(Scope)}, got {quoted(scope)}", field="scope")
     text = _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
     return NewToken(text, await store.write(lambda tx: tokens.add_token(tx, hash_of(text), user, Scope(scope))))
 

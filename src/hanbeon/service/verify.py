@@ -48,6 +48,7 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     first_event: int | None
     last_event: int
     schedules: int
+    chains: int
     pruned: bool
     findings: tuple[Finding, ...]
 
@@ -110,6 +111,7 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         attempts=jobs.attempts,
         events=history.events,
         schedules=sum(part.counts.get("schedules", 0) for part in parts),
+        chains=sum(part.counts.get("chains", 0) for part in parts),
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,
@@ -203,6 +205,8 @@ def _verdict(report: VerifyReport) -> str:
     seen = f"{report.jobs:,} jobs, {report.attempts:,} attempts, {report.events:,} events"
     if report.schedules:
         seen += f", {report.schedules:,} schedules"
+    if report.chains:
+        seen += f", {report.chains:,} chains"
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# For their registration: every process that opens a store must know all reserved queues.
-import hanbeon.domain.delivery
-import hanbeon.domain.offices  # noqa: F401
+# For its registration: every process that opens a store must know all end hooks.
+import hanbeon.store.operations.chain_walk  # noqa: F401
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import socket
+import stat
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ from hanbeon.store.tx import HINTS
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
 _PING_SECONDS = 30.0
+_BIND_AGAIN_SECONDS = 30.0
 _log = get_logger("hanbeon.wake")
 
 
@@ -137,15 +139,20 @@ class SqliteNotifier:
 
     def __init__(self, path: Path) -> None:
         self._folder = _socket_folder(path.resolve())
+        self._heard_here: Callable[[set[str]], None] | None = None
 
     def send(self, hints: Iterable[str]) -> None:
-        payload = " ".join(sorted(hints)).encode()
-        if not payload:
+        hints = set(hints)
+        if not hints:
             return
-        try:
-            names = os.listdir(self._folder)
-        except OSError:
-            return
+        if self._heard_here is not None:
+            self._heard_here(hints)
+        # The commit that it tells of has been made: neither a missing folder nor too many open files may fail it.
+        with contextlib.suppress(OSError):
+            _check_ours(self._folder)
+            self._send(" ".join(sorted(hints)).encode(), os.listdir(self._folder))
+
+    def _send(self, payload: bytes, names: Iterable[str]) -> None:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             sender.setblocking(False)
             for name in names:
@@ -159,28 +166,55 @@ class SqliteNotifier:
                     continue  # Its buffer is full: it already has enough hints to wake up.
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
+        warned = False
+        while True:
+            try:
+                await self._listen(heard)
+            except OSError as error:
+                if not warned:
+                    _log.warning("polling", why=f"changes of other processes are found by polling: {error}")
+                warned = True
+            await self._listen_here(heard)
+
+    async def _listen(self, heard: Callable[[set[str]], None]) -> None:
         path = self._folder / f"{os.getpid()}-{os.urandom(4).hex()}"
-        loop = asyncio.get_running_loop()
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
             receiver.setblocking(False)
             _bind(receiver, path)
-            arrived = asyncio.Event()
-            loop.add_reader(receiver, arrived.set)
-            try:
-                heard(set(HINTS))
-                while True:
-                    await arrived.wait()
-                    arrived.clear()
-                    hints: set[str] = set()
-                    with contextlib.suppress(BlockingIOError):
-                        while True:
-                            hints.update(receiver.recv(256).decode(errors="replace").split())
-                    heard(hints)
-            finally:
-                loop.remove_reader(receiver)
-                path.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):
-                    self._folder.rmdir()  # By the last listener; not empty while others listen.
+            await self._receive(receiver, path, heard)
+
+    async def _receive(self, receiver: socket.socket, path: Path, heard: Callable[[set[str]], None]) -> None:
+        """Pass on what arrives at the socket, until cancelled."""
+        loop = asyncio.get_running_loop()
+        arrived = asyncio.Event()
+        loop.add_reader(receiver, arrived.set)
+        try:
+            heard(set(HINTS))
+            while True:
+                await arrived.wait()
+                arrived.clear()
+                hints: set[str] = set()
+                with contextlib.suppress(BlockingIOError):
+                    while True:
+                        hints.update(receiver.recv(256).decode(errors="replace").split())
+                heard(hints)
+        finally:
+            loop.remove_reader(receiver)
+            self._leave(path)
+
+    def _leave(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._folder.rmdir()  # By the last listener; not empty while others listen.
+
+    async def _listen_here(self, heard: Callable[[set[str]], None]) -> None:
+        """Receive at least the hints of this process, for a while."""
+        self._heard_here = heard
+        try:
+            heard(set(HINTS))
+            await asyncio.sleep(_BIND_AGAIN_SECONDS)
+        finally:
+            self._heard_here = None
 
     async def close(self) -> None:
         return
@@ -190,8 +224,20 @@ def _bind(receiver: socket.socket, path: Path) -> None:
     for _ in range(10):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):  # The last listener has just removed the folder.
+            _check_ours(path.parent)
             return receiver.bind(str(path))
     raise OSError(f"cannot create a socket at {path}")
+
+
+def _check_ours(folder: Path) -> None:
+    """Raise unless only this user can put anything there.
+
+    The name can be guessed, and in the temporary folder anybody could have made it first: to hear our hints, to send
+    false ones, or to have us delete sockets elsewhere through a link.
+    """
+    status = os.lstat(folder)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        raise PermissionError(f"{folder} must be a folder that belongs to this user alone (mode 0700)")
 
 
 def _socket_folder(path: Path) -> Path:
@@ -200,4 +246,4 @@ def _socket_folder(path: Path) -> Path:
     if len(os.fsencode(beside)) + 24 <= _SOCKET_PATH_LIMIT:
         return beside
     digest = hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
-    return Path(tempfile.gettempdir()) / f"hanbeon-{os.getuid()}-{digest}"
+    return Path(tempfile.gettempdir()) / f"hanbeon-{os.geteuid()}-{digest}"

@@ -14,6 +14,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
+from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Tx
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
@@ -94,6 +95,10 @@ class PostgresTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
+
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
 
@@ -119,6 +124,8 @@ class PostgresDatabase:
         # A separate pool: tasks hold these connections for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
         self._identity: str | None = None
+        self.incarnation: str | None = None
+        """The incarnation that was opened; transactions are refused in another."""
         self.pooled = False
         """True if connected through a pooler, perhaps in transaction mode: each transaction may use another session."""
 
@@ -132,12 +139,13 @@ class PostgresDatabase:
         try:
             async with self.connection() as connection, connection.transaction():
                 schema.check(*await _version(connection))
+                self.incarnation = str(await connection.fetchval(statement("incarnation", Postgres)))
         except BaseException:
             await self.close()
             raise
 
     async def connect(self) -> None:
-        with _border():
+        with border():
             self.pooled = await _is_pooled(self.url)
             # A prepared statement belongs to a session, which the next transaction may not have. Unnamed statements,
             # which are used then, last until the next one; so anything with parameters or rows must be in a
@@ -197,7 +205,7 @@ class PostgresDatabase:
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
-                    return await _transact(connection, operation, seconds)
+                    return await _transact(connection, operation, seconds, self._check)
             except _RETRIED as error:
                 if attempt == _TRIES - 1:
                     if isinstance(error, asyncpg.UniqueViolationError):
@@ -207,6 +215,11 @@ class PostgresDatabase:
                     ) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
+
+    @property
+    def _check(self) -> str:
+        """Sent with the BEGIN, so that it costs no round trip: a text, since that message takes no parameters."""
+        return "" if self.incarnation is None else f"; SELECT hanbeon.check_incarnation('{self.incarnation}')"
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         """Run a named statement as a transaction by itself: one round trip instead of three."""
@@ -222,7 +235,7 @@ class PostgresDatabase:
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation in a read-only transaction, on one consistent view."""
         async with self.connection() as connection:
-            await connection.execute(_BEGIN_READING)
+            await connection.execute(f"{_BEGIN_READING}{self._check}")
             answer = await operation(PostgresTx(connection))
             await connection.execute("COMMIT")
             return answer
@@ -238,7 +251,7 @@ class PostgresDatabase:
         """Begin a transaction for user code. Waits for a free connection; only the task's own timeout limits that."""
         if self._lending is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
-        with _border():
+        with border():
             connection = await self._lending.acquire()
             try:
                 await connection.execute(_BEGIN_LENT)
@@ -260,12 +273,30 @@ class PostgresDatabase:
                 self._identity = str(await connection.fetchval(IDENTITY))
         return self._identity
 
+    async def responds(self, seconds: float) -> bool:
+        """True if the server accepts a new connection and answers on it. A refusal is an answer, too."""
+        try:
+            async with asyncio.timeout(seconds):
+                connection = await asyncpg.connect(self.url, timeout=seconds, statement_cache_size=0)
+                try:
+                    await connection.execute("SELECT 1")
+                finally:
+                    connection.terminate()
+        except TimeoutError:
+            return False
+        except BROKEN:
+            return True
+        return True
+
+    async def check_room(self) -> None:
+        """Nothing: only the server sees its disk, and refuses what does not fit."""
+
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[Any]:
         """Acquire a connection of the pool, for what is not an operation."""
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
-        with _border():
+        with border():
             async with self._pool.acquire(timeout=_CONNECT_SECONDS) as connection:
                 try:
                     yield connection
@@ -290,18 +321,23 @@ class PostgresUserTransaction:
         return self._connection
 
     async def execute(self, sql: str, *args: Any) -> None:
-        await self.connection.execute(sql, *args)
+        with lent_border(self._has_gone):
+            await self.connection.execute(sql, *args)
 
     async def fetch(self, sql: str, *args: Any) -> Sequence[Any]:
-        rows: Sequence[Any] = await self.connection.fetch(sql, *args)
+        with lent_border(self._has_gone):
+            rows: Sequence[Any] = await self.connection.fetch(sql, *args)
         return rows
+
+    def _has_gone(self) -> bool:
+        return _is_gone(self._connection)
 
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         try:
-            with _border():
+            with border():
                 if not self.connection.is_in_transaction():
                     raise DatabaseUnavailable(ENDED_BY_ITS_USER)
-                await self._connection.execute(_PLANS)
+                await self._connection.execute(f"{_PLANS}{self.database._check}")
                 return await _commit(self._connection, operation)
         finally:
             await self.abandon()
@@ -317,7 +353,9 @@ class PostgresUserTransaction:
             await self._pool.release(self._connection, timeout=_CLOSE_SECONDS)
 
 
-async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
+async def _transact(
+    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str
+) -> tuple[T, AfterCommit]:
     limits = ["idle_in_transaction_session_timeout"]
     begin = _BEGIN_BEFORE_17
     if connection.get_server_version().major >= 17:
@@ -326,7 +364,7 @@ async def _transact(connection: Any, operation: Callable[[Tx], Awaitable[T]], se
     if seconds > _LONGEST_SECONDS:
         # The idle limit, too: with so large a batch the client takes long between two statements.
         begin = "; ".join([begin, *(f"SET LOCAL {limit} = '{seconds:.0f}s'" for limit in limits)])
-    await connection.execute(begin)
+    await connection.execute(f"{begin}{check}")
     return await _commit(connection, operation)
 
 
@@ -381,34 +419,3 @@ async def _version(connection: Any) -> tuple[int | None, int | None]:
         return None, None
     row = await connection.fetchrow(schema.READ_VERSION)
     return (row["version"], row["runs_from"]) if row else (None, None)
-
-
-@contextlib.contextmanager
-def _border() -> Any:
-    """Translate asyncpg's errors: an unreachable server is DatabaseUnavailable, which can be retried."""
-    try:
-        yield
-    except (
-        OSError,
-        asyncpg.PostgresConnectionError,
-        asyncpg.CannotConnectNowError,
-        asyncpg.AdminShutdownError,
-        asyncpg.CrashShutdownError,
-        asyncpg.IdleInTransactionSessionTimeoutError,
-        asyncpg.TransactionTimeoutError,
-        asyncpg.TooManyConnectionsError,
-        asyncpg.QueryCanceledError,
-    ) as error:
-        raise DatabaseUnavailable(
-            f"PostgreSQL does not respond: {error}; check that it is running and reachable"
-        ) from error
-    except asyncpg.InsufficientPrivilegeError as error:
-        raise DatabaseUnavailable(
-            f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "
-            "or run `hanbeon migrate` as the owner"
-        ) from error
-    except (asyncpg.InvalidCatalogNameError, asyncpg.InvalidAuthorizationSpecificationError) as error:
-        raise DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL") from error
-    except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
-        # Raised for a broken connection as well as for misuse; only the first is worth a retry.
-        raise DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,14 +13,16 @@ from typing import Any, TypeVar
 
 import apsw
 
-from hanbeon.clock import Clock
+from hanbeon.clock import MICROS, Clock
 from hanbeon.domain.events import Event
-from hanbeon.errors import DatabaseUnavailable, TransactionTooLong
+from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
 from hanbeon.store.operations.events import number_events, write_events
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
+from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import AfterCommit, Tx, drive
@@ -27,6 +30,11 @@ from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000
+LONG_SECONDS = 10.0
+"""A write that may take this long first extends the leases that others cannot renew meanwhile."""
+_GRANT_SLACK = 0.1
+_GRANT_TRIES = 20
+LEAST_ROOM_BYTES = 262_144
 LENT_LIMIT_SECONDS = 5.0
 
 
@@ -36,10 +44,15 @@ class _Connection:
     def __init__(self, path: Path, clock: Clock, name: str) -> None:
         self._clock = clock
         self._now = 0
+        self.incarnation: str | None = None
+        self.ends_at: float | None = None
+        """When the leases of others end that a long write keeps from being renewed (monotonic)."""
         self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
-        self.db = apsw.Connection(str(path))
+        # It exists: opening must never leave an empty file in place of one that was deleted.
+        self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             self._set_up()
+            self.files = OpenFiles(path, self.db)
         except BaseException:
             self.db.close()
             raise
@@ -54,6 +67,8 @@ class _Connection:
         for pragma in ("synchronous = FULL", "foreign_keys = ON", "temp_store = MEMORY"):
             self.db.execute(f"PRAGMA {pragma}").fetchall()
         self.db.create_scalar_function("hanbeon_now", lambda *_: self._now, 0)
+        # The first read opens the write-ahead log: from here on all files of the database are known.
+        self.db.execute("SELECT count(*) FROM sqlite_master").fetchall()
 
     def _use_wal(self) -> None:
         """Switch to WAL, with retries.
@@ -71,6 +86,23 @@ class _Connection:
                 time.sleep(0.005)
             else:
                 return
+
+    def check(self) -> None:
+        """Raise unless this is the database that was opened: the same files, in the same incarnation."""
+        self.files.check()
+        if self.incarnation is not None and self.incarnation != self.read_incarnation():
+            raise DatabaseRestored
+
+    def check_time(self) -> None:
+        """Raise if a long write has used up the time for which it extended the leases of others."""
+        if self.ends_at is not None and time.monotonic() > self.ends_at:
+            raise DatabaseUnavailable(
+                "the write took too long and was rolled back: on SQLite all others wait for it; send it in smaller "
+                "batches, or use PostgreSQL"
+            )
+
+    def read_incarnation(self) -> str:
+        return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
@@ -108,10 +140,15 @@ class SqliteTx:
         self.after = AfterCommit()
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
+        self._connection.check_time()
         return self._connection.records(statement(name, Sqlite), args)
 
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
+
+    @property
+    def moves(self) -> int:
+        return sum(event.job_id is not None for event in self._events)
 
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
@@ -134,9 +171,13 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self.path = path
+        # Connections are lent later, when the process may have changed its folder.
+        self._file = path.absolute()
         self.clock = clock
         self._writer: _Connection | None = None
         self._reader: _Connection | None = None
+        self.incarnation: str | None = None
+        """The incarnation that was opened; unknown in a database that is opened only to be read."""
         self._guard = contextlib.ExitStack()
 
     async def open(self) -> None:
@@ -147,9 +188,12 @@ class SqliteDatabase:
             )
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._writer = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "writer")
+            self._writer = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "writer")
             await self._writer.run(_migrate, self._writer)
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
+            self._writer.files.warn_if_readable()
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
+            self.incarnation = await self._reader.run(self._reader.read_incarnation)
+            self._writer.incarnation = self._reader.incarnation = self.incarnation
         except BaseException:
             await self.close()
             raise
@@ -160,7 +204,7 @@ class SqliteDatabase:
             raise DatabaseUnavailable(f"there is no file {self.path}")
         self._guard.enter_context(guard_file(self.path))
         try:
-            self._reader = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "reader")
+            self._reader = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "reader")
         except BaseException:
             await self.close()
             raise
@@ -172,9 +216,14 @@ class SqliteDatabase:
         self._reader = self._writer = None
         self._guard.close()
 
-    async def transact(self, operation: Callable[[Tx], Awaitable[T]], _: float = 0.0) -> tuple[T, AfterCommit]:
-        """Run the operation in a write transaction; return its answer and the effects that follow the commit."""
+    async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
+        """Run the operation in a write transaction; return its answer and the effects that follow the commit.
+
+        `seconds`: how long it may take. While it lasts nobody else can write, and no lease can be renewed.
+        """
         writer = _opened(self._writer)
+        if seconds >= LONG_SECONDS:
+            return await writer.run(_transact_long, writer, operation, min(seconds, GRANT_MOST_US / MICROS))
         return await writer.run(_transact, writer, operation)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
@@ -186,9 +235,23 @@ class SqliteDatabase:
         """Like `read`, for a single small statement; SQLite has no cheaper way."""
         return await self.read(operation)
 
+    async def responds(self, seconds: float) -> bool:
+        """True: a file always responds, and a lock has its own time limit."""
+        return True
+
+    async def check_room(self) -> None:
+        """Raise DatabaseUnavailable if the disk is full. A small write may still succeed then, in the room of a WAL."""
+        disk = await asyncio.to_thread(os.statvfs, self.path.parent)
+        left = disk.f_bavail * disk.f_frsize
+        if left < LEAST_ROOM_BYTES:
+            raise DatabaseUnavailable(f"the disk of {self.path} is full: {left:,} bytes are left; free some space")
+
     async def lend(self) -> SqliteUserTransaction:
-        _opened(self._writer)
-        connection = await asyncio.to_thread(_bordered, _Connection, self.path, self.clock, "lent")
+        writer = _opened(self._writer)
+        writer.files.check()
+        connection = await asyncio.to_thread(_bordered, _Connection, self._file, self.clock, "lent")
+        connection.incarnation = self.incarnation
+        connection.files = writer.files  # If it opened another file, that is noticed like a replaced one.
         lent = SqliteUserTransaction(self, connection)
         await lent.begin()
         return lent
@@ -291,6 +354,7 @@ def _opened(connection: _Connection | None) -> _Connection:
 def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
+        connection.check()
         return _finish(connection, operation)
     except BaseException:
         if connection.db.in_transaction:
@@ -298,16 +362,51 @@ def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) 
         raise
 
 
+def _transact_long(
+    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float
+) -> tuple[T, AfterCommit]:
+    """Extend all leases in a transaction of its own, then run the operation in one that ends before they do.
+
+    Their holders cannot renew them, but read that they last longer. A crash in between leaves only longer leases.
+    """
+    granted, needed = round(seconds * MICROS), round(seconds * MICROS * (1 - _GRANT_SLACK))
+
+    async def run(tx: Tx) -> T:
+        if not await is_granted(tx, needed):
+            raise _NotGranted  # Claimed since.
+        return await operation(tx)
+
+    for _ in range(_GRANT_TRIES):
+        began_at = time.monotonic()
+        _transact(connection, lambda tx: grant_time(tx, granted))
+        connection.ends_at = began_at + seconds * (1 - 2 * _GRANT_SLACK)
+        try:
+            return _transact(connection, run)
+        except _NotGranted:
+            continue
+        finally:
+            connection.ends_at = None
+    raise DatabaseUnavailable("others claim jobs faster than their leases can be extended for a long write; try again")
+
+
+class _NotGranted(Exception):
+    """A lease would end during a long write."""
+
+
 def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     tx = SqliteTx(connection)
     answer: T = drive(operation(tx))
     drive(tx.write_events())
+    connection.check_time()
     connection.db.execute("COMMIT")
+    # After the commit: only then is it certain that the commit went into the files that a restart will find.
+    connection.files.check()
     return answer, tx.after
 
 
 def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
     """Run the operation inside an open transaction, all of it or nothing."""
+    connection.check()
     tx = SqliteTx(connection)
     if not connection.db.in_transaction:
         raise DatabaseUnavailable(ENDED_BY_ITS_USER)
@@ -320,10 +419,12 @@ def _within(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) ->
 def _read(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> T:
     connection.db.execute("BEGIN")
     try:
+        connection.check()
         answer: T = drive(operation(SqliteTx(connection)))
         return answer
     finally:
-        connection.db.execute("ROLLBACK")
+        if connection.db.in_transaction:  # Some errors, such as a full disk, have rolled it back.
+            connection.db.execute("ROLLBACK")
 
 
 def _migrate(connection: _Connection) -> None:
@@ -347,14 +448,16 @@ def _bordered(function: Callable[..., T], *args: Any) -> T:
     """Translate apsw's errors about the file into ours; a violated constraint is a defect and stays as it is."""
     try:
         return function(*args)
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise DatabaseUnavailable(f"not a valid SQLite database: {error}; restore it from a backup") from error
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
+        raise DatabaseCorrupt(f"not a valid SQLite database: {error}; restore it from a backup") from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseUnavailable(f"the SQLite file cannot be written: {error}; check its path and owner") from error
-    except apsw.BusyError as error:
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise DatabaseUnavailable(
             f"the SQLite file was locked for more than {BUSY_TIMEOUT_MS // 1000} s: {error}; another process "
             "holds a write transaction open"
         ) from error
-    except (apsw.FullError, apsw.IOError, apsw.InterruptError) as error:
-        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space and the disk") from error
+    except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.InterruptError) as error:
+        raise DatabaseUnavailable(f"SQLite cannot write: {error}; check disk space, memory and the disk") from error
+    except OSError as error:
+        raise DatabaseUnavailable(f"SQLite cannot be used: {error}; check the limit of open files") from error

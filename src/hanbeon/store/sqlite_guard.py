@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from hanbeon.errors import DatabaseUnavailable, SecondSqliteLibrary
+from hanbeon.store.sqlite_files import OURS_ALONE
 
 _guarded: Counter[tuple[int, int]] = Counter()
 _hooked = False
@@ -27,7 +28,7 @@ def guard_file(path: Path) -> Iterator[None]:
     global _hooked  # noqa: PLW0603 - audit hooks cannot be removed, so there is one for the process
     try:
         if not path.exists():
-            path.touch(mode=0o644)
+            path.touch(mode=OURS_ALONE)
         key = _identity(path)
     except OSError as error:
         raise DatabaseUnavailable(

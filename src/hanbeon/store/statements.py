@@ -36,10 +36,23 @@ def _condition(text: str, precondition: str | None, dialect: Dialect) -> str:
 
 
 def _text(name: str, dialect: Dialect) -> str:
-    own = SQL / dialect.name / f"{name}.sql"
-    return (own if own.exists() else SQL / f"{name}.sql").read_text()
+    return load(dialect)[name]
+
+
+def load(dialect: Dialect) -> dict[str, str]:
+    """Read all statements of this database, by name.
+
+    Called when a database is opened: a process that has run out of descriptors must still be able to complete its jobs.
+    """
+    return _texts(dialect.name)
+
+
+@cache
+def _texts(dialect: str) -> dict[str, str]:
+    folders = (SQL, SQL / dialect)  # The dialect's own come last, and replace the shared ones.
+    return {path.stem: path.read_text() for folder in folders for path in folder.glob("*.sql")}
 
 
 def names(dialect: Dialect) -> list[str]:
     """Return the names of all statements of this database, for the tests that check each."""
-    return sorted({path.stem for folder in (SQL, SQL / dialect.name) for path in folder.glob("*.sql")})
+    return sorted(load(dialect))

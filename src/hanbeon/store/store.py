@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+import msgspec
+
+from hanbeon.domain.actor import Actor, current_actor, nobody
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
-from hanbeon.errors import DatabaseUnavailable, InvalidInput, JobNotFound, NotFound, OtherDatabase
+from hanbeon.errors import (
+    DatabaseRestored,
+    DatabaseUnavailable,
+    InvalidInput,
+    JobNotFound,
+    NotFound,
+    OtherDatabase,
+)
+from hanbeon.quotation import quoted
 from hanbeon.store.bulk import Make, in_bulk, lanes_of
 from hanbeon.store.external.caller import Caller, identify, within
 from hanbeon.store.external.detect import caller_of
-from hanbeon.store.notify import Notifier, PostgresNotifier
+from hanbeon.store.notify import PostgresNotifier
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
@@ -27,62 +37,26 @@ from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.transactions import Transactions
+from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _CANCEL_BATCH = 1000
-_JOBS_A_SECOND = 500
+_NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
 
-class Store:
-    """One door to the database: `read` and `write` run an operation in a transaction of its own.
+class Store(Transactions):
+    """The operations of the engine that take more than one transaction, or that only one of the databases has.
 
-    The other methods do more than that. Each is one transaction, or a few of which each leaves a consistent database.
+    Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
-
-    def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
-        self.database = database
-        self.notifier = notifier
-        self.lanes = LaneCache()
-        """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
-        self._folding: asyncio.Task[None] | None = None
-        self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
-
-    async def open(self) -> None:
-        await self.database.open()
-
-    async def close(self) -> None:
-        if self._folding is not None:
-            self._folding.cancel()
-            await asyncio.wait([self._folding])
-        for lent in list(self._lent):
-            await lent.abandon()
-        await self.notifier.close()
-        await self.database.close()
-
-    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
-        """Run the operation in a read-only transaction, on one consistent view."""
-        return await self.database.read(operation)
-
-    async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
-        """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
-
-        `jobs`: how many jobs it creates, which extends its time limit.
-        """
-        answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
-        self._committed(after)
-        return answer
-
-    def _committed(self, after: AfterCommit) -> None:
-        for callback in after.callbacks:
-            callback()
-        self.notifier.send(after.hints)
 
     async def enqueue(
         self,
@@ -110,7 +84,21 @@ class Store:
                 await last(tx, answers)
             return answers
 
-        return await self.write(enqueue, len(jobs))
+        return await self.write(enqueue, len(jobs) if bulk is not None else enqueues.weight(jobs))
+
+    async def enqueue_once(self, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
+        """Create all of the jobs or none. If the answer is lost, find out: the same ids again create what is missing.
+
+        If that is not answered either, the error has the ids, for the caller to try again.
+        """
+        try:
+            return await self.enqueue(jobs)
+        except DatabaseUnavailable:
+            try:
+                return await self.enqueue(jobs)
+            except DatabaseUnavailable as error:
+                error.ids = tuple(job.id for job in jobs)
+                raise
 
     async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
         return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
@@ -124,6 +112,8 @@ class Store:
         hints = ("work", "event")
         piggybacked = self.notifier.piggyback(hints)
         values = enqueues.single_row(job, self.lanes, piggybacked)
+        actor = current_actor()
+        values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
         if precondition is None:
             rows = await self.database.fetch("enqueue_one", *values, 0)
         else:
@@ -162,7 +152,14 @@ class Store:
 
     async def enqueue_prepared(self, caller: Caller, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Write the prepared jobs. It awaits the caller's connection and nothing else."""
-        return await within(caller, lambda tx: enqueues.enqueue(tx, self.lanes, jobs, lasting=True))
+
+        async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
+            # The numbers of the lanes are of the incarnation that was opened.
+            if (await tx.fetch("incarnation"))[0]["id"] != self.incarnation:
+                raise DatabaseRestored
+            return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
+
+        return await within(caller, enqueue)
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -176,21 +173,6 @@ class Store:
 
         answers, lent.lanes = await lent.within(enqueue)
         return answers
-
-    @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[UserTransaction]:
-        """Open a transaction that commits at the end of the block and rolls back on an exception."""
-        lent = await self.lend()
-        try:
-            yield lent
-            await self.commit(lent)
-        finally:
-            await lent.abandon()
-
-    async def commit(self, lent: UserTransaction) -> None:
-        """Commit a lent transaction, and wake listeners."""
-        _, after = await lent.finish(_nothing)
-        self._committed(after)
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
         """Create the missing lanes of these jobs, in a transaction of their own."""
@@ -231,7 +213,9 @@ class Store:
     ) -> completions.Completed | None:
         """End an attempt and create the jobs that it enqueued, both or neither; None: rejected, and neither."""
         try:
-            return await self.write(lambda tx: self._complete_with_children(tx, report, children))
+            return await self.write(
+                lambda tx: self._complete_with_children(tx, report, children), enqueues.weight(children)
+            )
         except NotSucceeded:
             return None
 
@@ -248,17 +232,8 @@ class Store:
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
 
-    async def lend(self) -> UserTransaction:
-        """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
-        lent = await self.database.lend()
-        self._lent.add(lent)
-        return lent
-
     async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
         return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
-    async def look_at(self, leases: Sequence[lease.Lease]) -> lease.LeaseFacts:
-        return await self.read(lambda tx: lease.look(tx, leases))
 
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
@@ -291,18 +266,34 @@ class Store:
     async def recover(self, limit: int, random_share: float = 0.0) -> list[completions.Recovered]:
         return await self.write(lambda tx: completions.recover(tx, self.lanes, limit, random_share))
 
+    async def hand_back(
+        self, instance: int, tasks: Collection[str], begun: Collection[lease.Lease]
+    ) -> tuple[set[lease.Lease], list[completions.Recovered]]:
+        """Release what the instance is said to run and never began; see `complete.hand_back`."""
+        return await self.write(lambda tx: completions.hand_back(tx, self.lanes, instance, tasks, begun))
+
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
 
     async def next_due_us(self) -> int | None:
         return await self.read(promote.next_due_us)
 
-    async def count_prunable(self, older_than_us: int) -> prune.Prunable:
-        """Count what `prune` would delete now, if it were repeated until nothing is left."""
-        return await self.read(lambda tx: prune.count_prunable(tx, older_than_us))
+    async def count_prunable(self, older_than_us: int) -> dict[str, int]:
+        """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
+        return await self.read(lambda tx: prune.count_prunable(tx, self._parts, older_than_us))
+
+    @property
+    def _parts(self) -> Sequence[Retention]:
+        assert self.retention is not None, "rows of surfaces would stay behind; see `surfaces/store_parts.py`"
+        return self.retention
+
+    async def retain(self, retention_us: int, every_us: int, limit: int) -> prune.Retained:
+        """Prune what is past its retention. `every_us`: how often that is done."""
+        return await self.write(lambda tx: prune.retain(tx, self.lanes, self._parts, retention_us, every_us, limit))
 
     async def prune(self, older_than_us: int, limit: int) -> int:
-        return await self.write(lambda tx: prune.prune(tx, self.lanes, older_than_us, limit))
+        """Prune what is older, by the database's clock, whatever that says."""
+        return await self.write(lambda tx: prune.prune(tx, self.lanes, self._parts, older_than_us, limit))
 
     async def cancel(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
@@ -359,14 +350,6 @@ class Store:
     async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
         return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
 
-    async def running(self, limit: int) -> list[JobRecord]:
-        """Return the running jobs, longest-running first. The cost does not depend on the number of other jobs."""
-        return await self.read(lambda tx: queries.running_jobs(tx, limit))
-
-    async def now_us(self) -> int:
-        """Return the time of the clock that the database's instants are measured by."""
-        return await self.read(queries.now_us)
-
     async def attempts(self, job_id: str) -> list[AttemptRecord]:
         return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
@@ -376,9 +359,6 @@ class Store:
         if not page.entries:
             await self.job(job_id)  # Raises if there is no such job.
         return page
-
-    async def dependencies(self, job_id: str) -> list[queries.Dependency]:
-        return await self.read(lambda tx: queries.dependencies_of(tx, job_id))
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
@@ -398,18 +378,16 @@ class Store:
         self._fold_if_behind(unfolded)
         return found
 
-    async def queues(self) -> list[queues.QueueRecord]:
-        return await self.read(queues.queues)
-
     async def _lanes(self, queue: str | None) -> tuple[int, int]:
         lanes = await self.read(lambda tx: queries.lanes_of(tx, queue))
         if lanes is None:
-            raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+            raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
         return lanes
 
     async def fold(self, limit: int = 2000, rest_us: int = 0) -> int:
         """Add the next batches of deltas to the tallies; return how many. 0 if another instance is folding."""
-        return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
+        with nobody():
+            return await self.write(lambda tx: tallies.fold(tx, limit, rest_us))
 
     def _fold_if_behind(self, unfolded: int) -> None:
         """Fold in the background if no worker does, so that the next reader has less to add up.
@@ -427,36 +405,17 @@ class Store:
                 pass
 
     async def number_events(self, limit: int = 1000) -> int:
-        return await self.write(lambda tx: events.number_events(tx, limit))
+        with nobody():  # Readers do this, too.
+            return await self.write(lambda tx: events.number_events(tx, limit))
 
     async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
 
-    async def last_event_id(self) -> int:
-        return await self.read(events.last_event_id)
-
     async def register(self, new: instances.NewInstance) -> int:
         return await self.write(lambda tx: instances.register(tx, new))
 
-    async def beat(
-        self,
-        instance: int,
-        running: int,
-        tasks: Sequence[str],
-        capacity: int | None = None,
-        schedules: Sequence[str] | None = None,
-    ) -> bool:
-        return await self.write(lambda tx: instances.beat(tx, instance, running, tasks, capacity, schedules))
-
-    async def leave(self, instance: int) -> None:
-        await self.write(lambda tx: instances.leave(tx, instance))
-
     async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
         return await self.read(lambda tx: instances.instances(tx, alive_within_us))
-
-
-async def _nothing(_: Tx) -> None:
-    return
 
 
 class NotSucceeded(Exception):

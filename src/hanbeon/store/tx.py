@@ -10,9 +10,10 @@ import msgspec
 from hanbeon.domain.events import Event
 
 T = TypeVar("T")
-HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing"))
+HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing", "drain"))
 """Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
-written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent."""
+written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent; an
+instance was told to drain, or to go on."""
 
 
 class AfterCommit:
@@ -42,6 +43,11 @@ class Tx(Protocol):
 
     def emit(self, *events: Event) -> None:
         """Append events; they are written with the transaction, in this order, as one batch."""
+        ...
+
+    @property
+    def moves(self) -> int:
+        """How many events of jobs were appended so far."""
         ...
 
     def wake(self, *hints: str) -> None:

@@ -50,6 +50,8 @@ class Operation(NamedTuple):
     summary: str
     request: type[msgspec.Struct] | None = None
     """Fields of the query for GET and DELETE, of a JSON body otherwise."""
+    query: type[msgspec.Struct] | None = None
+    """Fields of the query beside a JSON body."""
     body_optional: bool = False
     """The body may be omitted, which means an empty object."""
     responses: Mapping[int, Any] = {}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.domain.bounds import PAGE_ROWS
+from hanbeon.domain.event_cursor import MOST, GapReason
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.surfaces.validation import EXPECTED
 
 T = TypeVar("T")
-PAGE_MOST = 1_000
 CURSOR_DIGITS = 18
 
 # The database stores no NUL.
@@ -31,10 +32,17 @@ NameOrEmpty = Annotated[
 ]
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
-PageSize = Annotated[int, Meta(ge=1, le=PAGE_MOST)]
+PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
-EventId = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+EventCursor = Annotated[
+    str,
+    Meta(
+        max_length=36,
+        pattern="^([0-9a-f]{16}:)?[0-9]{1,19}$",
+        extra={EXPECTED: f"the id of an event from 0 to {MOST}, or <incarnation>:<id>"},
+    ),
+]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,13 +50,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ChannelQuery(Request, frozen=True, kw_only=True):
-    """Events after the one with this id; 0 for all that are kept."""
+    """Events after the one with this id, or `<incarnation>:<id>`; 0 for all that are kept."""
 
-    after: EventId | UnsetType = UNSET
+    after: EventCursor | UnsetType = UNSET
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all results. Times are ISO-8601 in the zone of the installation."""
+
+    def for_readers(self) -> Self:
+        """The result as those see it who may read but not change it: without secrets."""
+        return self
 
 
 class Page(Result, Generic[T], frozen=True, kw_only=True):
@@ -63,3 +75,36 @@ class Explanation(Result, frozen=True, kw_only=True):
 
     runnable: bool
     reasons: list[dict[str, Any]]
+
+
+class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
+    """A line; or, with `lines`, how many lines from this one on were dropped."""
+
+    attempt: int
+    line: int
+    at: str | None = None
+    stream: str | None = None
+    text: str | None = None
+    unended: bool = False
+    lines: int | None = None
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[LogEntry]
+    after: str
+    more: bool
+
+
+class Events(Result, Generic[T], frozen=True, kw_only=True):
+    """Resume after `after`, which may be past the last of these; at once if there is `more`.
+
+    `cursor` is `after` with the `incarnation` of the database: it is refused after a restore. `gap` is set if there may
+    have been events between the given cursor and these: `pruned` after their retention, or the cursor was `ahead`.
+    """
+
+    items: list[T]
+    after: int
+    more: bool
+    incarnation: str
+    cursor: str
+    gap: GapReason | None

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import uuid_utils
 
 from hanbeon.clock import iso, micros
+from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.stored_json import StoredJson, decoded
+from hanbeon.surfaces.surface import Surface
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
@@ -44,16 +48,22 @@ class SurfaceApp(Protocol):
     @property
     def settings(self) -> Settings: ...
 
+    @property
+    def surfaces(self) -> tuple[Surface, ...]: ...
+
 
 class Service:
     """Use cases of one surface. `worker`: that of this process, if there is one.
+
+    `stored_json`: how results show JSON that the database holds.
 
     A method takes the parameters of its operation's path by position and the fields of its request as keywords, and
     validates those with the request's schema; what it rejects is a `HanbeonError`.
     """
 
-    def __init__(self, app: SurfaceApp, worker: Worker | None = None) -> None:
+    def __init__(self, app: SurfaceApp, worker: Worker | None = None, *, stored_json: StoredJson = decoded) -> None:
         self._app, self.worker = app, worker
+        self._stored_json = stored_json
 
     @property
     def _store(self) -> Store:
@@ -78,10 +88,22 @@ class Service:
     async def _write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         return await self._store.write(operation, jobs)
 
+    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
+        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
+        if task in self._app.tasks.names():
+            packed = self._app.tasks.get(task).signature.pack((), args)
+        else:
+            packed = to_json_text(dict(args), "an argument", "args")
+        check_size("args", packed, self._app.settings.max_payload_bytes)
+        return packed
+
     def _iso(self, us: int | None) -> str | None:
         return iso(us, self._zone, "milliseconds")
 
 
 def page(found: Sequence[T], size: int, cursor_of: Callable[[T], Any]) -> tuple[Sequence[T], str | None]:
-    """The items of a page of which one more than `size` were read, and the cursor of the next page if there is one."""
+    """The items of a page of which one more than `size` were read, and the cursor of the next page if there is one.
+
+    For rows that are always small; see `store/operations/pages.py` for others.
+    """
     return found[:size], str(cursor_of(found[size - 1])) if len(found) > size else None

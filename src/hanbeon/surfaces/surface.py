@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.surfaces.operation import Channel, Operation
 
 Reference = str
 """`module:name`, imported when it is used: clients and `--help` read declarations without an engine."""
+
+
+class JobPlace(NamedTuple):
+    """The path of a job in its surface. `moves`: operators may cancel, retry and reprioritise it as a job."""
+
+    path: str | None
+    moves: bool = True
 
 
 class Surface(NamedTuple):
@@ -23,13 +30,19 @@ class Surface(NamedTuple):
     operations: Sequence[Operation]
     channels: Sequence[Channel] = ()
     pool: Reference | None = None
-    """`(store, settings, clock) → TaskPool`: built-in tasks that every worker runs in slots of their own."""
+    """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
     """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
     verify: Reference | None = None
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
+    queues: Sequence[Reference] = ()
+    """Names in modules that reserve prefixes of queues when they are imported; see `domain/reserved_queues.py`."""
+    retention: Reference | None = None
+    """Its `Retention`: rows of its own that are deleted with their jobs, or by their age."""
+    job_place: Reference | None = None
+    """`(job) → JobPlace | None`: where a job of this surface is found, for operators; None: it is not of this one."""
     docs: str = ""
     """Its page in `docs/`."""
 
@@ -38,3 +51,9 @@ def load(reference: Reference) -> Any:
     """Import what a reference names."""
     module, _, name = reference.partition(":")
     return getattr(importlib.import_module(module), name)
+
+
+def reserve_queues(surfaces: Iterable[Surface]) -> None:
+    """Import the modules that reserve the surfaces' queues."""
+    for reference in (reference for surface in surfaces for reference in surface.queues):
+        load(reference)

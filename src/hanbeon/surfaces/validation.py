@@ -7,7 +7,6 @@ into `InvalidInput` with the path of the field, the rule and the value.
 from __future__ import annotations
 
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -15,6 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType, inspect
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 
 T = TypeVar("T")
@@ -369,7 +369,7 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str) and len(value) > 1_000:
         return f"{len(value):,} characters"
-    return reprlib.repr(value)
+    return quoted(value)
 
 
 def _same_kind(info: inspect.Type, value: Any) -> bool:

@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncChains, SyncEngine, SyncOffices, SyncSchedules
 
 R = TypeVar("R")
 
@@ -39,10 +39,12 @@ class SyncApp:
     """`jobs = SyncApp(app)`: create and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
-    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`.
+    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`, `jobs.chains`.
     """
 
     if TYPE_CHECKING:
+        chains: SyncChains
+        engine: SyncEngine
         offices: SyncOffices
         schedules: SyncSchedules
 
@@ -124,7 +126,7 @@ class SyncApp:
 
     def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
         if transaction is None:
-            return self._background.run(lambda app: app.store.enqueue(new))
+            return self._background.run(lambda app: app.store.enqueue_once(new))
         if isinstance(transaction, SyncTransaction):
             return self._background.run(lambda app: app.store.enqueue_within(transaction.lent, new))
         # The caller's connection is used in the caller's thread, our own in ours.
@@ -250,16 +252,25 @@ class SyncApp:
 
     # Observing
 
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """Iterate over every event after `after` in commit order, without end; resume with the last id seen."""
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database: a restore from a backup begins another, with other event ids."""
+        return self._background.run(_incarnation)
+
+    def events(self, after: int | str = 0) -> Iterator[Event]:
+        """Iterate over every event after `after` in commit order, without end; resume with the last id seen.
+
+        `after` may be `<incarnation>:<id>`, which raises OtherIncarnation after a restore. Raises EventsMissed if
+        events after it were deleted, or if it is ahead of all events.
+        """
         while True:
             place = after
             for event in self._background.run(lambda app, place=place: _next_events(app, place), patient=True):  # type: ignore[misc]
                 after = event.id
                 yield event
 
-    def events_after(self, after: int = 0) -> list[Event]:
-        """Return the events after `after`, up to one page."""
+    def events_after(self, after: int | str = 0) -> list[Event]:
+        """Return the events after `after`, up to one page; `after` and errors are those of `events`."""
         return self._background.run(lambda app: app.events_after(after))
 
     def log(
@@ -288,7 +299,11 @@ async def _begin(app: App) -> SyncTransaction:
     return SyncTransaction(await app.store.lend(), asyncio.get_running_loop())
 
 
-async def _next_events(app: App, after: int) -> list[Event]:
+async def _incarnation(app: App) -> str:
+    return app.incarnation
+
+
+async def _next_events(app: App, after: int | str) -> list[Event]:
     """Wait for a page of events."""
     async with contextlib.aclosing(app.events(after)) as events:  # type: ignore[type-var]
         async for _ in events:

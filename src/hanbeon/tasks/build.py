@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.batch import Batch
 from hanbeon.errors import InvalidInput, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
@@ -33,18 +33,18 @@ def request_of(tasks: Registry, task: Any, args: Mapping[str, Any] | None, optio
         known = tasks.get(task) if isinstance(task, str) else task
         request = JobRequest(task=known, args=known.signature.pack((), {} if args is None else args))
     else:
-        raise InvalidInput(f"must be a task, its name, or task.call(…), got {reprlib.repr(task)}", field="task")
+        raise InvalidInput(f"must be a task, its name, or task.call(…), got {quoted(task)}", field="task")
     return request.set(**options) if options else request
 
 
 def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
     """Return the requests as a list, after checking that each is one."""
     if not isinstance(requests, Iterable):
-        raise InvalidInput(f"must be a list of requests, got {reprlib.repr(requests)}", field="requests")
+        raise InvalidInput(f"must be a list of requests, got {quoted(requests)}", field="requests")
     requests = list(requests)
     for request in requests:
         if not isinstance(request, JobRequest):
-            raise InvalidInput(f"must contain only task.call(…), got {reprlib.repr(request)}", field="requests")
+            raise InvalidInput(f"must contain only task.call(…), got {quoted(request)}", field="requests")
     return requests
 
 

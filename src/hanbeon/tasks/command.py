@@ -10,6 +10,7 @@ import msgspec
 
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names, named_texts, one_of, switch, texts, types_by_name
 from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.result_codes import SUCCESS, ResultCodes, meanings
@@ -86,7 +87,7 @@ def _env(value: Any, field: str) -> dict[str, str]:
 
 def _folder(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value or "\x00" in value:
-        raise InvalidInput(f"must be the path of a folder, got {value!r}", field=field)
+        raise InvalidInput(f"must be the path of a folder, got {quoted(value)}", field=field)
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
@@ -168,6 +169,30 @@ class SyncContext(_Facts):
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+_current: contextvars.ContextVar[SyncContext] = contextvars.ContextVar("hanbeon_current")
+
+
+def current() -> SyncContext:
+    """Return the context of the operation that calls it: idempotency key, fence, log, progress, a requested stop.
+
+    For operations of chains, whose arguments have no place for it.
+    """
+    try:
+        return _current.get()
+    except LookupError:
+        raise InvalidInput(
+            "hanbeon.current() must be called inside an operation of a chain; a task takes its context as a parameter"
+        ) from None
+
+
+def set_current(context: SyncContext) -> contextvars.Token[SyncContext]:
+    return _current.set(context)
+
+
+def reset_current(token: contextvars.Token[SyncContext]) -> None:
+    _current.reset(token)
 
 
 class SyncTransaction:

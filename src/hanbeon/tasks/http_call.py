@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.clock import seconds_of
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.http_headers import headers
 from hanbeon.tasks.http_url import Url
 from hanbeon.tasks.options import check_names, one_of, switch, types_by_name
@@ -86,14 +87,16 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
 def _redirects(value: Any, field: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_REDIRECTS:
         return value
-    raise InvalidInput(f"must be an integer from 0 (follow none) to {_MOST_REDIRECTS}, got {value!r}", field=field)
+    raise InvalidInput(
+        f"must be an integer from 0 (follow none) to {_MOST_REDIRECTS}, got {quoted(value)}", field=field
+    )
 
 
 def _seconds(value: Any, field: str) -> float:
     seconds = seconds_of(value, field) if isinstance(value, str) else value
     if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 3600:
         return float(seconds)
-    raise InvalidInput(f"must be seconds, or text like 10s, up to an hour, got {value!r}", field=field)
+    raise InvalidInput(f"must be seconds, or text like 10s, up to an hour, got {quoted(value)}", field=field)
 
 
 _READ: dict[str, Any] = {

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hanbeon.errors import InvalidInput, TaskError
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import named_texts
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -43,7 +44,7 @@ def headers(value: Any, field: str) -> dict[str, str]:
     for name, text in given.items():
         where = f"{field}.{name[:40]}"
         if not _NAME.fullmatch(name):
-            raise InvalidInput(f"must contain valid header names, got {name[:40]!r}", field=field)
+            raise InvalidInput(f"must contain valid header names, got {quoted(name)}", field=field)
         if name.lower() in _RESERVED or name.lower().startswith(_OURS):
             raise InvalidInput("is set by Hanbeon; remove it", field=where)
         if name.lower() in seen:
@@ -65,7 +66,7 @@ def _check(value: str, field: str) -> None:
     for match in _SECRET.finditer(value):
         name = match.group(1)
         if name is not None and not _VARIABLE.fullmatch(name):
-            raise InvalidInput(f"must name a variable, got {name[:40]!r}; write $${{ for a literal ${{", field=field)
+            raise InvalidInput(f"must name a variable, got {quoted(name)}; write $${{ for a literal ${{", field=field)
 
 
 def fill_headers(templates: Mapping[str, str], environ: Mapping[str, str]) -> tuple[dict[str, str], frozenset[str]]:

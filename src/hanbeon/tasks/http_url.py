@@ -11,6 +11,7 @@ import msgspec
 
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.origin import Origin, split_url
+from hanbeon.quotation import quoted
 from hanbeon.tasks.template import Template, as_text
 
 # Characters that stay as they are in a path or query; the percent sign too, since filled-in values are quoted already.
@@ -27,7 +28,7 @@ class Url(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, value: Any, field: str) -> Url:
         if not isinstance(value, str):
-            raise InvalidInput(f"must be text like https://example.org/hook, got {value!r}", field=field)
+            raise InvalidInput(f"must be text like https://example.org/hook, got {quoted(value)}", field=field)
         front = re.split(r"[/?#]", value.partition("://")[2], maxsplit=1)[0]
         if "{" in front or "{" in value.partition("://")[0]:
             raise InvalidInput(

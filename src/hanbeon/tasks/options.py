@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
-import reprlib
 import types
 import typing
 from collections.abc import Collection, Iterable, Mapping
@@ -13,6 +11,7 @@ from typing import Any
 
 from hanbeon.domain.job import LONGEST_US
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import nearest, quoted
 
 Kinds = dict[str, tuple[type, ...]]
 _WORDS = {
@@ -43,7 +42,7 @@ def check_kinds(kinds: Kinds, values: Mapping[str, Any]) -> None:
     for field, value in values.items():
         if not _fits(value, kinds[field]):
             words = " or ".join(_WORDS.get(kind, kind.__name__) for kind in kinds[field])
-            raise InvalidInput(f"must be {words}, got {reprlib.repr(value)}", field=field)
+            raise InvalidInput(f"must be {words}, got {quoted(value)}", field=field)
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
@@ -63,15 +62,15 @@ def check_names(given: Iterable[str], known: Collection[str], owner: str) -> Non
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return f"; did you mean {quoted(near[0])}?" if near else ""
 
 
 def texts(value: Any, field: str) -> tuple[str, ...]:
     """Check a list of strings and return it as a tuple."""
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return tuple(value)
-    raise InvalidInput(f"must be a list of strings, got {reprlib.repr(value)}", field=field)
+    raise InvalidInput(f"must be a list of strings, got {quoted(value)}", field=field)
 
 
 def named_texts(value: Any, field: str) -> dict[str, str]:
@@ -93,14 +92,14 @@ def types_by_name(value: Any, field: str) -> Mapping[str, Any]:
 
 def switch(value: Any, field: str) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"must be true or false, got {reprlib.repr(value)}", field=field)
+        raise InvalidInput(f"must be true or false, got {quoted(value)}", field=field)
     return value
 
 
 def one_of(value: Any, choices: Collection[str], field: str) -> str:
     if value in choices:
         return str(value)
-    raise InvalidInput(f"must be one of {', '.join(choices)}, got {reprlib.repr(value)}", field=field)
+    raise InvalidInput(f"must be one of {', '.join(choices)}, got {quoted(value)}", field=field)
 
 
 def duration_us(duration: float | dt.timedelta, field: str) -> int:
@@ -121,7 +120,7 @@ def size_bytes(size: int | str, field: str) -> int:
     if isinstance(size, str):
         match = _SIZE.fullmatch(size.strip())
         if match is None:
-            raise InvalidInput(f"must be bytes, or text like '512MB' or '2GiB', got {size!r}", field=field)
+            raise InvalidInput(f"must be bytes, or text like '512MB' or '2GiB', got {quoted(size)}", field=field)
         number, prefix, binary = match.groups()
         size = int(float(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
     if not _SMALLEST <= size < 2**63:

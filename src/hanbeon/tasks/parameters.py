@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import reprlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names, did_you_mean
 from hanbeon.tasks.template import as_text
 
@@ -50,10 +50,10 @@ class Parameter(msgspec.Struct, frozen=True):
         """Raise for a value that it does not take: `ValidationError` for another type, `ValueError` otherwise."""
         msgspec.convert(value, _TYPES[self.type])
         if self.choices is not None and value not in self.choices:
-            raise ValueError(f"must be one of {', '.join(map(as_text, self.choices))}, got {reprlib.repr(value)}")
+            raise ValueError(f"must be one of {', '.join(map(as_text, self.choices))}, got {quoted(value)}")
         # The whole value: with `search` or `match`, a pattern without anchors would let "../x" through.
         if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
-            raise ValueError(f"must match {self.pattern!r} as a whole, got {reprlib.repr(value)}")
+            raise ValueError(f"must match {quoted(self.pattern)} as a whole, got {quoted(value)}")
 
 
 class Parameters:
@@ -80,7 +80,7 @@ class Parameters:
         """Encode the arguments as JSON, checked against names and types."""
         if args:
             raise self._invalid("its arguments must be passed by name")
-        text = to_json_text(dict(kwargs), f"an argument of task {self._task!r}", "args")
+        text = to_json_text(dict(kwargs), f"an argument of task {quoted(self._task)}", "args")
         self.unpack(text)
         return text
 
@@ -93,9 +93,11 @@ class Parameters:
         found = given if self._declared is None else self._complete(self._declared, given)
         for name in self._places:
             if name not in found:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             if found[name] is None or "\x00" in as_text(found[name]):
-                raise self._invalid(f"argument {name!r} is {'null' if found[name] is None else 'text with a NUL'}")
+                raise self._invalid(
+                    f"argument {quoted(name)} is {'null' if found[name] is None else 'text with a NUL'}"
+                )
         return found
 
     def read_result(self, text: str) -> Any:
@@ -104,32 +106,32 @@ class Parameters:
     def _complete(self, declared: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in declared:
-                raise self._invalid(f"it has no parameter {name!r}{did_you_mean(name, declared)}")
+                raise self._invalid(f"it has no parameter {quoted(name)}{did_you_mean(name, declared)}")
         found = {}
         for name, parameter in declared.items():
             if name not in given and parameter.is_required:
-                raise self._invalid(f"argument {name!r} is missing")
+                raise self._invalid(f"argument {quoted(name)} is missing")
             found[name] = given.get(name, parameter.default)
             try:
                 parameter.check(found[name])
             except (msgspec.ValidationError, ValueError) as error:
-                raise self._invalid(f"argument {name!r}: {error}") from error
+                raise self._invalid(f"argument {quoted(name)}: {error}") from error
         return found
 
     def _invalid(self, why: str) -> ArgumentsDoNotFit:
-        return ArgumentsDoNotFit(f"task {self._task!r}: {why}; it takes {self}", field="args")
+        return ArgumentsDoNotFit(f"task {quoted(self._task)}: {why}; it takes {self}", field="args")
 
 
 def _parameter(name: str, value: Any) -> Parameter:
     field = f"params.{name}"
     if isinstance(value, Mapping):
-        check_names(value, Parameter.__struct_fields__, f"parameter {name!r}")
+        check_names(value, Parameter.__struct_fields__, f"parameter {quoted(name)}")
         parameter = Parameter(**{**value, **_choices(value, field)})
     else:
         parameter = Parameter(value)
     if str(parameter.type) not in _TYPES:
         hint = did_you_mean(str(parameter.type), _TYPES)
-        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {reprlib.repr(parameter.type)}{hint}", field=field)
+        raise InvalidInput(f"must be one of {', '.join(_TYPES)}, got {quoted(parameter.type)}{hint}", field=field)
     _check_rules(parameter, field)
     if not parameter.is_required:
         try:
@@ -146,7 +148,7 @@ def _choices(value: Mapping[str, Any], field: str) -> dict[str, Any]:
         return {}
     choices = value["choices"]
     if not isinstance(choices, list | tuple) or not choices:
-        raise InvalidInput(f"must be a list of values, got {reprlib.repr(choices)}", field=f"{field}.choices")
+        raise InvalidInput(f"must be a list of values, got {quoted(choices)}", field=f"{field}.choices")
     return {"choices": tuple(choices)}
 
 
@@ -169,5 +171,5 @@ def _check_rules(parameter: Parameter, field: str) -> None:
         try:
             re.compile(parameter.pattern)
         except (re.error, TypeError, OverflowError, RecursionError) as error:
-            message = f"must be a regular expression, got {reprlib.repr(parameter.pattern)}: {error}"
+            message = f"must be a regular expression, got {quoted(parameter.pattern)}: {error}"
             raise InvalidInput(message, field=f"{field}.pattern") from error

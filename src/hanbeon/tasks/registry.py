@@ -7,6 +7,7 @@ from typing import Any
 
 from hanbeon.domain.job import RESERVED
 from hanbeon.errors import TaskDefinitionError, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task import Task
 
@@ -49,7 +50,7 @@ class Registry:
         task = self._tasks.get(name)
         if task is None:
             hint = did_you_mean(name, self._tasks) or "; register it with @app.task or in hanbeon.toml before enqueuing"
-            raise UnknownTask(f"no task {name!r} is registered{hint}", field="task")
+            raise UnknownTask(f"no task {quoted(name)} is registered{hint}", field="task")
         return task
 
     @property
@@ -81,5 +82,5 @@ def _reject_duplicate(known: Tasks, task: Task[..., Any]) -> None:
     other = known.get(task.name)
     if other is not None and not other.is_same(task):
         raise TaskDefinitionError(
-            f"task {task.name!r} is registered already, by {other.where}; give {task.where} a name of its own"
+            f"task {quoted(task.name)} is registered already, by {other.where}; give {task.where} a name of its own"
         )

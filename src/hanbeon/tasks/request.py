@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import reprlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from zoneinfo import ZoneInfo
@@ -14,6 +13,7 @@ import uuid_utils
 from hanbeon.domain.job import NewJob, OnConflict, OnDependencyFailure, is_id
 from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_kinds, check_names, duration_us, kinds_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
         role = options.role if self.role is None else self.role
         if role and options.roles and role not in options.roles:
             raise InvalidInput(
-                f"must be one of {', '.join(options.roles)} for task {self.task.name!r}, got {role[:40]!r}",
+                f"must be one of {', '.join(options.roles)} for task {quoted(self.task.name)}, got {quoted(role)}",
                 field="role",
             )
         queue = options.queue if self.queue is None else self.queue
@@ -115,14 +115,14 @@ class JobRequest(JobOptions, Generic[R_co], frozen=True, kw_only=True):
 def ids_of(jobs: Iterable[HasId | str]) -> tuple[str, ...]:
     """Return the ids of jobs, requests or ids; anything else is rejected."""
     if isinstance(jobs, str) or not isinstance(jobs, Iterable):
-        raise InvalidInput(f"must be a list of jobs, got {reprlib.repr(jobs)}", field="depends_on")
+        raise InvalidInput(f"must be a list of jobs, got {quoted(jobs)}", field="depends_on")
     return tuple(_id_of(job) for job in jobs)
 
 
 def _id_of(job: HasId | str) -> str:
     job_id: str | None = job if isinstance(job, str) else getattr(job, "id", None)
     if job_id is None or not is_id(job_id):
-        raise InvalidInput(f"must contain jobs or their ids, got {reprlib.repr(job)}", field="depends_on")
+        raise InvalidInput(f"must contain jobs or their ids, got {quoted(job)}", field="depends_on")
     return job_id
 
 
@@ -141,4 +141,4 @@ def _choice(kind: type[C], value: str, field: str) -> C:
     try:
         return kind(value)
     except ValueError:
-        raise InvalidInput(f"must be one of {', '.join(kind)}, got {value!r}", field=field) from None
+        raise InvalidInput(f"must be one of {', '.join(kind)}, got {quoted(value)}", field=field) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names
 
 SUCCESS = "success"
@@ -33,14 +33,14 @@ class ResultCodes(msgspec.Struct, frozen=True):
 def meanings(value: Any, field: str, low: int, high: int) -> dict[int, ResultCodes]:
     """Parse a table by number: `{75 = "temporary", 3 = {type = "bad_input", permanent = true}}`."""
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"must be a table of failure types by number, got {reprlib.repr(value)}", field=field)
+        raise InvalidInput(f"must be a table of failure types by number, got {quoted(value)}", field=field)
     return {_number(number, field, low, high): _meaning(it, f"{field}.{number}") for number, it in value.items()}
 
 
 def _number(value: Any, field: str, low: int, high: int) -> int:
     if str(value).isdecimal() and low <= int(value) <= high:
         return int(value)
-    raise InvalidInput(f"must contain numbers from {low} to {high}, got {reprlib.repr(value)}", field=field)
+    raise InvalidInput(f"must contain numbers from {low} to {high}, got {quoted(value)}", field=field)
 
 
 def _meaning(value: Any, field: str) -> ResultCodes:
@@ -54,5 +54,5 @@ def _meaning(value: Any, field: str) -> ResultCodes:
 
 def _type(value: Any, field: str) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= NAME_LIMIT:
-        raise InvalidInput(f"must be a failure type like temporary, got {reprlib.repr(value)}", field=field)
+        raise InvalidInput(f"must be a failure type like temporary, got {quoted(value)}", field=field)
     return value

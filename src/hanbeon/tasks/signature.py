@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import reprlib
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ import msgspec
 
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, TaskDefinitionError
+from hanbeon.quotation import plain, quoted
 
 _REFUSED = {
     inspect.Parameter.VAR_POSITIONAL: "*args",
@@ -50,7 +50,7 @@ class TaskSignature:
         for parameter in parameters:
             if parameter.kind in _REFUSED:
                 raise TaskDefinitionError(
-                    f"task {name!r} takes {_REFUSED[parameter.kind]}; "
+                    f"task {quoted(name)} takes {_REFUSED[parameter.kind]}; "
                     "name each parameter, so that its jobs can be checked"
                 )
         self._signature = inspect.Signature(parameters)
@@ -66,7 +66,7 @@ class TaskSignature:
 
     def pack(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
         """Encode the arguments as JSON, checked against names and types."""
-        text = to_json_text(self._bind(args, kwargs), f"an argument of task {self._name!r}", "args")
+        text = to_json_text(self._bind(args, kwargs), f"an argument of task {quoted(self._name)}", "args")
         self._decode(text)
         return text
 
@@ -82,7 +82,7 @@ class TaskSignature:
             return self._signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentsDoNotFit(
-                f"task {self._name!r}: {error}; it takes {self._signature}", field="args"
+                f"task {quoted(self._name)}: {plain(str(error), 400)}; it takes {self._signature}", field="args"
             ) from error
 
     def unpack(self, text: str) -> dict[str, Any]:
@@ -96,8 +96,10 @@ class TaskSignature:
             return self._codec.decode(text)
         except (Exception, SystemExit) as error:
             # Any: the types are the user's, and run code of their own when they are made.
-            why = str(error) if isinstance(error, msgspec.MsgspecError) else reprlib.repr(error)
-            raise ArgumentsDoNotFit(f"task {self._name!r}: {why}; it takes {self._signature}", field="args") from error
+            why = plain(str(error), 400) if isinstance(error, msgspec.MsgspecError) else quoted(error)
+            raise ArgumentsDoNotFit(
+                f"task {quoted(self._name)}: {why}; it takes {self._signature}", field="args"
+            ) from error
 
     def read_result(self, text: str) -> Any:
         """Decode a result into the task's declared type, or as plain JSON if that fails."""
@@ -112,7 +114,7 @@ def _hints(name: str, function: Callable[..., Any]) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except (NameError, AttributeError, TypeError, SyntaxError) as error:
         raise TaskDefinitionError(
-            f"task {name!r}: an annotation cannot be resolved: {error}; "
+            f"task {quoted(name)}: an annotation cannot be resolved: {error}; "
             "import that name at run time, not only for typing"
         ) from error
 
@@ -131,5 +133,5 @@ def _codec(name: str, parameters: list[inspect.Parameter], hints: dict[str, Any]
         return msgspec.json.Decoder(struct)
     except TypeError as error:
         raise TaskDefinitionError(
-            f"task {name!r}: a parameter's type cannot travel as JSON: {error}; use plain data types"
+            f"task {quoted(name)}: a parameter's type cannot travel as JSON: {error}; use plain data types"
         ) from error

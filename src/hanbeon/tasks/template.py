@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
 
 ARGS, JOB = "args", "job"
@@ -28,7 +29,7 @@ class Template:
 
     def __init__(self, text: str, field: str) -> None:
         if not isinstance(text, str):
-            raise InvalidInput(f"must be text, got {text!r}", field=field)
+            raise InvalidInput(f"must be text, got {quoted(text)}", field=field)
         if "\x00" in text:
             raise InvalidInput("must not contain NUL", field=field)
         self.text = text

@@ -52,7 +52,7 @@ class Factory:
             held = await self._claim(job)
             if progress is not None:
                 text = to_json_text(progress, "progress", "progress")
-                await self._app.store.write_progress(Lease(held.seq, held.fence), text)
+                await self._app.store.write_progress(Lease(held.seq, held.fence, held.instance), text)
             if state is State.SUCCEEDED:
                 await self._settle(held, Returned(to_json_text(result, "the result", "result")))
             elif state is State.FAILED:
@@ -91,7 +91,7 @@ class Factory:
         return held[0]
 
     async def _settle(self, held: Claimed, outcome: Outcome) -> None:
-        await self._app.store.complete([CompletionReport(held.seq, held.fence, outcome)])
+        await self._app.store.complete([CompletionReport(held.seq, held.fence, outcome, instance=held.instance)])
 
 
 def _nothing() -> None:

@@ -7,12 +7,13 @@ import pytest
 
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import InvalidInput
+from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.queues import QueueRecord
 from tests.store.world import World
 
 
 async def _queue(world: World, name: str = "mail") -> QueueRecord:
-    (found,) = [queue for queue in await world.store.queues() if queue.name == name]
+    (found,) = [queue for queue in await world.store.read(queue_rows.queues) if queue.name == name]
     return found
 
 
@@ -60,7 +61,7 @@ async def test_a_declaration_that_does_not_fit_changes_nothing(world: World) -> 
         await world.store.declare_queues({"good": {"max_concurrent": 1}, "bad": {"max_concurrent": -1}})
     with pytest.raises(InvalidInput):
         await world.store.declare_queues({"good": {"max_concurrent": 1}, "": {}})
-    assert await world.store.queues() == []
+    assert await world.store.read(queue_rows.queues) == []
 
 
 async def test_an_undeclared_queue_differs_from_nothing(world: World) -> None:
@@ -83,7 +84,7 @@ async def test_concurrent_declarations_are_atomic_and_idempotent(world: World, s
             for number, file in enumerate(files)
         )
     )
-    queues = {queue.name: queue.limits.max_concurrent for queue in await world.store.queues()}
+    queues = {queue.name: queue.limits.max_concurrent for queue in await world.store.read(queue_rows.queues)}
     assert len(set(queues.values())) == 1, "one file as a whole, not a mixture of several"
     if same:
         assert sum(bool(each) for each in answers) == 1

@@ -9,6 +9,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import UnknownDependency
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport, complete
 from tests.store.world import World, changed, new_job
 
@@ -32,7 +33,9 @@ async def test_a_diamond_runs_from_top_to_bottom(world: World) -> None:
     await world.finish(left.id)
     await world.finish(bottom.id)
     assert await world.reasons(bottom.id) == ["scheduled", "promoted", "claimed", "succeeded"]
-    assert [(dep.id, dep.state) for dep in await world.store.dependencies(bottom.id)] == [
+    assert [
+        (dep.id, dep.state) for dep in await world.store.read(lambda tx: queries.dependencies_of(tx, bottom.id))
+    ] == [
         (right.id, SUCCEEDED),
         (left.id, SUCCEEDED),
     ]
@@ -80,7 +83,9 @@ async def test_blocked_job_runs_after_its_dependency_is_retried(world: World, en
     late = await world.make(depends_on=(first,))
     assert await world.states([then, late]) == [PENDING, PENDING]
     assert await world.store.next_due_us() is None
-    assert [(dep.id, dep.state) for dep in await world.store.dependencies(then)] == [(first, end)]
+    assert [(dep.id, dep.state) for dep in await world.store.read(lambda tx: queries.dependencies_of(tx, then))] == [
+        (first, end)
+    ]
     assert await world.store.requeue(first) is READY
     await world.finish(first)
     assert await world.states([then, late]) == [READY, READY]

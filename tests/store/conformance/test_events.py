@@ -4,6 +4,7 @@ import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.outcome import Returned
+from hanbeon.store.operations import events as event_rows
 from hanbeon.store.operations.complete import CompletionReport
 from tests.store.world import World, new_job
 
@@ -14,7 +15,7 @@ async def test_numbers_have_no_gap_and_a_batch_is_read_from_within(world: World)
     await world.enqueue(*jobs[3:])
     events = await world.events()
     assert [(event.id, event.job_id) for event in events] == [(n + 1, job.id) for n, job in enumerate(jobs)]
-    assert await world.store.last_event_id() == 5
+    assert await world.store.read(event_rows.last_event_id) == 5
     for after in range(7):
         assert [event.id for event in await world.store.events_after(after)] == list(range(after + 1, 6))
 
@@ -67,7 +68,7 @@ async def test_number_events_respects_its_limit(world: World) -> None:
             '\'[{"type":"x","at":1,"queue":"q"},{"type":"y","at":1,"queue":"q"}]\')'
         )
     assert await world.store.number_events(2) == 2
-    assert await world.store.last_event_id() == 4
+    assert await world.store.read(event_rows.last_event_id) == 4
     assert await world.store.number_events(2) == 1
     assert await world.store.number_events(2) == 0
     assert [event.type for event in await world.store.events_after(0)] == ["x", "y"] * 3

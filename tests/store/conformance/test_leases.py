@@ -1,6 +1,7 @@
 """One runner at a time: leases, fences, what expires, what is asked to stop."""
 
 import itertools
+from functools import partial
 
 import msgspec
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.outcome import TIMEOUT_MESSAGE, HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import OnLost, RetryPolicy
+from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.lease import Lease
 from tests.store.world import LEASE, LEASE_US, World, lease_of, new_job
@@ -26,12 +28,17 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
     for fence in (stale.fence, live.fence + 1, 0):
         lease = Lease(live.seq, fence)
         for instance in (None, live.instance):
-            assert await world.store.complete([CompletionReport(*lease, Returned("stale"), instance=instance)]) == []
+            assert (
+                await world.store.complete(
+                    [CompletionReport(lease.seq, lease.fence, Returned("stale"), instance=instance)]
+                )
+                == []
+            )
         facts = await world.store.renew([lease], LEASE_US)
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
         assert await world.store.note_overdue(lease) is False
-        assert (await world.store.look_at([lease])).lost == {live.seq}
+        assert (await world.store.read(partial(lease_rows.look, leases=[lease]))).lost == {live.seq}
     assert await world.job(job_id) == before
     assert await world.rows() == rows
     assert await world.settle(live, Returned("2")) is not None
@@ -43,7 +50,7 @@ async def test_an_expired_lease_writes_nothing_even_before_recovery(world: World
     held = await world.claim_this(job_id)
     lease = lease_of(held)
     await world.clock.advance(LEASE - 0.000001)
-    assert (await world.store.look_at([lease])).lost == set()
+    assert (await world.store.read(partial(lease_rows.look, leases=[lease]))).lost == set()
     await world.clock.advance(0.000001)
     before, rows = await world.job(job_id), await world.rows()
     assert await world.settle(held) is None
@@ -68,7 +75,7 @@ async def test_renewing_extends_what_is_held_and_says_what_is_not(world: World) 
     await world.clock.advance(20)
     assert await world.store.recover(10) == []
     assert (await world.job(held[0].id)).locked_until == world.clock.now_us() + LEASE_US - 20_000_000
-    looked = await world.store.look_at([*map(lease_of, held)])
+    looked = await world.store.read(lambda tx: lease_rows.look(tx, [*map(lease_of, held)]))
     assert (looked.renewed, looked.lost, looked.stop) == (set(), {held[1].seq}, {held[2].seq})
 
 
@@ -128,25 +135,57 @@ async def test_progress_needs_the_lease_and_lasts_until_requeue(world: World) ->
     assert (await world.job(job_id)).progress is None
 
 
-async def test_a_lost_attempt_is_retried_by_default(world: World) -> None:
+async def _lose(world: World, job_id: str) -> State:
+    await world.claim_this(job_id)
+    await world.clock.advance(LEASE)
+    (recovered,) = await world.store.recover(10)
+    return recovered.state
+
+
+async def test_first_lost_attempt_is_retried_at_once(world: World) -> None:
     job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=60_000_000))
     held = await world.claim_this(job_id)
     assert await world.store.recover(10) == []
     await world.clock.advance(LEASE)
     (recovered,) = await world.store.recover(10)
     assert (recovered.seq, recovered.fence, recovered.state) == (held.seq, held.fence, State.PENDING)
+    assert recovered.retry_count == 0
     job = await world.job(job_id)
-    assert (job.retry_count, job.run_at, job.failure_type) == (1, world.clock.now_us() + 60_000_000, "lost")
+    assert job.state is State.READY, "it need not be promoted"
+    assert (job.retry_count, job.run_at, job.failure_type) == (0, world.clock.now_us(), "lost")
     (attempt,) = await world.store.attempts(job_id)
     assert (attempt.attempt, attempt.status, attempt.instance) == (1, AttemptStatus.LOST, 7)
     assert (attempt.started_at, attempt.ended_at) == (held.started_at, world.clock.now_us())
     assert await world.settle(held) is None
+    assert await _lose(world, job_id) is State.PENDING
+    job = await world.job(job_id)
+    assert (job.state, job.retry_count, job.run_at) == (State.PENDING, 1, world.clock.now_us() + 60_000_000)
     await world.clock.advance(60)
     await world.store.promote(10)
-    await world.claim_this(job_id)
-    await world.clock.advance(LEASE)
-    (recovered,) = await world.store.recover(10)
-    assert recovered.state is State.FAILED
+    assert await _lose(world, job_id) is State.FAILED
+    await world.store.requeue(job_id)
+    assert await _lose(world, job_id) is State.PENDING
+    assert (await world.job(job_id)).retry_count == 0, "a manual retry starts anew"
+
+
+async def test_lost_attempt_is_retried_where_no_retries_are_allowed(world: World) -> None:
+    job_id = await world.make()
+    assert await _lose(world, job_id) is State.PENDING
+    assert await world.state(job_id) is State.READY
+    assert await _lose(world, job_id) is State.FAILED
+
+
+@pytest.mark.parametrize(
+    "between", [Raised("boom"), PutOff(0), HandedBack()], ids=lambda outcome: type(outcome).__name__
+)
+async def test_lost_attempts_with_another_between_are_not_in_a_row(world: World, between: Outcome) -> None:
+    job_id = await world.make(policy=RetryPolicy(max_retries=1, base_us=0))
+    assert await _lose(world, job_id) is State.PENDING
+    await world.finish(job_id, between)
+    used = (await world.job(job_id)).retry_count
+    assert await _lose(world, job_id) is State.PENDING
+    job = await world.job(job_id)
+    assert (job.state, job.retry_count) == (State.READY, used)
 
 
 async def test_a_lost_attempt_fails_a_job_that_must_run_at_most_once(world: World) -> None:
@@ -189,7 +228,7 @@ async def test_a_deadline_that_has_not_passed_is_a_lost_attempt(world: World) ->
 async def test_recover_takes_longest_expired_first_up_to_limit(world: World) -> None:
     ids = []
     for _ in range(3):
-        ids.append(await world.make())
+        ids.append(await world.make(policy=RetryPolicy(max_retries=0, on_lost=OnLost.FAIL)))
         await world.claim_this(ids[-1])
         await world.clock.advance(1)
     await world.clock.advance(LEASE)

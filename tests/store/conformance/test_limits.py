@@ -7,6 +7,7 @@ import pytest
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import InvalidInput
+from hanbeon.store.operations import queues as queue_rows
 from tests.store.world import LEASE, World, new_job
 
 
@@ -65,9 +66,11 @@ async def test_one_at_a_time_claims_respect_limits_too(world: World) -> None:
 
 async def test_a_lost_job_frees_its_slot_when_it_is_recovered(world: World) -> None:
     await world.store.change_queue("default", {"max_concurrent": 1})
-    await world.make()
-    second = await world.make()
-    assert len(await world.claim(10)) == 1
+    lost = await world.make()
+    second = await world.make(priority=-1)
+    await world.store.reprioritise(lost, -2, None)
+    assert await world.claim_ids() == [lost]
+    await world.store.reprioritise(lost, 0, None)
     await world.clock.advance(LEASE)
     await world.store.recover(10)
     assert await world.claim_ids() == [second]
@@ -92,7 +95,7 @@ async def test_changes_are_merged_and_emitted(world: World) -> None:
     await world.store.change_queue("q", {"max_concurrent": 4, "roles": {"FE": 1}})
     record = await world.store.change_queue("q", {"max_concurrent": 5}, paused=True)
     assert record.limits == QueueLimits(max_concurrent=5, roles={"FE": 1})
-    assert await world.store.queues() == [record]
+    assert await world.store.read(queue_rows.queues) == [record]
     events = await world.events()
     assert [event.type for event in events] == ["queue_changed", "queue_changed"]
     assert events[1].queue == "q"
@@ -114,10 +117,10 @@ async def test_changes_are_merged_and_emitted(world: World) -> None:
 )
 async def test_limits_that_cannot_hold_are_refused(world: World, limits: dict[str, Any]) -> None:
     await world.store.change_queue("default", {"max_concurrent": 2})
-    before = await world.store.queues()
+    before = await world.store.read(queue_rows.queues)
     with pytest.raises(InvalidInput, match="limits"):
         await world.store.change_queue("default", limits)
-    assert await world.store.queues() == before
+    assert await world.store.read(queue_rows.queues) == before
     await world.make()
     assert len(await world.claim(5)) == 1
 

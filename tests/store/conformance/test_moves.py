@@ -98,6 +98,7 @@ COMMANDS: dict[str, tuple[Command, list[Reason]]] = {
 }
 # What follows at once in the same transaction or command.
 FOLLOWED_BY = {
+    ("recover", State.RUNNING): [Reason.PROMOTED],
     ("settle: asked to stop", State.RUNNING): [Reason.STOPPED],
     ("requeue", State.FAILED): [Reason.PROMOTED],
     ("requeue", State.CANCELLED): [Reason.PROMOTED],

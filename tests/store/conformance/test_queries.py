@@ -1,6 +1,7 @@
 """Looking: by id, by filter, in numbers; and what is not there."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -72,7 +73,7 @@ async def test_an_id_that_names_no_job_is_not_found(world: World) -> None:
                 await ask(world, job_id)
         assert await world.store.jobs([job_id]) == []
         assert await world.store.attempts(job_id) == []
-        assert await world.store.dependencies(job_id) == []
+        assert await world.store.read(partial(queries.dependencies_of, job_id=job_id)) == []
 
 
 async def test_a_queue_that_is_not_there_is_not_found(world: World) -> None:
@@ -257,8 +258,8 @@ async def test_running_jobs_are_listed_longest_first(world: World) -> None:
         await world.claim_this(job_id)
         await world.clock.advance(1)
     await world.make(queue="a")
-    running = await world.store.running(10)
+    running = await world.store.read(lambda tx: queries.running_jobs(tx, 10))
     assert [job.queue for job in running] == ["a", "b", "a"]
     assert [job.started_at for job in running] == sorted(job.started_at or 0 for job in running)
-    assert len(await world.store.running(2)) == 2
-    assert await world.store.now_us() == world.clock.now_us()
+    assert len(await world.store.read(lambda tx: queries.running_jobs(tx, 2))) == 2
+    assert await world.store.read(queries.now_us) == world.clock.now_us()

@@ -7,12 +7,16 @@ from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import Conflict, JobNotFound
-from hanbeon.store.operations.prune import Prunable
+from hanbeon.store.operations.idempotency import KEPT_US, IdempotentRequest, begin_request
+from hanbeon.store.operations.prune import Retained
 from tests.store.conformance.test_instances import NEW
 from tests.store.world import World, new_job
 
 DAY = 86_400.0
 DAY_US = 86_400_000_000
+
+
+_NOTHING = {"jobs": 0, "events": 0, "fires": 0, "instances": 0, "queues": 0}
 
 
 async def _prune(world: World, limit: int = 1000) -> int:
@@ -169,10 +173,59 @@ async def test_count_prunable_matches_prune(world: World) -> None:
     await world.make(depends_on=(needed,))
     events = len(await world.events())
     await world.clock.advance(DAY)
-    assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
+    assert await world.store.count_prunable(DAY_US) == _NOTHING
     await world.clock.advance(0.001)
     counted = await world.store.count_prunable(DAY_US)
-    assert (counted.jobs, counted.events) == (1, events)
+    assert (counted["jobs"], counted["events"]) == (1, events)
     await _prune(world)
-    assert await world.store.count_prunable(DAY_US) == Prunable(0, 0, 0)
+    assert await world.store.count_prunable(DAY_US) == _NOTHING
     assert await world.count("job") == 2
+
+
+async def test_stored_responses_go_a_day_after_their_request(world: World) -> None:
+    """However old the rest may be, and although no request with a key comes any more."""
+    for number in range(3):
+        request = IdempotentRequest("ada", f"key-{number}", "digest", "seed", "server", True)
+        await world.store.write(lambda tx, request=request: begin_request(tx, request, KEPT_US, 0))  # type: ignore[misc]
+    assert KEPT_US == DAY_US
+    await world.clock.advance(DAY)
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 3
+    await world.clock.advance(1)
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 1
+    await world.store.prune(30 * DAY_US, 2)
+    assert await world.count("answer") == 0
+
+
+async def _retain(world: World) -> Retained:
+    await world.fold()
+    return await world.store.retain(30 * DAY_US, 3_600_000_000, 1000)
+
+
+async def test_clock_a_month_ahead_deletes_nothing_that_is_young(world: World) -> None:
+    young = await world.make()
+    await world.finish(young)
+    assert await _retain(world) == Retained(0, 0)
+    await world.clock.step(365 * DAY)
+    for hour in range(23):
+        assert (await _retain(world)).lag_us == 362 * DAY_US + hour * 3_600_000_000
+        await world.clock.advance(3_600)
+    await world.clock.step(-365 * DAY)
+    assert (await _retain(world)).lag_us == 0, "set right again"
+    assert await world.state(young) is State.SUCCEEDED
+
+
+async def test_clock_that_goes_on_for_a_day_is_believed(world: World) -> None:
+    """As after a long absence of all instances: retention is late by a day, and that is all."""
+    old = await world.make()
+    await world.finish(old)
+    await _retain(world)
+    await world.clock.step(365 * DAY)
+    lags = []
+    for _ in range(25):
+        lags.append((await _retain(world)).lag_us)
+        await world.clock.advance(3_600)
+    assert lags == [362 * DAY_US + hour * 3_600_000_000 for hour in range(24)] + [0]
+    with pytest.raises(JobNotFound, match="pruned"):
+        await world.job(old)

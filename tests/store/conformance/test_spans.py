@@ -85,7 +85,7 @@ async def test_nobody_knows_how_long_a_lost_attempt_ran(world: World) -> None:
     await world.claim_this(job)
     await world.clock.advance(LEASE + 1)
     await world.store.recover(10)
-    assert await _took(world, job, Reason.FAILED) == [None]
+    assert await _took(world, job, Reason.RETRIED) == [None]
 
 
 async def test_a_clock_that_was_set_back_makes_no_negative_wait(world: World) -> None:

@@ -9,8 +9,9 @@ from hanbeon.domain.job import OnConflict, OnDependencyFailure
 from hanbeon.domain.lifecycle import LIFECYCLE, Reason, State
 from hanbeon.domain.outcome import HandedBack, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.domain.tally import SLOT_US
+from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US
 from hanbeon.errors import NotFound
+from hanbeon.store.operations import tallies
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from tests.store.world import LEASE, World, lease_of, new_job
@@ -94,7 +95,9 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
     await check(world.finish(done))
     assert await world.state(freed) is State.READY
     await check(
-        store.complete_with_children(CompletionReport(*lease_of(await check(claim(freed))), Returned()), [new_job()])
+        store.complete_with_children(
+            CompletionReport(*lease_of(await check(claim(freed)))[:2], Returned()), [new_job()]
+        )
     )
     await check(store.change_queue("default", {"max_concurrent": 3}, paused=True))
 
@@ -232,6 +235,24 @@ async def test_statistics_tell_what_happened(world: World) -> None:
         assert 6 <= found.run.max <= 6 * 17 / 16
         assert found.states == await world.store.counts("default")
         await world.fold()
+
+
+async def test_minutes_of_a_day_ago_are_joined(world: World) -> None:
+    """Nothing is lost, and joining them again changes nothing."""
+    for _ in range(12):
+        await world.finish(await world.make())
+        await world.clock.advance(60)
+    await world.fold()
+    before = (await world.store.statistics("default", 7 * 24 * HOUR_US))["default"]
+    await world.clock.advance(24 * 3_600 + 300)
+    assert await world.store.write(lambda tx: tallies.coarsen(tx, 5)) == 5
+    while await world.store.write(lambda tx: tallies.coarsen(tx, 5)):
+        pass
+    slots = [row[0] for row in await world.sql("SELECT slot FROM hanbeon.timing ORDER BY slot")]
+    assert len(slots) <= 4
+    assert all(slot % COARSE_SLOT_US == 0 for slot in slots)
+    after = (await world.store.statistics("default", 7 * 24 * HOUR_US - HOUR_US))["default"]
+    assert (after.succeeded, after.started, after.run) == (before.succeeded, before.started, before.run)
 
 
 async def test_a_window_forgets_and_a_tally_does_not(world: World) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.promote import promote
 from hanbeon.store.postgres import PostgresDatabase
@@ -224,7 +226,7 @@ async def test_recounts_and_completions_do_not_deadlock(postgres_world: World, m
             call(ids), call(shuffled), complete(shuffled[::2]), complete(shuffled[1::2]), *map(count, range(3))
         )
     for job_id in committed:
-        dependencies = await world.store.dependencies(job_id)
+        dependencies = await world.store.read(partial(queries.dependencies_of, job_id=job_id))
         job = await world.job(job_id)
         assert job.unmet == sum(each.state is not State.SUCCEEDED for each in dependencies)
         if not job.unmet:

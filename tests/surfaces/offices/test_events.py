@@ -57,6 +57,26 @@ async def test_others_events_are_passed_over_a_few_pages_at_a_time(
     assert [event.job_id for event in await office.events(page.after)] == [mine.id]
 
 
+async def test_job_lost_once_is_ready_again_with_all_its_retries(office: OfficeKit) -> None:
+    job = await office.one(handler="hold", max_retries=0)
+    await office.kit.start_ready()
+    await office.kit.clock.advance(office.kit.app.settings.lease)
+    await office.kit.worker.recover.run_once()
+    shown = await office.job(job)
+    assert (shown.status.value, shown.retry_count) == ("ready", 0)
+    assert [execution.status.value for execution in shown.executions] == ["failed"]
+    office.gates.hold.set()
+    await office.kit.tick()
+    assert await office.types(job) == [
+        "job_ready",
+        "job_started",
+        "job_retrying",
+        "job_ready",
+        "job_started",
+        "job_completed",
+    ]
+
+
 async def test_follower_gets_new_events(office: OfficeKit) -> None:
     before = await office.one()
     arrived: list[SchedulerEvent] = []

@@ -139,7 +139,7 @@ async def test_an_id_that_is_none_is_not_found(office: OfficeKit, wrong: str) ->
         ),
         lambda: offices.stats(wrong),
         lambda: offices.process(wrong),
-        lambda: offices.create_jobs(wrong, jobs=[]),
+        lambda: offices.create_jobs(wrong, jobs=[{}]),
         lambda: offices.jobs(wrong),
         lambda: offices.job(wrong, job.id),
         lambda: offices.cancel_all(wrong),

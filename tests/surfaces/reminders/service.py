@@ -10,8 +10,8 @@ from hanbeon.clock import micros
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.phases import PHASES
 from hanbeon.errors import JobNotFound
-from hanbeon.store.operations.queries import JobFilter, jobs_by_id, queue_page
-from hanbeon.surfaces.service import NewId, Service, page, random_id
+from hanbeon.store.operations.queries import Contents, JobFilter, jobs_by_id, queue_page
+from hanbeon.surfaces.service import NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from tests.surfaces.reminders import schemas
 from tests.surfaces.reminders.vocabulary import STATUS
@@ -43,9 +43,9 @@ class Reminders(Service):
         """Reminders in the order of their creation."""
         given = given_fields(validate(schemas.ReminderQuery, query))
         size, after = given.get("limit", 100), int(given.get("cursor", 0))
-        found = await self._read(lambda tx: queue_page(tx, JobFilter(queue=QUEUE), after, size + 1))
-        items, next_cursor = page(found, size, lambda job: job.seq)
-        return schemas.ReminderPage(items=[self._reminder(each) for each in items], next_cursor=next_cursor)
+        found = await self._read(lambda tx: queue_page(tx, JobFilter(queue=QUEUE), after, size, Contents.ALL))
+        items = [self._reminder(each) for each in found.items]
+        return schemas.ReminderPage(items=items, next_cursor=found.cursor(lambda job: job.seq))
 
     def _reminder(self, job: JobRecord) -> schemas.Reminder:
         return schemas.Reminder(

@@ -10,5 +10,6 @@ SURFACE = Surface(
     title="Texts that a task sends later.",
     service="tests.surfaces.reminders.service:Reminders",
     operations=OPERATIONS,
+    retention="tests.surfaces.reminders.retention:RETENTION",
     docs="adding-a-surface.md",
 )

@@ -74,6 +74,10 @@ class _Meddled:
     def emit(self, *events: Event) -> None:
         self._tx.emit(*events)
 
+    @property
+    def moves(self) -> int:
+        return self._tx.moves
+
     def wake(self, *hints: str) -> None:
         self._tx.wake(*hints)
 

@@ -121,6 +121,6 @@ async def test_jitter_delays_within_bounds_and_is_deterministic(timetable: Timet
 
 
 async def _due_at(tx: Tx) -> int:
-    (found,) = await schedules(tx, None, 1)
+    ((found,), _) = await schedules(tx, None, 1)
     assert found.due_at is not None
     return found.due_at

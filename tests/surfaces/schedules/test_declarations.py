@@ -6,6 +6,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.errors import InvalidInput, ScheduleDeclared, ScheduleNotFound
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.testing import TestKit
@@ -29,7 +30,7 @@ class Deploys:
             self.app.declared.add(declared_schedule(name, fields))
         worker = self.app.worker()
         await worker.register()
-        await self.app.store.leave(worker.instance)
+        await self.app.store.write(lambda tx: instance_rows.leave(tx, worker.instance))
 
     async def get(self, name: str = "nightly") -> schemas.Schedule:
         return await self.app.schedules.get(name)

@@ -4,6 +4,8 @@ import datetime as dt
 
 import pytest
 
+from hanbeon.clock import micros
+from hanbeon.store.operations.claim import ClaimRequest
 from tests.surfaces.schedules.schedule_kit import Timetable
 
 
@@ -32,6 +34,22 @@ async def test_an_execution_that_has_not_ended_lets_fires_pass(timetable: Timeta
     assert await timetable.outcomes(schedule) == {"created": 2, "skipped": 3}
     page = await timetable.schedules.fires(schedule.id, outcome="skipped")
     assert {fire.reason for fire in page.items} == {"overlap"}
+
+
+async def test_lost_execution_runs_again_before_the_next_fire(timetable: Timetable) -> None:
+    """It waits for its lease alone, not for `retry_delay` besides: no more fires are skipped than must be."""
+    schedule = await timetable.make(task_id="hold")
+    await timetable.pass_by(60)
+    (execution,) = await timetable.executions()
+    await timetable.kit.app.store.claim(ClaimRequest(999, ["hold"], 1, micros(timetable.kit.app.settings.lease)))
+    timetable.gates.hold.set()
+    await timetable.kit.clock.advance(timetable.kit.app.settings.lease)
+    await timetable.run()
+    (again,) = await timetable.executions()
+    assert (again.execution_id, again.status.value, again.retry_count) == (execution.execution_id, "SUCCESS", 0)
+    assert timetable.gates.ran == ["hold"]
+    await timetable.pass_by(60 - timetable.kit.app.settings.lease)
+    assert await timetable.outcomes(schedule) == {"created": 2}
 
 
 async def test_overlapping_executions_may_be_allowed(timetable: Timetable) -> None:

@@ -29,6 +29,10 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "past": ({"cron": None, "run_at": "2020-01-01T00:00:00+09:00"}, "run_at", "choose a later instant, for example 20"),
     "impossible date": ({"cron": None, "run_at": "2027-02-30T09:00:00+09:00"}, "run_at", "like 2027-01-31T09:00:00"),
     "only a date": ({"cron": None, "run_at": "2027-02-20"}, "run_at", "must be a moment in ISO-8601"),
+    "an offset with seconds": (
+        {"cron": None, "run_at": "2027-02-20T09:00:00+08:27:52"},
+        *("run_at", "must have an offset in hours and minutes, like +09:00"),
+    ),
     "not a date": ({"cron": None, "run_at": "tomorrow"}, "run_at", "must be a moment in ISO-8601"),
     "a number": ({"cron": None, "run_at": 1_900_000_000}, "run_at", "must be a moment in ISO-8601"),
     "unknown zone": ({"timezone": "Asia/Soul"}, "timezone", "did you mean"),
@@ -89,6 +93,9 @@ def test_rejects_invalid_fields(name: str, kind: type[Any]) -> None:
         ({"cron": "@daily", "n": 0}, "n"),
         ({"cron": "@daily", "n": 1_000_000}, "n"),
         ({"cron": "@daily", "from": "now"}, "from"),
+        ({"cron": "@daily", "from": "1869-01-01T00:00:00Z"}, "from"),
+        ({"cron": "@daily", "from": "0001-01-01T00:00:00+14:00"}, "from"),
+        ({"cron": "@daily", "from": "2027-01-31T09:00:00+09:00:30"}, "from"),
         ({"cron": "@daily", "task_id": "report"}, "task_id"),
         ({}, "cron"),
     ],
@@ -114,3 +121,11 @@ def test_moments_keep_the_second_of_two_equal_times() -> None:
     fields = {"run_at": twice, "timezone": "America/New_York"}
     assert as_json(fields, ZONE)["run_at"] == "2027-11-07T01:30:00-05:00"
     assert as_json({"run_at": twice.replace(fold=0)}, ZONE)["run_at"] == "2027-11-07T01:30:00"
+
+
+def test_moments_before_standard_time_are_shown_in_utc() -> None:
+    """The clocks of Seoul were 8 hours, 27 minutes and 52 seconds ahead, an offset that RFC 3339 does not have."""
+    (first, *_) = plan_preview(
+        convert(schemas.PreviewRequest, {"cron": "@daily", "from": "1900-01-01T00:00:00Z"}), ZONE
+    ).fires(NOW)
+    assert first.at == "1900-01-01T15:32:08.000+00:00"

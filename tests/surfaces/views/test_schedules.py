@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from hanbeon.store.operations import instances as instance_rows
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.vocabulary import CANCELLED, ExecutionStatus
 from hanbeon.testing import TestKit
@@ -102,7 +103,7 @@ async def test_view_shows_every_kind_of_schedule_except_deleted(timetable: Timet
     kit.app.declared.add(declared_schedule("gone", {"task": "report", "cron": "0 4 * * *"}))
     starting = kit.app.worker()
     await starting.register()
-    await kit.app.store.leave(starting.instance)
+    await kit.app.store.write(lambda tx: instance_rows.leave(tx, starting.instance))
     assert len(await schedules_agree(timetable, reader)) == 6
     await timetable.pass_by(120, step=60)
     shown = await schedules_agree(timetable, reader)

@@ -12,6 +12,7 @@ from hanbeon.cli.demo.pipeline import CHECKS, OFFICE, Pipeline
 from hanbeon.domain.events import Event
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
+from hanbeon.store.operations import events as event_rows
 
 RATE_SECONDS = 40
 
@@ -43,7 +44,7 @@ class Board:
     async def open(self) -> None:
         """Skip the events that exist already."""
         await self._pipeline.app.store.number_events()
-        self._after = await self._pipeline.app.store.last_event_id()
+        self._after = await self._pipeline.app.store.read(event_rows.last_event_id)
 
     async def start(self, release: int) -> None:
         self.release = release

@@ -10,6 +10,7 @@ from hanbeon.cli.groups import group
 from hanbeon.cli.office import jobs
 from hanbeon.cli.office.options import Office
 from hanbeon.cli.options import AppName, Cursor, Database, Json, Limit, Yes
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.offices import schemas
@@ -225,7 +226,7 @@ def delete(
             await offices.delete(office_id, cancel=cancel)
 
     found = run(find_office(database, office))
-    confirm(f"Delete office {found.name!r}?", yes=yes)
+    confirm(f"Delete office {quoted(found.name)}?", yes=yes)
     run(work(found.id))
     if json:
         print_json({"deleted": found.id})
@@ -238,7 +239,7 @@ def _pair(text: str, field: str) -> tuple[str, str]:
 
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise InvalidInput(f"must be name=value, got {text!r}", field=field)
+        raise InvalidInput(f"must be name=value, got {quoted(text)}", field=field)
     return name, value
 
 

@@ -8,6 +8,7 @@ import typer
 
 from hanbeon.cli.office.options import Item, Office, Role, Statuses
 from hanbeon.cli.options import AppName, Cursor, Database, Follow, Json, JsonLines, Limit, Yes
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.offices import schemas
@@ -98,7 +99,7 @@ def add(
 def events(
     office: Office,
     database: Database = None,
-    after: Annotated[int, typer.Option(metavar="ID", help="Only events after the one with this id.", min=0)] = 0,
+    after: Annotated[str, typer.Option(metavar="ID", help="Only events after this id, or INCARNATION:ID.")] = "0",
     follow: Follow = False,
     json: JsonLines = False,
 ) -> None:
@@ -107,6 +108,7 @@ def events(
     from hanbeon.cli.office.lookup import find, offices_of
     from hanbeon.cli.office.render import event_line
     from hanbeon.cli.output import console, print_json_line
+    from hanbeon.errors import EventsMissed
 
     out = console()
 
@@ -122,8 +124,10 @@ def events(
             if follow:
                 async for event in offices.follow(found.id, after=last):
                     print_event(event)
-            while (page := await offices.events(found.id, after=last)).items or page.more:
-                last = page.after
+            while (page := await offices.events(found.id, after=last)).items or page.more or page.gap:
+                if page.gap is not None:
+                    raise EventsMissed(page.gap.value, page.after)
+                last = str(page.after)
                 for event in page.items:
                     print_event(event)
 
@@ -174,7 +178,7 @@ def cancel_all(
 
     found = run(find_office(database, office))
     which = "every unfinished job that matches" if filters else "every unfinished job"
-    confirm(f"Cancel {which} in office {found.name!r}?", yes=yes)
+    confirm(f"Cancel {which} in office {quoted(found.name)}?", yes=yes)
     ids = run(work(found.id)).cancelled
     if json:
         print_json({"cancelled": ids})

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 
 from hanbeon.app import App
 from hanbeon.cli.app_loader import app_or_empty
-from hanbeon.cli.open_app import open_app, refuse_missing_file
+from hanbeon.cli.open_app import open_app, recorded, refuse_missing_file
 from hanbeon.domain.job import is_id
 from hanbeon.errors import Conflict, NotFound
+from hanbeon.quotation import quoted
 from hanbeon.surfaces.offices.schemas import Office, Webhook
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.tasks.options import did_you_mean
@@ -32,7 +33,8 @@ async def offices_with_tasks(target: str | None, database: str | None, *, create
     if not create_file:
         refuse_missing_file(app.settings.database_url)
     async with app:
-        yield Offices(app)
+        with recorded():
+            yield Offices(app)
 
 
 async def find(offices: Offices, typed: str) -> Office:
@@ -48,10 +50,12 @@ async def find(offices: Offices, typed: str) -> Office:
         if cursor is None:
             break
     if len(found) > 1:
-        raise Conflict(f"{len(found)} offices are named {typed!r}; pass an id: {', '.join(each.id for each in found)}")
+        raise Conflict(
+            f"{len(found)} offices are named {quoted(typed)}; pass an id: {', '.join(each.id for each in found)}"
+        )
     if not found:
         raise NotFound(
-            f"there is no office {typed!r}{did_you_mean(typed, names) or '; `hanbeon office list` shows them'}"
+            f"there is no office {quoted(typed)}{did_you_mean(typed, names) or '; `hanbeon office list` shows them'}"
         )
     return found[0]
 
@@ -67,10 +71,10 @@ def find_webhook(office: Office, typed: str) -> Webhook:
     found = [each for each in office.webhooks if typed in (each.id, each.url)]
     if len(found) > 1:
         raise Conflict(
-            f"{len(found)} webhooks have the URL {typed!r}; pass an id: {', '.join(each.id for each in found)}"
+            f"{len(found)} webhooks have the URL {quoted(typed)}; pass an id: {', '.join(each.id for each in found)}"
         )
     if not found:
         known = [word for each in office.webhooks for word in (each.id, each.url)]
         hint = did_you_mean(typed, known) or f"; `hanbeon office show {office.id} --json` shows them"
-        raise NotFound(f"office {office.name!r} has no webhook {typed!r}{hint}")
+        raise NotFound(f"office {quoted(office.name)} has no webhook {quoted(typed)}{hint}")
     return found[0]

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from hanbeon.cli.output import STATE_STYLES, plain
+from hanbeon.cli.output import STATE_STYLES
 from hanbeon.domain.phases import STATES
+from hanbeon.quotation import plain
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.schemas import JobSchedulerConfig
 from hanbeon.surfaces.offices.vocabulary import PHASE, EventType, JobStatus

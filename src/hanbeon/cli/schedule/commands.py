@@ -198,10 +198,11 @@ def change(
 ) -> None:
     """Change the given fields of a schedule and no others. Takes effect at once, on every worker."""
     from hanbeon.cli.event_loop import run
-    from hanbeon.cli.output import plain, print_json
+    from hanbeon.cli.output import print_json
     from hanbeon.cli.schedule.lookup import find, with_tasks
     from hanbeon.cli.schedule.render import next_fire_text
     from hanbeon.errors import InvalidInput
+    from hanbeon.quotation import plain
 
     changes = {each.replace("-", "_"): None for each in unset or []} | _given(
         task=task,
@@ -275,9 +276,10 @@ def _for_each(database: str | None, typed: list[str], action: Action, outcome: s
     """Apply an action to all of these schedules or, if one does not exist, to none."""
     from hanbeon.cli.event_loop import run
     from hanbeon.cli.open_app import open_app
-    from hanbeon.cli.output import plain, print_json
+    from hanbeon.cli.output import print_json
     from hanbeon.cli.schedule.lookup import find
     from hanbeon.cli.schedule.render import title
+    from hanbeon.quotation import plain
 
     async def work() -> list[schemas.Schedule]:
         async with open_app(database) as app:

@@ -10,6 +10,7 @@ import typer
 from hanbeon.cli.completion import schedule_names
 from hanbeon.cli.options import Cursor, Database, Json, Limit
 from hanbeon.cli.schedule.options import DstFold, DstGap, Outcome, Schedule, Timezone
+from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.schedules import schemas
@@ -54,7 +55,7 @@ def preview(
         for option, value in options.items():
             if value is not None:
                 raise InvalidInput(
-                    f"must be omitted: schedule {schedule!r} has its own; or pass a cron expression", field=option
+                    f"must be omitted: schedule {quoted(schedule)} has its own; or pass a cron expression", field=option
                 )
         found = _of_schedule(database, schedule, n)
     if json:

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 
 from hanbeon.app import App
 from hanbeon.cli.app_loader import maybe_app
-from hanbeon.cli.open_app import open_app
+from hanbeon.cli.open_app import open_app, recorded
 from hanbeon.domain.job import is_id
 from hanbeon.errors import NotFound
+from hanbeon.quotation import quoted
 from hanbeon.surfaces.schedules.schemas import Schedule
 from hanbeon.tasks.options import did_you_mean
 
@@ -28,7 +29,8 @@ async def with_tasks(target: str | None, database: str | None) -> AsyncIterator[
             yield without_tasks, False
     else:
         async with app:
-            yield app, True
+            with recorded():
+                yield app, True
 
 
 async def find(app: App, typed: str) -> Schedule:
@@ -40,7 +42,7 @@ async def find(app: App, typed: str) -> Schedule:
         return found[0]
     names = [each.name for each in (await app.schedules.list(limit=_HINT_CANDIDATES)).items if each.name is not None]
     hint = did_you_mean(typed, names) or "; `hanbeon schedule list` shows them"
-    raise NotFound(f"there is no schedule {typed[:80]!r}{hint}")
+    raise NotFound(f"there is no schedule {quoted(typed)}{hint}")
 
 
 async def declared_names(app: App) -> list[str] | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hanbeon.cli.options import Database, Json
+from hanbeon.quotation import quoted
 
 _MIN_SECONDS = 0.1
 
@@ -28,7 +29,7 @@ def top(
 
     seconds = seconds_of(every, "every")
     if seconds < _MIN_SECONDS:
-        raise InvalidInput(f"must be at least 100ms, got {every!r}", field="every")
+        raise InvalidInput(f"must be at least 100ms, got {quoted(every)}", field="every")
     out = console()
     if once or json or not out.is_terminal or out.is_dumb_terminal:
         run(print_frame(out, database, json=json))

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from hanbeon.cli.formats import brief, clock_time, percent
-from hanbeon.cli.output import STATE_STYLES, Cell, plain, table_lines
+from hanbeon.cli.output import STATE_STYLES, Cell, table_lines
 from hanbeon.cli.queues import limits_text
 from hanbeon.cli.top.snapshot import Snapshot
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
+from hanbeon.quotation import plain
 
 _HEIGHTS = " ▁▂▃▄▅▆▇█"
 _BAR = 16

@@ -13,6 +13,7 @@ from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.settings import masked
+from hanbeon.store.operations import queries
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
 
@@ -44,11 +45,11 @@ async def take_snapshot(app: App) -> Snapshot:
     return Snapshot(
         masked(app.settings.database_url),
         app.settings.zone,
-        await app.store.now_us(),
+        await app.store.read(queries.now_us),
         # A queue may have been created between the two reads.
         [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers],
         await app.instances(),
-        await app.store.running(_MAX_RUNNING),
+        await app.store.read(lambda tx: queries.running_jobs(tx, _MAX_RUNNING)),
     )
 
 

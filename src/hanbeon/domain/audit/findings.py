@@ -37,6 +37,8 @@ class Code(enum.StrEnum):
     DOUBLED_FIRE = "doubled_fire"
     WRONG_FIRE = "wrong_fire"
     OVERLAPPING_EXECUTIONS = "overlapping_executions"
+    STRANDED_CHAIN = "stranded_chain"
+    BROKEN_WALK = "broken_walk"
     STUCK_JOB = "stuck_job"
     STUCK_SCHEDULE = "stuck_schedule"
 
@@ -61,6 +63,8 @@ MEANINGS: dict[Code, str] = {
     Code.DOUBLED_FIRE: "one fire made two executions, or waits although it was decided",
     Code.WRONG_FIRE: "a schedule fired at an instant that is not one of its times, or by an earlier definition",
     Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
+    Code.STRANDED_CHAIN: "a chain is running, but no unfinished job of the engine runs its step",
+    Code.BROKEN_WALK: "a run of a chain did other operations than its walk, or in another order",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
     Code.STUCK_SCHEDULE: "a schedule that was due a minute ago has not been processed",
 }

@@ -10,13 +10,19 @@ from hanbeon.errors import InvalidInput
 from hanbeon.zones import zone_of
 
 
+def check_instant(instant: int, field: str) -> None:
+    """Reject an instant at which nothing fires, rather than moving it in silence."""
+    if not FIRST_INSTANT_US <= instant <= LAST_INSTANT_US:
+        raise InvalidInput("must be an instant in the years 1870 to 9999", field=field)
+
+
 def check_timing(timing: Timing, now: int) -> None:
     """Raise for the first invalid field. `now` is passed by the caller, to reject instants in the past."""
     zone_of(timing.timezone)
     for field in ("run_at", "starts_at", "ends_at"):
         instant: int | None = getattr(timing, field)
-        if instant is not None and not FIRST_INSTANT_US <= instant <= LAST_INSTANT_US:
-            raise InvalidInput("must be an instant in the years 1870 to 9999", field=field)
+        if instant is not None:
+            check_instant(instant, field)
     if timing.starts_at is not None and timing.ends_at is not None and timing.ends_at < timing.starts_at:
         raise InvalidInput(
             f"must not be before starts_at ({_shown(timing, timing.starts_at)}), "

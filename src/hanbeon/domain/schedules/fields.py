@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from cronsim import CronSimError
 from cronsim.cronsim import RANGES, SYMBOLIC_DAYS, SYMBOLIC_MONTHS, Field
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import nearest
 
 NAMES: dict[Field, str] = {
     Field.SECOND: "second",
@@ -117,7 +117,7 @@ def _bad_value(field: Field, value: str) -> str | None:
     if value.isdigit():
         numbers = RANGES[field]
         return None if int(value) in numbers else f"{value} is not among {numbers.start}–{numbers.stop - 1}"
-    near = difflib.get_close_matches(value, symbols, n=1, cutoff=0.5)
+    near = nearest(value, symbols, n=1, cutoff=0.5)
     if near:
         return f"unknown name {value[:_SHOWN]!r} (did you mean {near[0]}?)"
     if symbols and value.isalpha():

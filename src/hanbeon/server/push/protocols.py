@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import h11
 from starlette.requests import HTTPConnection
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from hanbeon.logs import get_logger
+from hanbeon.server.connections import ConnectionLimit
+from hanbeon.server.problems import response_bytes, too_many_connections
+from hanbeon.server.request_rest import RequestRest
 from hanbeon.server.request_timeout import RequestTimeout
 
 _log = get_logger("hanbeon.server")
@@ -25,6 +28,7 @@ _SEND_BUFFER_BYTES = 131_072
 _WRITE_BUFFER_BYTES = 65_536
 _CLOSE_SECONDS = 2.0
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_RELEASE = "release"
 
 
 def abort_of(connection: HTTPConnection) -> Callable[[], None]:
@@ -37,18 +41,38 @@ class Http(H11Protocol):
     """HTTP with a request timeout, and a way for the application to drop the connection."""
 
     seconds: ClassVar[float]
+    limit: ClassVar[ConnectionLimit]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _ABORT: self._abort}
         self._request_timeout = RequestTimeout(self.seconds, lambda: self.flow.read_paused, self._time_out)
         self._switched = False
+        self._release: Callable[[], None] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        self._rest = RequestRest(transport)
+        super().connection_made(cast(asyncio.Transport, self._rest))
+        self._release = self.limit.admit(self.client[0] if self.client else "")
+        if self._release is None:
+            self._refuse()
+            return
+        # A WebSocket takes over the connection, and ends it in place of this protocol.
+        self.app_state[_RELEASE] = self._release
         self._request_timeout.wait()
 
+    def _refuse(self) -> None:
+        """Answer at once, whatever is asked, and let go of the descriptor."""
+        self.transport.write(response_bytes(too_many_connections()))
+        self.transport.close()
+
     def data_received(self, data: bytes) -> None:
+        if self._rest.is_draining:
+            self._rest.drop(len(data))
+            return
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.response_complete and self.conn.their_state is h11.SEND_BODY:
+            self._rest.drop(len(data))
         self._request_timeout.wait()
         self._request_timeout.came(len(data))
         super().data_received(data)
@@ -56,17 +80,33 @@ class Http(H11Protocol):
     def handle_events(self) -> None:
         """Handle what was just received, or was received during the previous request."""
         super().handle_events()
+        self._rest.unread = self.conn.their_state in (h11.SEND_BODY, h11.ERROR)
         if self._switched or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._request_timeout.end()
         elif self.conn.their_state is h11.SEND_BODY:
             self._request_timeout.wait()
+        if not self._rest.unread:
+            self._rest.begin()
+
+    def send_400_response(self, msg: str) -> None:
+        self._rest.unread = True
+        super().send_400_response(msg)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._switched = True
         super().handle_websocket_upgrade(event)
 
+    def shutdown(self) -> None:
+        if self._rest.is_draining:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._request_timeout.end()
+        self._rest.end()
+        if self._release is not None:
+            self._release()
         super().connection_lost(exc)
 
     def _time_out(self) -> None:
@@ -81,13 +121,13 @@ class Http(H11Protocol):
         self.transport.abort()
 
 
-def http_within(limit: float) -> type[Http]:
-    """Return a protocol that waits at most `limit` seconds for a request."""
+def limited_http(request_timeout: float, connections: ConnectionLimit) -> type[Http]:
+    """Return a protocol that waits at most `request_timeout` seconds for a request, on so many connections."""
 
-    class TimedProtocol(Http):
-        seconds = limit
+    class LimitedHttp(Http):
+        seconds, limit = request_timeout, connections
 
-    return TimedProtocol
+    return LimitedHttp
 
 
 class WebSocket(WebSocketsSansIOProtocol):
@@ -97,6 +137,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         super().__init__(*args, **options)
         self.app_state = {**self.app_state, _ABORT: self._abort}
         self.close_timeout = _CLOSE_SECONDS
+        self._release: Callable[[], None] = self.app_state[_RELEASE]
         self._pong = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -132,6 +173,10 @@ class WebSocket(WebSocketsSansIOProtocol):
         pong, self._pong = self._pong, b""
         if pong and not self.close_sent and not self.transport.is_closing():
             self.transport.write(pong)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._release()
+        super().connection_lost(exc)
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from starlette.requests import ClientDisconnect
 
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
-from hanbeon.events.follower import Delivered, EventGap, Follower
+from hanbeon.events.follower import EventGap, Follower, Message, StreamOpened
 from hanbeon.logs import get_logger
 from hanbeon.server.problems import Refused, close_code
 
@@ -42,7 +42,7 @@ class ClientLeft(enum.Enum):
 class Wire(Protocol):
     """A connection, as a session sees it."""
 
-    async def send(self, message: Delivered | EventGap) -> None: ...
+    async def send(self, message: Message) -> None: ...
 
     async def beat(self) -> None:
         """Send a keep-alive, where the protocol has none."""
@@ -88,14 +88,15 @@ class PushSession:
 
     async def _send(self, gap: Callable[[], None]) -> SessionEnd | ClientLeft:
         now = asyncio.get_running_loop().time
+        message: Message = StreamOpened(self._follower.place)
         try:
             while True:
-                message = await self._follower.next()
                 if isinstance(message, EventGap):
                     gap()
                 self._sending_since = now()
                 await self._wire.send(message)
                 self._sent_at, self._sending_since = self._sending_since, None
+                message = await self._follower.next()
         except ClientDisconnect:
             return ClientLeft.GONE
         except HanbeonError as error:

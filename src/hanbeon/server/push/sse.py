@@ -8,7 +8,8 @@ from collections.abc import Callable
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from hanbeon.events.follower import Delivered, EventGap, Follower
+from hanbeon.domain.event_cursor import EventPlace
+from hanbeon.events.follower import Delivered, EventGap, Follower, Message
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import HEAD_ONLY
 from hanbeon.server.push.protocols import abort_of
@@ -24,15 +25,18 @@ _HEADERS = {"X-Accel-Buffering": "no"}  # A buffering proxy would delay events.
 class SseWire:
     """One streaming response."""
 
-    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None]) -> None:
-        self._receive, self._send = receive, send
+    def __init__(self, receive: Receive, send: Send, abort: Callable[[], None], place: EventPlace) -> None:
+        self._receive, self._send, self._place = receive, send, place
         self.abort = abort
 
-    async def send(self, message: Delivered | EventGap) -> None:
+    async def send(self, message: Message) -> None:
         if isinstance(message, EventGap):  # Not an event, so it has no id to resume after.
             await self.write(b"event: gap\ndata: %s\n\n" % data_of(message))
-        else:
-            await self.write(b"id: %d\nevent: %s\ndata: %s\n\n" % (message.id, message.type.encode(), message.data))
+            return
+        # The ids name the incarnation: a browser sends back the last one when it reconnects.
+        after, kind = (message.id, message.type) if isinstance(message, Delivered) else (message.place.after, "opened")
+        cursor = self._place._replace(after=after).cursor
+        await self.write(f"id: {cursor}\nevent: {kind}\ndata: ".encode() + data_of(message) + b"\n\n")
 
     async def beat(self) -> None:
         await self.write(b": still here\n\n")
@@ -72,7 +76,7 @@ class EventStream(Response):
         request, authenticator = self._request.http, self._context.authenticator
         with self._following as follower, self._context.counts.connection(request.scope["route"].path):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            wire = SseWire(receive, send, abort_of(request))
+            wire = SseWire(receive, send, abort_of(request), follower.place)
             await wire.write(f"retry: {_RETRY_MS}\n\n".encode())
             await PushSession(
                 wire,

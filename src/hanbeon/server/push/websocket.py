@@ -11,7 +11,7 @@ from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hanbeon.errors import HanbeonError
-from hanbeon.events.follower import Delivered, EventGap, Follower
+from hanbeon.events.follower import Delivered, EventGap, Follower, Message
 from hanbeon.server.context import ServerContext
 from hanbeon.server.problems import Refused, problem_of
 from hanbeon.server.push.protocols import abort_of
@@ -27,7 +27,7 @@ class WebSocketWire:
         self._receive, self._send = receive, send
         self.abort = abort
 
-    async def send(self, message: Delivered | EventGap) -> None:
+    async def send(self, message: Message) -> None:
         await self._send({"type": "websocket.send", "text": data_of(message).decode()})
 
     async def beat(self) -> None:
@@ -41,11 +41,14 @@ class WebSocketWire:
         await self._send({"type": "websocket.close", "code": ending.code, "reason": ending.reason})
 
 
-def data_of(message: Delivered | EventGap) -> bytes:
+def data_of(message: Message) -> bytes:
     """The JSON of a message."""
+    if isinstance(message, Delivered):
+        return message.data
     if isinstance(message, EventGap):
-        return msgspec.json.encode({"type": "gap", "after": message.after})
-    return message.data
+        return msgspec.json.encode({"type": "gap", "after": message.after, "reason": message.reason})
+    place = message.place
+    return msgspec.json.encode({"type": "opened", "incarnation": place.incarnation, "after": place.after})
 
 
 Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[Follower]]]

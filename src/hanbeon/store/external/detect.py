@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import Any
 
 import asyncpg
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.store.external import sqlalchemy_caller
 from hanbeon.store.external.caller import Caller
 from hanbeon.store.external.psycopg_caller import AsyncPsycopgCaller, PsycopgCaller
@@ -79,6 +79,6 @@ def _unknown(transaction: Any) -> InvalidInput:
     if isinstance(transaction, asyncpg.Pool) or hasattr(transaction, "getconn"):
         remedy = "acquire a connection from the pool and begin a transaction on it, or pass "
     return InvalidInput(
-        f"must be a transaction, got {reprlib.repr(transaction)}; {remedy}the object that app.transaction() yields",
+        f"must be a transaction, got {quoted(transaction)}; {remedy}the object that app.transaction() yields",
         field="transaction",
     )

@@ -1,6 +1,15 @@
 -- The engine's tables, for both databases: `@words` are replaced per dialect, state names come from the lifecycle.
 -- Instants are whole microseconds since 1970 UTC, so that both databases compare and add them alike.
 
+-- Which life of the database this is. A restore from a backup begins another: numbers of events, fences and lanes go
+-- back to what they were, so nothing that a process remembers from the life before may be used on it.
+CREATE TABLE hanbeon.incarnation (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  id text NOT NULL,
+  since bigint NOT NULL
+);
+INSERT INTO hanbeon.incarnation (only_row, id, since) VALUES (1, @random_id, hanbeon.now());
+
 CREATE TABLE hanbeon.queue (
   id @identity,
   name text NOT NULL UNIQUE,
@@ -92,6 +101,8 @@ CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta 
 -- Likewise for failed and cancelled jobs only.
 CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
+-- Operators look for what failed, among many that did not; only these jobs pay for it.
+CREATE INDEX hanbeon_job_failed ON hanbeon.job (state, seq) WHERE state IN ('failed', 'cancelled');
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
@@ -105,7 +116,7 @@ CREATE TABLE hanbeon.edge (
   dependency bigint NOT NULL,
   dependent bigint NOT NULL,
   PRIMARY KEY (dependency, dependent)
-);
+) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
 
 -- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.
@@ -173,7 +184,7 @@ CREATE TABLE hanbeon.tally (
   PRIMARY KEY (queue_id, state)
 ) @hot_table;
 
--- The flow of a queue in the five minutes from `slot` on.
+-- The flow of a queue in the minute from `slot` on; after a day, in the five minutes.
 CREATE TABLE hanbeon.timing (
   queue_id bigint NOT NULL,
   slot bigint NOT NULL,
@@ -189,8 +200,9 @@ CREATE TABLE hanbeon.fold (
 ) @hot_table;
 INSERT INTO hanbeon.fold (only_row, folded_to, folded_at) VALUES (1, 0, 0);
 
+-- Numbered by the clock: a number is never used again, not even on a database that was restored from a backup.
 CREATE TABLE hanbeon.instance (
-  id @identity,
+  id bigint NOT NULL PRIMARY KEY,
   name text NOT NULL,
   host text NOT NULL,
   pid integer NOT NULL,
@@ -201,7 +213,9 @@ CREATE TABLE hanbeon.instance (
   running integer NOT NULL DEFAULT 0,
   started_at bigint NOT NULL,
   seen_at bigint NOT NULL,
-  stopped_at bigint
+  stopped_at bigint,
+  -- Since when it claims nothing more, because an operator said so.
+  draining_at bigint
 );
 CREATE INDEX hanbeon_instance_seen ON hanbeon.instance (seen_at);
 
@@ -219,6 +233,15 @@ CREATE TABLE hanbeon.pruned (
   before bigint NOT NULL
 );
 INSERT INTO hanbeon.pruned (only_row, before) VALUES (1, 0);
+
+-- The clock as the instances have seen it: retention does not believe a jump ahead at once.
+CREATE TABLE hanbeon.clock (
+  only_row integer PRIMARY KEY CHECK (only_row = 1),
+  trusted_at bigint NOT NULL,
+  steady_since bigint NOT NULL,
+  seen_at bigint NOT NULL
+);
+INSERT INTO hanbeon.clock (only_row, trusted_at, steady_since, seen_at) VALUES (1, 0, 0, 0);
 
 -- An office is a queue with a display name and with defaults for its jobs. Its queue's name contains its id. `version`
 -- counts its changes.
@@ -280,14 +303,31 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
--- Responses to requests with an Idempotency-Key. Without a response it is running, or was when its server died.
+-- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
+CREATE TABLE hanbeon.action (
+  seq @identity,
+  id @uuid NOT NULL UNIQUE,
+  at bigint NOT NULL,
+  user_name text NOT NULL,
+  via text NOT NULL,
+  action text NOT NULL,
+  target text,
+  count bigint NOT NULL
+);
+CREATE INDEX hanbeon_action_at ON hanbeon.action (at);
+CREATE INDEX hanbeon_action_user ON hanbeon.action (user_name, seq);
+
+-- Responses to requests with an Idempotency-Key. Without a response it is running, or its outcome is unknown.
 CREATE TABLE hanbeon.answer (
   user_name text NOT NULL,
   key text NOT NULL,
   digest text NOT NULL,
-  -- The seed of generated ids, so that a repetition after a crash generates the same ids.
+  -- The seed of generated ids, so that a repetition after an unknown outcome generates the same ids.
   seed text NOT NULL,
   created_at bigint NOT NULL,
+  -- The server that runs it, and since when; none if that server gave up without an outcome.
+  holder text,
+  held_at bigint NOT NULL,
   status integer,
   headers text,
   body text,
@@ -363,6 +403,84 @@ CREATE TABLE hanbeon.execution (
 CREATE INDEX hanbeon_execution_task ON hanbeon.execution (task_id, job);
 CREATE INDEX hanbeon_execution_schedule ON hanbeon.execution (schedule_id, job) WHERE schedule_id IS NOT NULL;
 CREATE INDEX hanbeon_execution_manual ON hanbeon.execution (job) WHERE type = 'MANUAL';
+
+-- Chains of jobs with a forward and a backward operation each. `uid` is made from the request that created the row, so
+-- that a repeated request finds it; so are those of the jobs and runs below.
+CREATE TABLE hanbeon.chain (
+  id @identity,
+  uid @uuid NOT NULL UNIQUE,
+  queue_library text NOT NULL,
+  state text NOT NULL CHECK (state IN (@chain_states)),
+  operation_direction text NOT NULL CHECK (operation_direction IN (@chain_directions)),
+  retries integer NOT NULL CHECK (retries >= 0),
+  on_unknown text NOT NULL CHECK (on_unknown IN (@chain_unknowns)),
+  on_backward_failure text NOT NULL CHECK (on_backward_failure IN (@chain_backward_failures)),
+  job_number integer NOT NULL,
+  context text NOT NULL,
+  -- The number of the last run, and of the steps that it has recorded.
+  run bigint NOT NULL,
+  steps integer NOT NULL,
+  -- The operations of this run that became jobs of the engine, which makes the ids of those jobs.
+  enqueued integer NOT NULL,
+  -- The place of the job whose operation is under way or blocked, and the engine's job that runs it.
+  place integer,
+  step_job @uuid,
+  created_by text NOT NULL,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  CHECK ((state IN ('RUNNING', 'BLOCKED')) = (place IS NOT NULL)),
+  CHECK ((state = 'RUNNING') = (step_job IS NOT NULL))
+) @hot_table;
+CREATE UNIQUE INDEX hanbeon_chain_step_job ON hanbeon.chain (step_job) WHERE step_job IS NOT NULL;
+CREATE INDEX hanbeon_chain_state ON hanbeon.chain (state, id);
+
+-- The jobs of chains, in the order of `place`, with the states and returns of the last run.
+CREATE TABLE hanbeon.chain_job (
+  id @identity,
+  uid @uuid NOT NULL UNIQUE,
+  chain_id bigint NOT NULL,
+  place integer NOT NULL,
+  forward_operation text NOT NULL,
+  backward_operation text NOT NULL,
+  arguments text NOT NULL,
+  operation_library text NOT NULL,
+  expired_us bigint NOT NULL CHECK (expired_us > 0),
+  state text NOT NULL,
+  -- An object with the members forward and backward; NULL until one of them has run.
+  job_return text,
+  UNIQUE (chain_id, place)
+) @hot_table;
+
+CREATE TABLE hanbeon.chain_run (
+  chain_id bigint NOT NULL,
+  n bigint NOT NULL,
+  uid @uuid NOT NULL UNIQUE,
+  started_by text NOT NULL,
+  started_at bigint NOT NULL,
+  ended_at bigint,
+  -- How many jobs the chain had: later ones are no part of this run.
+  job_number integer NOT NULL,
+  -- The direction in which it ended.
+  operation_direction text,
+  PRIMARY KEY (chain_id, n)
+);
+CREATE INDEX hanbeon_chain_run_ended ON hanbeon.chain_run (ended_at) WHERE ended_at IS NOT NULL;
+
+-- The operations that have ended, in the order of running: `queue_return` of a run.
+CREATE TABLE hanbeon.chain_step (
+  chain_id bigint NOT NULL,
+  run bigint NOT NULL,
+  n integer NOT NULL,
+  job_id bigint NOT NULL,
+  direction text NOT NULL,
+  state text NOT NULL,
+  returned text NOT NULL,
+  -- The engine's job, if one ran it.
+  step_job @uuid,
+  started_at bigint,
+  ended_at bigint NOT NULL,
+  PRIMARY KEY (chain_id, run, n)
+);
 
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,

@@ -1,3 +1,13 @@
 -- The single source of time on PostgreSQL: the server's clock, read when called, not when the transaction began.
 CREATE FUNCTION hanbeon.now() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
 AS 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint';
+
+-- Raises for a transaction of a process that opened the database in an earlier incarnation.
+CREATE FUNCTION hanbeon.check_incarnation(expected text) RETURNS void LANGUAGE plpgsql STABLE
+AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM hanbeon.incarnation AS i WHERE i.id = expected) THEN
+    RAISE EXCEPTION 'the database was restored from a backup' USING ERRCODE = 'HB001';
+  END IF;
+END
+$$;

@@ -10,8 +10,10 @@ import msgspec
 from hanbeon.domain.job import check_priority, is_id
 from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sources_of
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.emit import emit
+from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
@@ -85,7 +87,7 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
     if lasting and (row["unmet"] or await tx.fetch("depended_on", to_json([row["seq"]]))):
         # Its row stays locked until the commit, and completions of its dependencies would wait for that.
         raise Conflict(
-            f"unique_key {row['unique_key']!r} is held by job {holder_id}, which has dependencies or dependents; "
+            f"unique_key {quoted(row['unique_key'])} is held by job {holder_id}, which has dependencies or dependents; "
             "it cannot be replaced inside your transaction: enqueue without one"
         )
     await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)
@@ -97,6 +99,7 @@ async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
     waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
     row = await lock_one(tx, job_id)
+    await _refuse_hooked(tx, lanes, row)
     if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
         await tx.fetch("keep_attempts", to_json([row["seq"]]))
@@ -105,6 +108,14 @@ async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
     await emit(tx, lanes, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
     return State.READY if await promote_these(tx, lanes, [row["seq"]]) else State.PENDING
+
+
+async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:
+    """Raise for a job whose owner has acted on its end, which cannot be taken back."""
+    await lanes.learn(tx, [row["lane"]])
+    hook = end_hook_of(lanes.name(row["lane"]).task)
+    if hook is not None:
+        raise Conflict(f"job {row['id']} belongs to {hook.owner}, which has gone on since; {hook.remedy}")
 
 
 async def _check_requeue(tx: Tx, row: Any, unmet: int) -> None:
@@ -160,6 +171,7 @@ async def _cancel_waiting(
     rows = await tx.fetch("cancel", to_json([row["seq"] for row in locked]), replaced_by)
     await emit(tx, lanes, rows, reason, State.CANCELLED, was=_states(locked), replaced_by=replaced_by)
     await fail_dependents(tx, lanes, [row["seq"] for row in rows])
+    await run_end_hooks(tx, lanes, rows)
 
 
 def _states(rows: Sequence[Any]) -> dict[int, State]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from hanbeon.domain.events import EventFactory, event_factory
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
-from hanbeon.domain.outcome import AttemptEnd, Held, Lost, Outcome, Returned, TimedOut, decide
+from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
+from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
 from hanbeon.store.records import policy_of, queue_of
 from hanbeon.store.tx import Tx, to_json
@@ -27,7 +29,10 @@ class CompletionReport(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
     random_share: float = 0.0
     instance: int | None = None
-    """The reporting instance. A plain success of a known instance takes one statement."""
+    """The reporting instance, which must hold the lease; None compares the fence alone.
+
+    A plain success of a known instance takes one statement.
+    """
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -87,18 +92,23 @@ async def _succeed(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], C
     for row in rows:
         _emit(tx, lanes, row, build, seen=True)
     await meet_dependents(tx, lanes, [row["seq"] for row in rows])
+    await run_end_hooks(tx, lanes, rows)
     _wake_for_slots(tx, lanes, rows)
     return [Completed(row["seq"], row["fence"], ending.state, ending.reason, row["now"]) for row in rows]
 
 
 async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], CompletionReport]) -> list[Completed]:
     held = await tx.fetch("lock_running", to_json(sorted({seq for seq, _ in reports})))
-    rows = [row for row in held if (row["seq"], row["fence"]) in reports]
+    rows = [row for row in held if _is_held(row, reports.get((row["seq"], row["fence"])))]
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
         endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
     return await _apply(tx, lanes, rows, endings, seen=True)
+
+
+def _is_held(row: Any, report: CompletionReport | None) -> bool:
+    return report is not None and report.instance in (None, row["instance"])
 
 
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
@@ -108,6 +118,27 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await _apply(tx, lanes, rows, endings, seen=False)
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
+
+
+async def hand_back(
+    tx: Tx, lanes: LaneCache, instance: int, tasks: Collection[str], begun: Collection[Lease]
+) -> tuple[set[Lease], list[Recovered]]:
+    """Release the jobs of these tasks that the instance is said to run and never began: it got no answer to its claim.
+
+    Nothing of them has run, so it is right even after their leases have expired. Also return what the instance is said
+    to run. No claim of the instance for these tasks may be under way.
+    """
+    rows = await tx.fetch("held_by", instance)
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    said = {Lease(row["seq"], row["fence"], instance): lanes.name(row["lane"]).task for row in rows}
+    strange = {lease for lease, task in said.items() if task in tasks and lease not in begun}
+    if not strange:
+        return set(said), []
+    locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
+    rows = [row for row in locked if Lease(row["seq"], row["fence"], instance) in strange]
+    endings = {row["seq"]: decide(_held(row), HandedBack()) for row in rows}
+    completed = await _apply(tx, lanes, rows, endings, seen=False)
+    return set(said), [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
 
 def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
@@ -121,7 +152,9 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
 
 
 def _held(row: Any) -> Held:
-    return Held(row["retry_count"], policy_of(row["policy"]), row["stop_requested_at"] is not None)
+    # The row keeps the failure of the attempt before until this one ends or a user retries the job.
+    stop_requested = row["stop_requested_at"] is not None
+    return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
 
 
 def _vanished(row: Any) -> Outcome:
@@ -144,6 +177,7 @@ async def _apply(
     for row in rows:
         _emit(tx, lanes, row, _event_factory(endings[row["seq"]], row["now"]), seen=seen)
     await _follow_up(tx, lanes, endings)
+    await run_end_hooks(tx, lanes, [row for row in rows if endings[row["seq"]].state in TERMINAL])
     if any(ending.state is not State.SUCCEEDED for ending in endings.values()):
         tx.wake("work", "later")  # A promoter must learn the time of a delayed retry, a worker of a released job.
     _wake_for_slots(tx, lanes, rows)

@@ -9,6 +9,7 @@ import msgspec
 
 from hanbeon.domain.schedules.declaration import Declaration, InForce, changed_fields, overridden, reconciled
 from hanbeon.errors import ScheduleNameTaken, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.schedules import (
     ScheduleRecord,
@@ -103,7 +104,7 @@ async def _task_id(tx: Tx, task: str) -> int:
     found = await find_tasks(tx, [task])
     if not found:
         raise UnknownTask(
-            f"there is no task {task[:80]!r} yet; a task is known once a worker that has it has started",
+            f"there is no task {quoted(task)} yet; a task is known once a worker that has it has started",
             field="task_id",
         )
     return found[0].id

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.retry import FailureType
 from hanbeon.store.operations.emit import emit
+from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
@@ -40,4 +41,5 @@ async def fail_dependents(tx: Tx, lanes: LaneCache, ended: Sequence[int]) -> lis
     rows = await tx.fetch("fail_dependents", to_json(locked), _MESSAGE)
     failure_type = FailureType.DEPENDENCY_FAILED.value
     await emit(tx, lanes, rows, Reason.DEPENDENCY_FAILED, State.FAILED, failure_type=failure_type, message=_MESSAGE)
+    await run_end_hooks(tx, lanes, rows)
     return [str(row["id"]) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from hanbeon.errors import (
     UniqueKeyTaken,
     UnknownDependency,
 )
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.cancel import replace
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
@@ -30,6 +32,8 @@ from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _ROUNDS = 5
+_EDGES_A_JOB = 4
+"""Dependencies that take as long to write as a job."""
 _JOBS_AT_ONCE, _EDGES_AT_ONCE = 5_000, 20_000
 
 
@@ -84,8 +88,8 @@ def check_batch(jobs: Sequence[NewJob]) -> None:
     for field in ("id", "idempotency_key", "unique_key"):
         values = [value for job in jobs if (value := getattr(job, field)) is not None]
         if len(set(values)) < len(values):
-            double = next(value for value in values if values.count(value) > 1)
-            raise InvalidInput(f"must be unique in a batch, got {double!r} more than once", field=field)
+            double = next(value for value, count in Counter(values).items() if count > 1)
+            raise InvalidInput(f"must be unique in a batch, got {quoted(double)} more than once", field=field)
     if any(job.depends_on for job in jobs):
         cycle = find_cycle({job.id: job.depends_on for job in jobs})
         if cycle is not None:
@@ -154,6 +158,11 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     return [answers[job.id] for job in jobs]
 
 
+def weight(jobs: Sequence[NewJob]) -> int:
+    """Return how much work a batch is, in jobs."""
+    return len(jobs) + sum(len(job.depends_on) for job in jobs) // _EDGES_A_JOB
+
+
 def is_simple(job: NewJob) -> bool:
     """True for a job that waits for nothing and replaces none: a single statement creates it."""
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
@@ -206,7 +215,10 @@ async def _dependencies_outside(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob]
     if not any(job.depends_on for job in jobs):
         return {}
     inside = {job.id: job for job in jobs}
-    ids = sorted(dep for dep in {dep for job in jobs for dep in job.depends_on} - inside.keys() if is_id(dep))
+    needed = set().union(*(job.depends_on for job in jobs)) - inside.keys()
+    if not needed and len({job.queue for job in jobs}) == 1:
+        return {}
+    ids = sorted(dep for dep in needed if is_id(dep))
     found = await _fetch_dependencies(tx, ids, lasting)
     for job in jobs:
         queue_id = queue_of(lanes.number(job.lane))
@@ -244,7 +256,7 @@ async def _existing_dependencies(
 def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
     if foreign:
         raise UnknownDependency(
-            f"job {job.id} of queue {job.queue!r} depends on {', '.join(foreign)} of another queue; "
+            f"job {job.id} of queue {quoted(job.queue)} depends on {', '.join(foreign)} of another queue; "
             "dependencies must be in the same queue",
             foreign,
         )
@@ -331,6 +343,9 @@ async def _insert_edges(
         if not job.depends_on or job.id not in made:
             continue
         seq = made[job.id]["seq"]
+        if not found:
+            edges += [{"dependency": made[dep]["seq"], "dependent": seq} for dep in set(job.depends_on)]
+            continue
         states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
         edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
         if not existing.keys().isdisjoint(job.depends_on):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, in_parts, to_json
 
-_BATCH_SIZE = 1000
+_BATCH_SIZE, _BATCH_BYTES = 1000, 1_048_576
 _NO_JOB_ID = '"job_id":""'
 _bodies = msgspec.json.Decoder(list[Event])
 
@@ -21,9 +23,21 @@ async def write_events(tx: Tx, events: Sequence[Event]) -> None:
 
     They keep their order: batches of one transaction are numbered in storage order.
     """
-    for batch in in_parts(events, _BATCH_SIZE):
-        deltas = tally(batch)
-        await tx.fetch("insert_events", len(batch), to_json(batch), to_json(deltas) if deltas else None)
+    for part in in_parts(events, _BATCH_SIZE):
+        for batch, body in _bounded(part):
+            deltas = tally(batch)
+            await tx.fetch("insert_events", len(batch), body, to_json(deltas) if deltas else None)
+
+
+def _bounded(events: Sequence[Event]) -> Iterator[tuple[Sequence[Event], str]]:
+    """Halve a batch until it is short enough to be read as a whole: an event may name thousands of dependencies."""
+    body = to_json(events)
+    if len(body) <= _BATCH_BYTES or len(events) == 1:
+        yield events, body
+        return
+    half = len(events) // 2
+    yield from _bounded(events[:half])
+    yield from _bounded(events[half:])
 
 
 async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], job_ids: Sequence[str]) -> None:
@@ -64,7 +78,7 @@ async def number_events(tx: Tx, limit: int = 1000) -> int:
 
 
 async def events_after(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
-    """Return the events with greater numbers, in order: all of the next `batches` batches.
+    """Return the events with greater numbers, in order: all of the next `batches` batches, or of those that fit a page.
 
     `queue` is for a reader of that queue only: if its events are indexed, batches without any are skipped unread,
     except those that are not folded yet. The result may still contain events of other queues.
@@ -76,12 +90,26 @@ async def events_after(tx: Tx, after: int, batches: int, queue: str | None = Non
         if len(rows) < batches:
             folded: int = (await tx.fetch("folded_to"))[0]["folded_to"]
             rows = [*rows, *await tx.fetch("events_after", max(after, folded), batches - len(rows))]
+    page: Slice[int] = fitting(keyed(rows, "first_id"), batches)
+    rows = await tx.fetch("event_bodies", to_json(page.items)) if page.items else []
     return [
         msgspec.structs.replace(event, id=row["first_id"] + offset)
         for row in rows
         for offset, event in enumerate(_bodies.decode(row["body"]))
         if row["first_id"] + offset > after
     ]
+
+
+class EventBounds(NamedTuple):
+    """The kept and numbered events: from `first_kept` to `last`, none if that is less."""
+
+    first_kept: int
+    last: int
+
+
+async def event_bounds(tx: Tx) -> EventBounds:
+    (row,) = await tx.fetch("event_bounds")
+    return EventBounds(row["first_kept"], row["last_id"])
 
 
 async def last_event_id(tx: Tx) -> int:

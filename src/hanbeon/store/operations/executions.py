@@ -14,6 +14,7 @@ from hanbeon.errors import ExecutionNotFound, ExecutionUnfinished, JobNotFound, 
 from hanbeon.store.operations.cancel import seq_of
 from hanbeon.store.operations.enqueue import Enqueued, check_batch, enqueue
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.operations.tasks import KnownTask, find_tasks, lock_tasks, unfinished_executions
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, to_json
@@ -123,26 +124,31 @@ def _row(wanted: ExecutionRequest, made: Enqueued) -> _Row:
     return _Row(made.seq, wanted.task.id, wanted.type, at, wanted.schedule_id, wanted.requested_by)
 
 
-async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit: int) -> list[ExecutionRecord]:
-    """Return the newest first; resume before the `seq` of the last one's job."""
+async def executions(tx: Tx, filter: ExecutionFilter, before: int | None, limit: int) -> Slice[ExecutionRecord]:
+    """Return a page, the newest first; resume before the `seq` of the last one's job."""
     task_id = None
     if filter.task is not None:
         found = await find_tasks(tx, [filter.task])
         if not found:
-            return []
+            return Slice([], False)
         task_id = found[0].id
-    return await _records(tx, await _page(tx, filter, task_id, _LAST if before is None else before, limit))
+    sizes = await _page(tx, filter, task_id, _LAST if before is None else before, limit + 1)
+    page = fitting(sizes, limit)
+    return page.of(await _records(tx, page.items))
 
 
-async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: int, limit: int) -> list[int]:
-    """Find a page by the most selective condition: each has an index, and the rest of the filter is applied per row."""
+async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: int, limit: int) -> list[tuple[int, int]]:
+    """Return the jobs of a page with their sizes.
+
+    They are found by the most selective condition: each has an index, and the rest of the filter is applied per row.
+    """
     states, type, schedule = filter.states, filter.type, filter.schedule_id
     if states is not None and State.SUCCEEDED not in states:
-        seqs: set[int] = set()
+        sizes: dict[int, int] = {}
         for state in states:
             rows = await tx.fetch("executions_in_state", before, limit, state, type, task_id, schedule)
-            seqs.update(row["seq"] for row in rows)
-        return sorted(seqs, reverse=True)[:limit]
+            sizes |= keyed(rows, "seq")
+        return sorted(sizes.items(), reverse=True)[:limit]
     among = None if states is None else to_json(states)
     if schedule is not None:
         rows = await tx.fetch("executions_of_schedule", before, limit, among, type, task_id, schedule)
@@ -152,17 +158,22 @@ async def _page(tx: Tx, filter: ExecutionFilter, task_id: int | None, before: in
         rows = await tx.fetch("executions_manual", before, limit, among)
     else:
         rows = await tx.fetch("executions", before, limit, among, type)
-    return [row["seq"] for row in rows]
+    return keyed(rows, "seq")
 
 
 async def execution(tx: Tx, execution_id: str) -> ExecutionRecord:
+    found = await find_execution(tx, execution_id)
+    if found is None:
+        raise ExecutionNotFound(execution_id)
+    return found
+
+
+async def find_execution(tx: Tx, execution_id: str) -> ExecutionRecord | None:
     try:
         found = await _records(tx, [await seq_of(tx, execution_id)])
     except JobNotFound:
-        found = []
-    if not found:
-        raise ExecutionNotFound(execution_id)
-    return found[0]
+        return None
+    return found[0] if found else None
 
 
 async def _records(tx: Tx, seqs: Sequence[int]) -> list[ExecutionRecord]:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from hanbeon.errors import NotFound
 from hanbeon.store.tx import Tx, to_json
+
+
+class Beat(NamedTuple):
+    """The answer to a heartbeat. Not `known`: the instance's row was pruned while it slept."""
+
+    known: bool
+    draining: bool = False
 
 
 class NewInstance(msgspec.Struct, frozen=True):
@@ -38,6 +47,8 @@ class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
     seen_at: int
     stopped_at: int | None
     alive: bool
+    draining: bool = False
+    """An operator has told it to claim nothing more."""
 
 
 async def register(tx: Tx, new: NewInstance) -> int:
@@ -59,12 +70,21 @@ async def beat(
     instance: int,
     running: int,
     tasks: Sequence[str],
-    capacity: int | None,
+    capacity: int | None = None,
     schedules: Sequence[str] | None = None,
-) -> bool:
-    """Write a heartbeat; False if the instance's row was pruned while it slept."""
+) -> Beat:
+    """Write a heartbeat."""
     declared = None if schedules is None else to_json(schedules)
-    return bool(await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity, declared))
+    for row in await tx.fetch("beat_instance", instance, running, to_json(tasks), capacity, declared):
+        return Beat(True, row["draining_at"] is not None)
+    return Beat(False)
+
+
+async def drain(tx: Tx, instance: int, *, on: bool) -> None:
+    """Tell an instance to claim nothing more, or to claim again. It hears of it at once, or at its next heartbeat."""
+    if not await tx.fetch("drain_instance", instance, on):
+        raise NotFound(f"there is no running instance {instance}; `hanbeon instances` lists them")
+    tx.wake("drain")
 
 
 async def leave(tx: Tx, instance: int) -> None:

@@ -11,6 +11,7 @@ from functools import partial
 import msgspec
 
 from hanbeon.domain.job import LaneName
+from hanbeon.store.operations.end_hooks import EndHook, end_hook_of
 from hanbeon.store.records import LANE_MASK, lane_number
 from hanbeon.store.tx import Tx, to_json
 
@@ -26,10 +27,17 @@ class LaneCache:
         self._names: dict[int, LaneName] = {}
         self.limited: set[int] = set()
         """Queues seen with a limit: a hint to wake other instances when one of their slots becomes free."""
+        self.hooked: dict[int, EndHook] = {}
+        """The known lanes whose task has an end hook."""
 
     def note(self, name: LaneName, number: int) -> None:
         self._numbers[name] = number
-        self._names[number & LANE_MASK] = name
+        self._name(number & LANE_MASK, name)
+
+    def _name(self, n: int, name: LaneName) -> None:
+        self._names[n] = name
+        if (hook := end_hook_of(name.task)) is not None:
+            self.hooked[n] = hook
 
     async def ensure(self, tx: Tx, names: Iterable[LaneName]) -> LaneCache:
         """Create the missing lanes and return a cache with all of them; this one learns of them after the commit."""
@@ -41,6 +49,7 @@ class LaneCache:
         other = LaneCache()
         other._committed = self._committed
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
+        other.hooked = dict(self.hooked)
         other._note_all(made)
         return other
 
@@ -62,7 +71,7 @@ class LaneCache:
         unknown = {lane & LANE_MASK for lane in lanes} - self._names.keys()
         if unknown:
             for row in await tx.fetch("lanes_by_number", to_json(sorted(unknown))):
-                self._names[row["n"]] = _name(row)
+                self._name(row["n"], _name(row))
 
 
 async def add_lanes(tx: Tx, names: list[LaneName]) -> LaneNumbers:

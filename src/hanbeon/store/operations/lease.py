@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from hanbeon.domain.lifecycle import Reason, State
@@ -12,24 +13,37 @@ from hanbeon.store.tx import Tx, to_json
 
 
 class Lease(NamedTuple):
+    """A claim of a job. Fences go back when a database is restored; the number of an instance is never used again.
+
+    `instance`: the holder, which is compared as well as the fence; None compares the fence alone.
+    """
+
     seq: int
     fence: int
+    instance: int | None = None
+
+
+GRANT_MOST_US = 120_000_000
+"""The longest time for which a long write may keep all renewals waiting."""
 
 
 class LeaseFacts(NamedTuple):
-    """The status of leases. A lease that is in none of the three was skipped just now and is renewed next time."""
+    """The status of leases. One that is neither renewed nor lost was skipped just now and is renewed next time.
+
+    `left`: for how many microseconds each lease that is held lasts, counted from when this was asked for.
+    """
 
     renewed: set[int]
     lost: set[int]
     stop: set[int]
+    left: Mapping[int, int] = MappingProxyType({})
 
 
 async def renew(tx: Tx, leases: Sequence[Lease], lease_us: int) -> LeaseFacts:
     """Extend the leases still held; report which are lost and which jobs have been requested to stop."""
     body = _body(leases)
-    renewed = {row["seq"] for row in await tx.fetch("renew", body, lease_us)}
-    facts = await look(tx, leases)
-    return LeaseFacts(renewed, facts.lost, facts.stop)
+    renewed = {row["seq"] for row in await tx.fetch("renew", body, lease_us, GRANT_MOST_US)}
+    return (await look(tx, leases))._replace(renewed=renewed)
 
 
 async def look(tx: Tx, leases: Sequence[Lease]) -> LeaseFacts:
@@ -39,7 +53,18 @@ async def look(tx: Tx, leases: Sequence[Lease]) -> LeaseFacts:
         set(),
         {row["seq"] for row in rows if not row["held"]},
         {row["seq"] for row in rows if row["held"] and row["stop"]},
+        {row["seq"]: row["left_us"] for row in rows if row["held"]},
     )
+
+
+async def grant_time(tx: Tx, us: int) -> None:
+    """Extend all live leases, so that none ends within this time although nobody can renew it."""
+    await tx.fetch("grant_time", us)
+
+
+async def is_granted(tx: Tx, us: int) -> bool:
+    """True if no lease ends within this time."""
+    return not await tx.fetch("short_leases", us)
 
 
 async def write_progress(tx: Tx, lease: Lease, progress: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.domain.job import is_id
@@ -27,14 +27,19 @@ async def write_logs(tx: Tx, writes: Sequence[LogWrite]) -> set[Lease]:
     The jobs stay locked until the commit, so that none can end, be claimed again or be pruned concurrently.
     """
     held = await tx.fetch("lock_running", to_json(sorted({write.lease.seq for write in writes})))
-    live = {Lease(row["seq"], row["fence"]) for row in held}
-    kept = [write for write in writes if write.lease in live]
+    live = {(row["seq"], row["fence"]): row["instance"] for row in held}
+    kept = [write for write in writes if _is_live(write.lease, live)]
     for lease, offer in kept:
         if offer.gone is not None:
-            await tx.fetch("cut_log", *lease, *offer.gone)
+            await tx.fetch("cut_log", lease.seq, lease.fence, *offer.gone)
     for rows in _in_statements(kept):
         await tx.fetch("write_log", to_json(rows))
     return {write.lease for write in kept}
+
+
+def _is_live(lease: Lease, live: Mapping[tuple[int, int], int]) -> bool:
+    holder = live.get((lease.seq, lease.fence))
+    return holder is not None and lease.instance in (None, holder)
 
 
 def _in_statements(writes: Sequence[LogWrite]) -> Iterator[list[dict[str, Any]]]:

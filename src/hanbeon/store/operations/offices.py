@@ -16,6 +16,7 @@ from hanbeon.store.operations.dependencies import promote_these
 from hanbeon.store.operations.lanes import LaneCache, LaneNumbers
 from hanbeon.store.operations.listeners import drop_listeners, listeners_of
 from hanbeon.store.operations.orphaned_queues import leave_queues, take_up_queue
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.operations.queues import add_queue, change_queue
 from hanbeon.store.records import LANE_MASK, lane_number, lanes_of_queue, policy_text
 from hanbeon.store.tx import Tx, in_parts, to_json
@@ -80,8 +81,11 @@ async def keep_office(tx: Tx, office_id: str, expected: int | None = None) -> No
         raise Changed(f"office {office_id} has changed in the meantime; try again")
 
 
-async def offices(tx: Tx, after: str | None, limit: int) -> list[OfficeRecord]:
-    return [_record(row) for row in await tx.fetch("offices", after, limit)]
+async def offices(tx: Tx, after: str | None, limit: int) -> Slice[OfficeRecord]:
+    """Return a page of offices in the order of their ids."""
+    page: Slice[str] = fitting(keyed(await tx.fetch("office_page", after, limit + 1), "id"), limit)
+    ids = to_json([str(office_id) for office_id in page.items])
+    return page.of([_record(row) for row in await tx.fetch("offices", ids)])
 
 
 async def change_office(tx: Tx, office: OfficeRecord, limits: Mapping[str, Any] | None = None) -> OfficeRecord:
@@ -105,6 +109,11 @@ async def delete_office(tx: Tx, office_id: str, *, stopping: bool) -> None:
     await leave_queues(tx, [office.queue])
     deleted_at = (await tx.fetch("delete_office", office_id))[0]["deleted_at"]
     tx.emit(Event(type=OFFICE_DELETED, at=deleted_at, queue=office.queue))
+
+
+async def roles_of_queue(tx: Tx, queue: str) -> set[str]:
+    """Return the roles that jobs have brought into a queue."""
+    return {row["role"] for row in await tx.fetch("roles_of_queue", await queue_id(tx, queue))}
 
 
 async def promote_queue(tx: Tx, lanes: LaneCache, queue: str, limit: int) -> int:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import Total
+from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
-from hanbeon.store.operations.tallies import index_entries
+from hanbeon.store.operations.retention import AgedRows, Retention
+from hanbeon.store.operations.tallies import coarsen, index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
 from hanbeon.store.tx import Tx, to_json
 
@@ -22,28 +23,48 @@ _TIMINGS_A_STEP_US = 3_600 * 1_000_000
 _LOG_CHUNKS_A_STEP = 1_000
 
 
-class Prunable(msgspec.Struct, frozen=True):
-    """The number of rows of each kind that are old enough to be deleted."""
-
-    jobs: int
-    events: int
-    instances: int
-    fires: int = 0
-    queues: int = 0
-
-
-async def count_prunable(tx: Tx, older_than_us: int) -> Prunable:
+async def count_prunable(tx: Tx, parts: Sequence[Retention], older_than_us: int) -> dict[str, int]:
+    """Return the number of rows of each kind that are old enough to be deleted."""
     row = (await tx.fetch("count_prunable", older_than_us))[0]
     jobs = {found["queue_id"]: found["jobs"] for found in await tx.fetch("count_prunable_jobs", older_than_us)}
-    queues = await count_left_queues(tx, older_than_us, jobs)
-    return Prunable(sum(jobs.values()), row["events"], row["instances"], row["fires"], queues)
+    counted = {"jobs": sum(jobs.values()), "events": row["events"]}
+    for each in _aged(parts):
+        if each.count is not None:
+            counted[each.kind] = await each.count(tx, older_than_us)
+    counted |= {"instances": row["instances"], "queues": await count_left_queues(tx, older_than_us, jobs)}
+    return counted
 
 
-async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int:
-    """Delete up to `limit` finished jobs with their rows, and as many event batches and fires; return how many rows.
+class Retained(NamedTuple):
+    """How many rows were pruned, and how far the trusted time is behind the clock."""
 
-    A job that an unfinished one depends on is kept.
+    pruned: int = 0
+    lag_us: int = 0
+
+
+async def retain(
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], retention_us: int, every_us: int, limit: int
+) -> Retained:
+    """Prune what is past its retention by a clock that is believed; see `observe`. One instance at a time."""
+    rows = await tx.fetch("lock_clock")
+    if not rows:
+        return Retained()
+    row = rows[0]
+    seen = SeenClock(row["trusted_at"], row["steady_since"], row["seen_at"])
+    clock = observe(seen, row["now"], retention_us, every_us)
+    await tx.fetch("set_clock", *clock)
+    lag_us = clock.seen_at - clock.trusted_at
+    return Retained(await prune(tx, lanes, parts, retention_us, limit, lag_us), lag_us)
+
+
+async def prune(
+    tx: Tx, lanes: LaneCache, parts: Sequence[Retention], older_than_us: int, limit: int, lag_us: int = 0
+) -> int:
+    """Delete up to `limit` finished jobs with their rows, and as many of each other kind; return how many rows.
+
+    A job that an unfinished one depends on is kept. `parts` are those of all surfaces. Ages count from `lag_us` ago.
     """
+    older_than_us += lag_us
     jobs = [row["seq"] for row in await tx.fetch("prunable_jobs", older_than_us, limit)]
     if jobs:
         # Checked again now that the rows are locked: a dependent enqueued since then has committed and is visible.
@@ -56,29 +77,36 @@ async def prune(tx: Tx, lanes: LaneCache, older_than_us: int, limit: int) -> int
         await tx.fetch("prune_logs", body)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
-        await tx.fetch("prune_executions", body)
+        for statement in (statement for part in parts for statement in part.of_jobs):
+            await tx.fetch(statement, body)
         await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
     events = await tx.fetch("prune_events", older_than_us, limit)
     if indexed := index_entries(events):
         await tx.fetch("prune_queue_batches", to_json(indexed))
-    fires = await tx.fetch("prune_fires", older_than_us, limit)
+    aged = {each.kind: await each.delete(tx, older_than_us, limit) for each in _aged(parts)}
     gone = await tx.fetch("prune_instances", older_than_us)
-    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US, _TIMINGS_A_STEP_US)
+    timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
+    await coarsen(tx, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),
         "logs": chunks,
         "event_batches": len(events),
-        "fires": len(fires),
         "instances": len(gone),
         "timings": len(timings),
         "queues": queues,
+        "responses": await prune_responses(tx, limit),
+        **aged,
     }
     if any(deleted.values()):
         await add_totals(tx, {Total.PRUNED.of(kind): number for kind, number in deleted.items()})
         await tx.fetch("note_pruned", older_than_us)
     await gather_totals(tx)
     return sum(deleted.values())
+
+
+def _aged(parts: Sequence[Retention]) -> list[AgedRows]:
+    return [each for part in parts for each in part.aged]
 
 
 async def _with_few_logs(tx: Tx, jobs: list[int]) -> tuple[list[int], int]:

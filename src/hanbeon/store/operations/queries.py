@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 
 import msgspec
 
+from hanbeon.domain.bounds import PAGE_BYTES, PAGE_EDGES, PAGE_ROWS
 from hanbeon.domain.job import AttemptRecord, JobRecord, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.cancel import CancelFilter, matching
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.records import ALL_LANES, attempt_record, job_record, lanes_of_queue
-from hanbeon.store.tx import Tx, to_json
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 _BEYOND = 2**63 - 1
 _FEW = 10_000
 """Up to this many unfinished jobs are sorted faster than finished ones are skipped; with more, a page fills quickly."""
+
+_JOBS_WITH_DEPENDENCIES = 50
 
 
 class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +37,16 @@ class JobFilter(msgspec.Struct, frozen=True, kw_only=True):
     """Newest first instead of in creation order; supported by `list_jobs` only."""
 
 
+class Contents(enum.Enum):
+    """The texts of jobs that a list shows: the others are neither read nor counted. The values are statements."""
+
+    ALL = "jobs_by_seq"
+    LISTED = "jobs_listed"
+    """Without arguments."""
+    NODE = "job_nodes"
+    """Without arguments, progress, result and message."""
+
+
 class Dependency(msgspec.Struct, frozen=True):
     id: str
     state: State
@@ -41,6 +56,21 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     return [
         job_record(row) for row in await tx.fetch("jobs_by_id", to_json([job_id for job_id in ids if is_id(job_id)]))
     ]
+
+
+async def nodes_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
+    """Return these jobs without arguments, progress, results and messages."""
+    known = to_json([job_id for job_id in ids if is_id(job_id)])
+    return [job_record(row) for row in await tx.fetch("nodes_by_id", known)]
+
+
+async def bounded_jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
+    """Return all of these jobs in one answer: like `nodes_by_id` if their contents are too large for a page."""
+    nodes = await nodes_by_id(tx, ids)
+    seqs = to_json([job.seq for job in nodes])
+    if sum(row["bytes"] for row in await tx.fetch("job_sizes", seqs)) > PAGE_BYTES:
+        return nodes
+    return [job_record(row) for row in await tx.fetch("jobs_listed", seqs)]
 
 
 async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
@@ -84,27 +114,50 @@ async def lanes_of(tx: Tx, queue: str | None) -> tuple[int, int] | None:
     return None
 
 
-async def queue_page(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
+async def queue_page(
+    tx: Tx, filter: JobFilter, after: int, limit: int, contents: Contents = Contents.LISTED
+) -> Slice[JobRecord]:
     """List the jobs that a surface created in one queue; the cost does not depend on other queues."""
     queue = await tx.fetch("queue_named", filter.queue)
     if not queue:
-        return []
+        return Slice([], False)
     states = None if filter.states is None else to_json(filter.states)
-    values = (after, states, filter.overdue, filter.role, filter.work_item, limit)
+    values = (after, states, filter.overdue, filter.role, filter.work_item, limit + 1)
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
         rows = await tx.fetch("queue_page_unfinished", *lanes_of_queue(queue[0]["id"]), *values)
     else:
         rows = await tx.fetch("queue_page", queue[0]["id"], *values)
-    return [job_record(row) for row in rows]
+    page: Slice[int] = fitting(keyed(rows, "seq", f"{contents.name.lower()}_bytes"), limit)
+    found = await tx.fetch(contents.value, to_json(page.items)) if page.items else ()
+    return page.of([job_record(row) for row in found])
+
+
+async def dependencies_of_page(tx: Tx, page: Slice[JobRecord]) -> tuple[Slice[JobRecord], dict[str, list[Dependency]]]:
+    """Return the page with the dependencies of its jobs, shortened where these are too many.
+
+    In small parts: of jobs with very many each, few are read in vain.
+    """
+    found: dict[str, list[Dependency]] = {}
+    sizes: list[tuple[JobRecord, int]] = []
+    for part in in_parts(page.items, _JOBS_WITH_DEPENDENCIES):
+        found |= await dependencies_of_all(tx, part)
+        sizes += [(job, len(found.get(job.id, ()))) for job in part]
+        if sum(size for _, size in sizes) > PAGE_EDGES:
+            break
+    kept = fitting(sizes, len(page.items), PAGE_EDGES)
+    return page.of(kept.items), {job.id: found[job.id] for job in kept.items if job.id in found}
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
-    """Return the running jobs, longest-running first. Queue by queue, so that each uses its part of the index."""
+    """Return the running jobs, longest-running first, without arguments.
+
+    Queue by queue, so that each uses its part of the index.
+    """
     held: list[tuple[int, str]] = []
     for queue in await tx.fetch("queues"):
         rows = await tx.fetch("holders", *lanes_of_queue(queue["id"]), limit)
         held += [(row["started_at"], str(row["id"])) for row in rows]
-    found = await jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
+    found = await bounded_jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
     return sorted(found, key=lambda job: (job.started_at or 0, job.seq))
 
 
@@ -115,6 +168,12 @@ async def now_us(tx: Tx) -> int:
 async def attempts_of(tx: Tx, job_id: str) -> list[AttemptRecord]:
     rows = await tx.fetch("attempts_of", job_id) if is_id(job_id) else []
     return [attempt_record(row) for row in rows]
+
+
+async def latest_attempts(tx: Tx, job_id: str) -> list[AttemptRecord]:
+    """Return the attempts of a job in order; of very many, the latest ones."""
+    rows = await tx.fetch("latest_attempts", job_id, PAGE_ROWS) if is_id(job_id) else []
+    return [attempt_record(row) for row in reversed(rows)]
 
 
 async def dependencies_of(tx: Tx, job_id: str) -> list[Dependency]:

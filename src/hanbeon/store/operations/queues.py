@@ -11,6 +11,7 @@ from hanbeon.domain.events import QUEUE_CHANGED, Event
 from hanbeon.domain.job import check_name
 from hanbeon.domain.limits import NO_LIMIT, QueueLimits
 from hanbeon.errors import InvalidInput, NotFound
+from hanbeon.quotation import quoted
 from hanbeon.store.tx import Tx, to_json
 
 _limits = msgspec.json.Decoder(QueueLimits)
@@ -34,7 +35,7 @@ async def change_queue(tx: Tx, name: str, limits: Mapping[str, Any] | None, paus
     """Merge changed limits and the pause into a queue's row, under its lock, and emit an event."""
     rows = await tx.fetch("queue_by_name", name)
     if not rows:
-        raise NotFound(f"there is no queue {name!r}; a queue exists from its first job or configuration on")
+        raise NotFound(f"there is no queue {quoted(name)}; a queue exists from its first job or configuration on")
     before = _record(rows[0])
     after = msgspec.structs.replace(
         before, paused=before.paused if paused is None else paused, limits=_merged(before.limits, limits or {})

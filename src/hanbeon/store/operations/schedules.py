@@ -14,6 +14,7 @@ from hanbeon.domain.schedules.history import FireOutcome, FireReason
 from hanbeon.domain.schedules.misfire import Misfire, plan
 from hanbeon.errors import Changed, ScheduleDeclared, ScheduleNameTaken, ScheduleNotFound
 from hanbeon.store.operations.history import FireLine, write_fires
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
 
@@ -57,10 +58,12 @@ class FireRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
-    """Create a schedule; it fires from now on."""
+    """Create a schedule; it fires from now on. A name that is taken is refused, except by a repeated request."""
     now = await now_us(tx)
     new = timed(msgspec.structs.replace(new, considered_to=now), now)
     for old in await schedules_named(tx, [new.name] if new.name is not None else []):
+        if old.id == new.id:
+            return old
         if old.deleted_at is None:
             raise ScheduleNameTaken(old.name or "")
         await tx.fetch("delete_schedule", old.id)  # Only its name was kept.
@@ -84,6 +87,12 @@ async def add_schedule(tx: Tx, new: ScheduleRecord) -> ScheduleRecord:
         return schedule_record(same[0])  # A repeated request: the id is derived from the request's key.
     tx.wake("fire")
     return await schedule_by_id(tx, new.id)
+
+
+async def find_schedule(tx: Tx, schedule_id: str) -> ScheduleRecord | None:
+    """Return the schedule that an earlier request created with this id, if any."""
+    rows = await tx.fetch("schedule_by_id", schedule_id)
+    return schedule_record(rows[0]) if rows else None
 
 
 async def schedule_by_id(tx: Tx, schedule_id: str) -> ScheduleRecord:
@@ -118,18 +127,20 @@ async def schedules(
     task: str | None = None,
     paused: bool | None = None,
     name: str | None = None,
-) -> list[ScheduleRecord]:
-    """Return schedules in the order of their ids, after `after`. The most selective filter determines the index."""
-    start = _BEFORE_ALL if after is None else after
+) -> Slice[ScheduleRecord]:
+    """Return a page of schedules in the order of their ids. The most selective filter determines the index."""
+    start, most = _BEFORE_ALL if after is None else after, limit + 1
     if name is not None:
-        rows = await tx.fetch("schedule_of_name", start, limit, paused, task, name)
+        rows = await tx.fetch("schedule_of_name", start, most, paused, task, name)
     elif task is not None:
-        rows = await tx.fetch("schedules_of_task", start, limit, paused, task)
+        rows = await tx.fetch("schedules_of_task", start, most, paused, task)
     elif paused:
-        rows = await tx.fetch("schedules_paused", start, limit)
+        rows = await tx.fetch("schedules_paused", start, most)
     else:
-        rows = await tx.fetch("schedules", start, limit, paused)
-    return [schedule_record(row) for row in rows]
+        rows = await tx.fetch("schedules", start, most, paused)
+    page: Slice[str] = fitting(keyed(rows, "id"), limit)
+    ids = to_json([str(schedule_id) for schedule_id in page.items])
+    return page.of([schedule_record(row) for row in (await tx.fetch("schedules_by_id", ids) if page.items else ())])
 
 
 async def change_schedule(tx: Tx, before: ScheduleRecord, after: ScheduleRecord) -> ScheduleRecord:

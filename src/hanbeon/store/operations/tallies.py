@@ -15,13 +15,16 @@ import msgspec
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.statistics import QueueStatistics, all_states, summarise
-from hanbeon.domain.tally import SLOT_US, Delta, Flow, Stock
+from hanbeon.domain.tally import COARSE_SLOT_US, SLOT_US, Delta, Flow, Stock
 from hanbeon.errors import NotFound
+from hanbeon.quotation import quoted
 from hanbeon.store.records import free_since, lanes_of_queue
 from hanbeon.store.tx import Tx, in_parts, to_json
 
 _EVERY_QUEUE = (0, 2**62)
 _READY_LANES = 1000
+_FINE_US = 24 * 3_600 * 1_000_000
+_COARSENED_US = 6 * 3_600 * 1_000_000
 _ROWS_A_STATEMENT = 5000
 _deltas = msgspec.json.Decoder(dict[str, Delta])
 _flows = msgspec.json.Decoder(Flow)
@@ -113,6 +116,46 @@ async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[st
     return found, len(unfolded)
 
 
+async def coarsen(tx: Tx, limit: int) -> int:
+    """Join the minutes of a day ago to the coarser slots in which they are kept; return how many rows that were."""
+    end: int = (await tx.fetch("now"))[0]["now"] - _FINE_US
+    end -= end % COARSE_SLOT_US
+    # Some hours back are enough: minutes that are older, after a long pause, are more rows and not wrong.
+    fine = await tx.fetch("fine_timings", end - _COARSENED_US, end, COARSE_SLOT_US, limit)
+    # The row of `fold` guards the timings.
+    if not fine or not await tx.fetch("lock_fold", 0):
+        return 0
+    flows: defaultdict[tuple[int, int], Flow] = defaultdict(Flow)
+    for row in fine:
+        flows[row["queue_id"], row["slot"] - row["slot"] % COARSE_SLOT_US].add(_flows.decode(row["flow"]))
+        await tx.fetch("delete_timing", row["queue_id"], row["slot"])
+    for place, flow in flows.items():
+        for row in await tx.fetch("timing", *place):
+            flow.add(_flows.decode(row["flow"]))
+    joined = [{"queue_id": queue_id, "slot": slot, "flow": to_json(flow)} for (queue_id, slot), flow in flows.items()]
+    await tx.fetch("put_timings", to_json(joined))
+    return len(fine)
+
+
+async def flows_between(tx: Tx, queue: str | None, start: int, end: int, step: int) -> tuple[Stock, dict[int, Flow]]:
+    """Return the stock of one queue or of all, and what went through in each step that begins from `start` on."""
+    ids = await _range(tx, queue)
+    total, _ = await stock(tx, queue)
+    if queue is None:
+        rows = await tx.fetch("timings_between", start, end)
+    else:
+        rows = await tx.fetch("timings_of_queue_between", ids[0], start, end)
+    flows: defaultdict[int, Flow] = defaultdict(Flow)
+    for row in rows:
+        flows[row["slot"] - row["slot"] % step].add(_flows.decode(row["flow"]))
+    for batch in await tx.fetch("unfolded"):
+        if start <= batch["at"] < end:
+            for name, delta in _read(batch["delta"]).items():
+                if queue is None or name == queue:
+                    flows[batch["at"] - batch["at"] % step].add(delta.flow)
+    return total, dict(flows)
+
+
 async def stocks(tx: Tx) -> dict[str, Stock]:
     """Return the stock of every queue by name, from the tallies: to be compared with `recount`."""
     found = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))
@@ -140,7 +183,7 @@ async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
         return _EVERY_QUEUE
     for row in await tx.fetch("queue_named", queue):
         return row["id"], row["id"]
-    raise NotFound(f"there is no queue {queue!r}; a queue exists from its first job or configuration on")
+    raise NotFound(f"there is no queue {quoted(queue)}; a queue exists from its first job or configuration on")
 
 
 async def _oldest_ready(tx: Tx, queue_id: int) -> int | None:

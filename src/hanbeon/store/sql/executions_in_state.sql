@@ -1,5 +1,5 @@
 -- By row comparison of (state, seq): with a plain equality the planner may walk all jobs in their order.
-SELECT j.seq FROM hanbeon.job AS j
+SELECT j.seq, @job_bytes AS bytes FROM hanbeon.job AS j
 WHERE @an_execution AND (j.state, j.seq) >= ($3, 0) AND (j.state, j.seq) < ($3, $1)
   AND (
     SELECT 1 FROM hanbeon.execution AS e

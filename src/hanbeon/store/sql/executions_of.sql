@@ -1,4 +1,4 @@
-SELECT v.*, e.type, CAST(e.schedule_id AS text) AS schedule_id, e.scheduled_at, e.requested_by, i.name AS instance_name
+SELECT @listed_columns, e.type, CAST(e.schedule_id AS text) AS schedule_id, e.scheduled_at, e.requested_by, i.name AS instance_name
 FROM hanbeon.execution AS e
 JOIN hanbeon.jobs AS v ON v.seq = e.job
 JOIN hanbeon.job AS j ON j.seq = e.job

@@ -1,4 +1,4 @@
--- A page of one queue's jobs, found by the index of the jobs that surfaces created: no other queue's are read.
+-- A page of one queue's jobs and their sizes, found by the index of the jobs that surfaces created: no other queue's are read.
 WITH page AS MATERIALIZED (
   SELECT j.seq FROM hanbeon.job AS j
   JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
@@ -10,4 +10,6 @@ WITH page AS MATERIALIZED (
     AND (CAST($6 AS text) IS NULL OR j.work_item = $6)
   ORDER BY j.seq LIMIT $7
 )
-SELECT v.* FROM hanbeon.jobs AS v WHERE v.seq @among(page) ORDER BY v.seq
+SELECT j.seq, @job_bytes + octet_length(j.args) AS all_bytes, @job_bytes AS listed_bytes, @node_bytes AS node_bytes
+FROM hanbeon.job AS j
+WHERE j.seq @among(page) ORDER BY j.seq

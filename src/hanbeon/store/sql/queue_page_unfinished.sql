@@ -18,4 +18,6 @@ WITH page AS MATERIALIZED (
     AND (CAST($7 AS text) IS NULL OR u.work_item = $7)
   ORDER BY u.seq LIMIT $8
 )
-SELECT v.* FROM hanbeon.jobs AS v WHERE v.seq @among(page) ORDER BY v.seq
+SELECT j.seq, @job_bytes + octet_length(j.args) AS all_bytes, @job_bytes AS listed_bytes, @node_bytes AS node_bytes
+FROM hanbeon.job AS j
+WHERE j.seq @among(page) ORDER BY j.seq

@@ -30,6 +30,9 @@ class OfficeService(Service):
         listeners = await listeners_of(tx, {office.id for office in found})
         return [serializers.office_view(office, listeners.get(office.id, ()), self._zone) for office in found]
 
+    def _serializer(self, office_id: str, now: int) -> serializers.Serializer:
+        return serializers.Serializer(office_id, now, self._zone, self._stored_json)
+
     async def _record(self, office_id: str) -> OfficeRecord:
         return await self._store.database.look(lambda tx: offices.office_by_id(tx, office_id))
 
@@ -57,7 +60,7 @@ class OfficeService(Service):
 
     async def _viewed(self, tx: Tx, office_id: str, jobs: Sequence[JobRecord]) -> list[schemas.Job]:
         dependencies = await queries.dependencies_of_all(tx, jobs)
-        view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
+        view = self._serializer(office_id, await queries.now_us(tx))
         return [view.job(job, dependencies.get(job.id, ())) for job in jobs]
 
     async def _hand_over(self, tx: Tx, office: OfficeRecord, handlers: Handlers) -> None:

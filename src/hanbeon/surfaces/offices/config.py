@@ -29,8 +29,14 @@ def merged(explicit: Explicit, changes: ConfigChange) -> dict[str, Any]:
     """The settings after a change; those that it does not name stay."""
     after = dict(explicit)
     for name, value in given_fields(changes).items():
-        after[name] = {**after.get(name, {}), **value} if name == BY_ROLE else value
+        after[name] = _merged_roles(after.get(name, {}), value) if name == BY_ROLE else value
     return after
+
+
+def _merged_roles(before: Mapping[str, int | None], changes: Mapping[str, int | None]) -> dict[str, int | None]:
+    """A removed limit is stored only where it hides a default, or the removed ones would add up."""
+    after = {**before, **changes}
+    return {role: limit for role, limit in after.items() if limit is not None or role in ROLE_LIMITS}
 
 
 def in_force(explicit: Explicit) -> JobSchedulerConfig:

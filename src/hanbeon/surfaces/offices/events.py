@@ -14,16 +14,14 @@ from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import Phase
 from hanbeon.errors import OfficeNotFound
 from hanbeon.events.broadcast import Words
-from hanbeon.events.feed import Feed
 from hanbeon.events.follower import Delivered
 from hanbeon.store.operations.offices import OFFICE_DELETED
-from hanbeon.surfaces.offices.schemas import EventPage, SchedulerEvent
+from hanbeon.surfaces.event_page import EventSource
+from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import EVENT, EXECUTION, STATUS, EventType, status_of_state
 
 _TYPES = {reason.value: kind for reason, kind in EVENT.items()}
-_BATCHES = 100
-_PAGES = 10
 
 
 def translated(event: Event, office_id: str, zone: tzinfo) -> SchedulerEvent | None:
@@ -74,17 +72,5 @@ def _details(event: Event, kind: EventType, zone: tzinfo) -> dict[str, Any]:
     return details
 
 
-async def read_page(feed: Feed, office_id: str, after: int, zone: tzinfo) -> EventPage:
-    """Read the next events of an office. `after` of the page also passes over the events of others, once.
-
-    It ends with the first events found, or after a few pages of the feed, so that no call reads all those of others.
-    """
-    for _ in range(_PAGES):
-        found = await feed.read(after, _BATCHES, queue_of_office(office_id))
-        if not found:
-            return EventPage(items=[], after=after, more=False)
-        after = found[-1].id
-        events = [each for event in found if (each := translated(event, office_id, zone)) is not None]
-        if events:
-            return EventPage(items=events, after=after, more=True)
-    return EventPage(items=[], after=after, more=True)
+def source(office_id: str, zone: tzinfo) -> EventSource:
+    return EventSource(queue_of_office(office_id), lambda event: translated(event, office_id, zone))

@@ -10,12 +10,13 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.enqueue import Enqueued, RowVersion
-from hanbeon.store.operations.offices import OfficeRecord, keep_office, office_by_id
+from hanbeon.store.operations.offices import OfficeRecord, office_by_id
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.job_plan import PlannedJob, meta_of, new_job
 from hanbeon.surfaces.offices.resolve import Handlers, remembering
+from hanbeon.surfaces.offices.roles import keep_with_roles
 from hanbeon.surfaces.validation import inside
 
 _ROUNDS = 10
@@ -70,7 +71,10 @@ async def _enqueue(store: Store, office: OfficeRecord, ids: Sequence[str], jobs:
         made = {each.id: each for each in answers if each.created}
         found[:] = [await _results(tx, ids, {job.id: job for job in jobs}, made)]
 
-    await store.enqueue(jobs, first=lambda tx: keep_office(tx, office.id, office.version), last=look)
+    async def keep(tx: Tx) -> None:
+        await keep_with_roles(tx, store.lanes, office, ids, jobs)
+
+    await store.enqueue(jobs, first=keep, last=look)
     return found[0]
 
 
@@ -87,7 +91,7 @@ async def _results(tx: Tx, ids: Sequence[str], jobs: Mapping[str, NewJob], made:
     others = [job_id for job_id in ids if job_id not in known]
     now = 0  # Irrelevant for jobs that do not run.
     if others:
-        found = await queries.jobs_by_id(tx, others)
+        found = await queries.bounded_jobs_by_id(tx, others)
         dependencies |= await queries.dependencies_of_all(tx, found)
         known |= {job.id: job for job in found}
         now = await queries.now_us(tx)
@@ -104,7 +108,7 @@ async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[Pla
     The requests are compared, not the jobs: the handler that the sessions gave a job may be another one today.
     """
     chosen = {each.id: each for each in planned if each.may_exist}
-    found = await store.jobs(list(chosen)) if chosen else []
+    found = await store.read(lambda tx: queries.nodes_by_id(tx, list(chosen))) if chosen else []
     for job in found:
         if job.queue != office.queue or meta_of(job.meta).asked != chosen[job.id].digest:
             raise IdAlreadyUsed("id", job.id, job.id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import reprlib
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from hanbeon.domain.graph import find_cycle
 from hanbeon.domain.job import NewJob, OnDependencyFailure, check_size, is_id
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import DependencyCycle, InvalidInput, UnknownDependency
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
 from hanbeon.surfaces.offices.schemas import TITLE_BYTES, JobSpec
@@ -128,14 +128,16 @@ def _resolve(name: str, by_key: dict[str, str]) -> str:
     """The id of a job of this batch, named by its key or id, or of an earlier job of the office, named by its id."""
     found = by_key.get(name, name)
     if not is_id(found):
-        raise UnknownDependency(f"{reprlib.repr(name)} is neither a key of this batch nor the id of a job", [name])
+        raise UnknownDependency(f"{quoted(name)} is neither a key of this batch nor the id of a job", [name])
     return found
 
 
 def _reject_doubles(names: Sequence[str | None], field: str) -> None:
     double = [name for name, count in Counter(names).items() if name is not None and count > 1]
     if double:
-        raise InvalidInput(f"must be different for each job of a batch, got {double[0]!r} twice", field=f"jobs.{field}")
+        raise InvalidInput(
+            f"must be different for each job of a batch, got {quoted(double[0])} twice", field=f"jobs.{field}"
+        )
 
 
 def _digest(spec: JobSpec, depends_on: tuple[str, ...]) -> str:

@@ -17,13 +17,14 @@ from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter, requeue
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.offices import keywords, schemas, serializers
 from hanbeon.surfaces.offices.base import OfficeService, job_of
 from hanbeon.surfaces.offices.job_creation import make_jobs
 from hanbeon.surfaces.offices.job_plan import plan
 from hanbeon.surfaces.offices.vocabulary import JobStatus, selected, status_of_state
-from hanbeon.surfaces.schema import Explanation
-from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.schema import Explanation, Log
+from hanbeon.surfaces.service import NewId, random_id
 from hanbeon.surfaces.validation import or_default, validate
 
 
@@ -34,12 +35,12 @@ class OfficeJobs(OfficeService):
         self, office_id: str, *, new_id: NewId = random_id, **fields: Unpack[keywords.JobBatchFields]
     ) -> schemas.JobsCreated:
         """Create the jobs, all or none, and return them in the same order."""
-        batch = validate(schemas.JobBatch, fields)
+        batch = validate(schemas.JobGraph, fields)
         office = await self._record(office_id)
         planned = plan(batch.jobs, new_id)
         handlers = await self._handlers({each.spec.handler for each in planned if each.spec.handler is not None})
         made = await make_jobs(self._store, office, planned, handlers, self._app.settings.max_payload_bytes)
-        view = serializers.Serializer(office_id, made.now, self._zone)
+        view = self._serializer(office_id, made.now)
         return schemas.JobsCreated(jobs=[view.job(job, made.dependencies.get(job.id, ())) for job in made.jobs])
 
     async def jobs(self, office_id: str, **fields: Unpack[keywords.JobQueryFields]) -> schemas.JobPage:
@@ -59,9 +60,12 @@ class OfficeJobs(OfficeService):
 
         async def read(tx: Tx) -> schemas.JobPage:
             await offices.office_by_id(tx, office_id)
-            found = await queries.queue_page(tx, filter, _after(query), query.limit + 1)
-            items, cursor = page(found, query.limit, _cursor)
-            return schemas.JobPage(items=await self._viewed(tx, office_id, items), next_cursor=cursor)
+            page, dependencies = await queries.dependencies_of_page(
+                tx, await queries.queue_page(tx, filter, _after(query), query.limit)
+            )
+            view = self._serializer(office_id, await queries.now_us(tx))
+            items = [view.job(job, dependencies.get(job.id, ())) for job in page.items]
+            return schemas.JobPage(items=items, next_cursor=page.cursor(_cursor))
 
         return await self._read(read)
 
@@ -70,8 +74,10 @@ class OfficeJobs(OfficeService):
 
         async def read(tx: Tx) -> schemas.JobDetail:
             job = await job_of(tx, office_id, job_id)
-            view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
-            return view.detail(job, await queries.dependencies_of(tx, job_id), await queries.attempts_of(tx, job_id))
+            view = self._serializer(office_id, await queries.now_us(tx))
+            return view.detail(
+                job, await queries.dependencies_of(tx, job_id), await queries.latest_attempts(tx, job_id)
+            )
 
         return await self._read(read)
 
@@ -126,14 +132,14 @@ class OfficeJobs(OfficeService):
         (job,) = await self._views(office_id, [job_id])
         return job
 
-    async def log(self, office_id: str, job_id: str, **fields: Unpack[keywords.LogQueryFields]) -> schemas.Log:
+    async def log(self, office_id: str, job_id: str, **fields: Unpack[keywords.LogQueryFields]) -> Log:
         """Return a page of a job's output, also while it runs; resume with the page's `after`."""
         query = validate(schemas.LogQuery, fields)
         await self._checked(office_id, job_id)
         after = or_default(query.after, None)
         at = LogPlace() if after is None else LogPlace.parse(after)
         found = await self._store.log(job_id, or_default(query.attempt, None), at, query.limit)
-        return serializers.log_view(found, self._zone)
+        return log_view(found, self._zone)
 
     async def explain(self, office_id: str, job_id: str) -> Explanation:
         """Return every reason why a job is not running, or why it failed."""
@@ -148,11 +154,15 @@ class OfficeJobs(OfficeService):
 
         async def read(tx: Tx) -> schemas.Graph:
             await offices.office_by_id(tx, office_id)
-            found = await queries.queue_page(tx, filter, _after(query), query.limit + 1)
-            items, cursor = page(found, query.limit, _cursor)
-            view = serializers.Serializer(office_id, await queries.now_us(tx), self._zone)
-            edges = serializers.edges(await queries.dependencies_of_all(tx, items))
-            return schemas.Graph(nodes=[view.node(job) for job in items], edges=edges, next_cursor=cursor)
+            page, dependencies = await queries.dependencies_of_page(
+                tx, await queries.queue_page(tx, filter, _after(query), query.limit, queries.Contents.NODE)
+            )
+            view = self._serializer(office_id, await queries.now_us(tx))
+            return schemas.Graph(
+                nodes=[view.node(job) for job in page.items],
+                edges=serializers.edges(dependencies),
+                next_cursor=page.cursor(_cursor),
+            )
 
         return await self._read(read)
 

@@ -36,12 +36,6 @@ class DeliveryQueryFields(TypedDict, total=False):
     limit: int
 
 
-class EventQueryFields(TypedDict, total=False):
-    """The events after the one with this id; 0 for all that are kept."""
-
-    after: int
-
-
 class GraphQueryFields(TypedDict, total=False):
     """A page of the graph of jobs."""
 
@@ -51,7 +45,13 @@ class GraphQueryFields(TypedDict, total=False):
 
 
 class JobBatchFields(TypedDict, total=False):
-    """Jobs that are created together, all or none."""
+    """Jobs that are created together, all or none; they have at most 200,000 dependencies in all."""
+
+    jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
+
+
+class JobGraphFields(TypedDict, total=False):
+    """Jobs that Python callers create together, all or none."""
 
     jobs: Required[Sequence[JobSpec | Mapping[str, Any]]]
 

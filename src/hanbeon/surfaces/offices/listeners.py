@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
-import reprlib
 from collections.abc import Sequence
 
 import msgspec
@@ -13,10 +12,12 @@ import uuid_utils
 from msgspec import UNSET
 
 from hanbeon.domain.delivery import ListenerKind
+from hanbeon.domain.masks import MASK
 from hanbeon.errors import InvalidInput
 from hanbeon.outbound.addresses import HOW_TO_ALLOW, why_not_public
 from hanbeon.outbound.origin import split_url
-from hanbeon.outbound.targets import MASK, check_scheme, masked
+from hanbeon.outbound.targets import check_scheme, masked
+from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
 from hanbeon.surfaces.offices.schemas import AN_ADDRESS, HOW_TO_MAKE_A_SECRET, WebhookBody, WebhookChange
@@ -70,7 +71,7 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
         found = next((each for each in left if each.id == hook_id), None)
         if found is None:
             raise InvalidInput(
-                f"must be the id of a webhook of this office, once, got {reprlib.repr(hook_id)}; "
+                f"must be the id of a webhook of this office, once, got {quoted(hook_id)}; "
                 "leave it out for a new webhook",
                 field="id",
             )
@@ -78,6 +79,8 @@ def _known(hook: WebhookBody | WebhookChange, left: list[ListenerRecord]) -> Lis
         if hook.url is UNSET:
             raise InvalidInput(f"is required; it must be {AN_ADDRESS}", field="url")
         found = next((each for each in left if each.url == hook.url), None)
+        if found is None and MASK in hook.url:
+            raise InvalidInput("is masked; give the id of the webhook, or the full address", field="url")
     if found is not None:
         left.remove(found)
     return found

@@ -7,7 +7,7 @@ from hanbeon.errors import Conflict, IdAlreadyUsed, JobNotFound, OfficeNotFound,
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.vocabulary import FINISHED
 from hanbeon.surfaces.operation import Channel, ClientCall, Operation
-from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.schema import Explanation, Log
 
 _OFFICES = "/api/offices"
 _OFFICE = f"{_OFFICES}/{{id}}"
@@ -118,7 +118,7 @@ _JOB_OPERATIONS = [
     Operation(
         *("GET", f"{_JOB}/log", Need.READ, "log", "Return the output, also of a running job; resume with `after`."),
         request=schemas.LogQuery,
-        responses={200: schemas.Log},
+        responses={200: Log},
         errors=_NO_JOB,
     ),
     Operation(

@@ -9,6 +9,7 @@ from typing import Any
 from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import InvalidInput, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.surfaces.offices.config import in_force, timeout_ms
 from hanbeon.tasks.options import did_you_mean, duration_us
@@ -37,7 +38,7 @@ class Handlers:
         """Reject a task that no instance has, and one that does not serve the role."""
         if name not in self._names:
             hint = did_you_mean(name, self._names) or "; register it, or start a worker that has it"
-            raise UnknownTask(f"no task {name[:80]!r} is registered{hint}", field=field or "handler")
+            raise UnknownTask(f"no task {quoted(name)} is registered{hint}", field=field or "handler")
         self.check_role(name, role, field)
 
     def serves(self, name: str, role: str) -> bool:
@@ -49,7 +50,7 @@ class Handlers:
         if not self.serves(name, role):
             served = ", ".join(self._here[name].options.roles)
             raise InvalidInput(
-                f"task {name!r} serves {served}, not {role!r}; use another handler", field=field or "role"
+                f"task {quoted(name)} serves {served}, not {quoted(role)}; use another handler", field=field or "role"
             )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from hanbeon.domain.bounds import BATCH_EDGES, BATCH_JOBS, JOB_EDGES, ROLES
 from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.log import PAGE_LINES
+from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
+from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
     EventType,
@@ -21,7 +24,7 @@ from hanbeon.surfaces.offices.vocabulary import (
 from hanbeon.surfaces.schema import (
     STORABLE,
     Cursor,
-    EventId,
+    Events,
     IdCursor,
     Name,
     NameOrEmpty,
@@ -33,7 +36,6 @@ from hanbeon.surfaces.schema import (
 )
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 
-BATCH_MOST = 10_000
 LISTENERS_MOST = 50
 TITLE_BYTES = 4_000
 LIMIT_MAX = 2**31 - 1
@@ -88,6 +90,11 @@ Statuses = Annotated[
 ]
 Unfinished = Literal["pending", "processing", "ready", "timeout"]
 OnDependencyFailure = Literal["block", "fail"]
+RoleLimits = Annotated[dict[Name, Limit | None], Meta(max_length=ROLES)]
+# One more for `default`.
+Sessions = Annotated[dict[Name, Name | None], Meta(max_length=ROLES + 1)]
+# The bound is that of `JobBatch`: it holds over HTTP, not for Python callers.
+DependsOn = Annotated[list[Name], Meta(extra_json_schema={"maxItems": JOB_EDGES})]
 
 
 # Requests
@@ -97,7 +104,7 @@ class ConfigChange(Request, frozen=True, kw_only=True):
     """The named settings are set, all others stay; null removes a role's limit. Times are milliseconds."""
 
     maxConcurrentJobs: Limit | UnsetType = UNSET
-    maxConcurrentByRole: dict[Name, Limit | None] | UnsetType = UNSET
+    maxConcurrentByRole: RoleLimits | UnsetType = UNSET
     defaultTimeout: Milliseconds | UnsetType = UNSET
     maxRetries: Retries | UnsetType = UNSET
     retryBackoff: Backoff | UnsetType = UNSET
@@ -130,7 +137,7 @@ class OfficeBody(Request, frozen=True, kw_only=True):
 
     name: Name
     config: ConfigChange | UnsetType | None = UNSET
-    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: NewWebhooks | UnsetType | None = UNSET
 
@@ -139,7 +146,7 @@ class OfficeChange(Request, frozen=True, kw_only=True):
     """Sessions are merged, where null removes a role's; notifications and webhooks are replaced."""
 
     name: Name | UnsetType = UNSET
-    sessions: dict[Name, Name | None] | UnsetType | None = UNSET
+    sessions: Sessions | UnsetType | None = UNSET
     notifications: Targets | UnsetType | None = UNSET
     webhooks: ChangedWebhooks | UnsetType | None = UNSET
 
@@ -169,17 +176,39 @@ class JobSpec(Request, frozen=True, kw_only=True):
     args: dict[str, Any] | None = None
     priority: Place | None = None
     urgent: bool | None = None
-    depends_on: list[str] | None = None
+    depends_on: DependsOn | None = None
     timeout_ms: Milliseconds | None = None
     max_retries: Retries | None = None
     handler: Name | None = None
     on_dependency_failure: OnDependencyFailure | None = None
 
 
-class JobBatch(Request, frozen=True, kw_only=True):
-    """Jobs that are created together, all or none."""
+class JobGraph(Request, frozen=True, kw_only=True):
+    """Jobs that Python callers create together, all or none."""
 
-    jobs: Annotated[list[JobSpec], Meta(max_length=BATCH_MOST)]
+    jobs: Annotated[list[JobSpec], Meta(min_length=1)]
+
+
+class JobBatch(Request, frozen=True, kw_only=True):
+    """Jobs that are created together, all or none; they have at most 200,000 dependencies in all."""
+
+    jobs: Annotated[list[JobSpec], Meta(min_length=1, max_length=BATCH_JOBS)]
+
+    def __post_init__(self) -> None:
+        edges = 0
+        for number, job in enumerate(self.jobs):
+            count = len(job.depends_on or ())
+            edges += count
+            if count > JOB_EDGES:
+                raise InvalidInput(
+                    f"must name at most {JOB_EDGES:,} jobs, got {count:,}; let it depend on jobs in between",
+                    field=f"jobs[{number}].depends_on",
+                )
+        if edges > BATCH_EDGES:
+            raise InvalidInput(
+                f"must have at most {BATCH_EDGES:,} dependencies in all, got {edges:,}; send several batches",
+                field="jobs",
+            )
 
 
 class JobQuery(Request, frozen=True, kw_only=True):
@@ -228,12 +257,6 @@ class DeliveryQuery(Request, frozen=True, kw_only=True):
 
     cursor: Cursor | UnsetType | None = UNSET
     limit: PageSize = 100
-
-
-class EventQuery(Request, frozen=True, kw_only=True):
-    """The events after the one with this id; 0 for all that are kept."""
-
-    after: EventId = 0
 
 
 # Results
@@ -299,7 +322,7 @@ class JobPage(Page[Job], frozen=True, kw_only=True):
 
 
 class Webhook(Result, frozen=True, kw_only=True):
-    """A webhook, without its secret. While it is disabled, its messages wait."""
+    """A webhook, without its secret, and its address masked for all but admins. While disabled, its messages wait."""
 
     id: str
     url: str
@@ -310,6 +333,9 @@ class Webhook(Result, frozen=True, kw_only=True):
     last_error: str | None
     last_failure_at: str | None
     last_success_at: str | None
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, url=masked_address(self.url))
 
 
 class Delivery(Result, frozen=True, kw_only=True):
@@ -345,9 +371,15 @@ class Office(Result, frozen=True, kw_only=True):
     created_at: str
     changed_at: str
 
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, webhooks=[each.for_readers() for each in self.webhooks])
+
 
 class OfficePage(Page[Office], frozen=True, kw_only=True):
     """A page of offices."""
+
+    def for_readers(self) -> Self:
+        return msgspec.structs.replace(self, items=[each.for_readers() for each in self.items])
 
 
 class VersionedConfig(Result, frozen=True, kw_only=True):
@@ -395,24 +427,6 @@ class CancelledAll(Result, frozen=True, kw_only=True):
     cancelled: list[str]
 
 
-class LogEntry(Result, frozen=True, kw_only=True, omit_defaults=True):
-    """A line; or, with `lines`, how many lines from this one on were dropped."""
-
-    attempt: int
-    line: int
-    at: str | None = None
-    stream: str | None = None
-    text: str | None = None
-    unended: bool = False
-    lines: int | None = None
-
-
-class Log(Result, frozen=True, kw_only=True):
-    entries: list[LogEntry]
-    after: str
-    more: bool
-
-
 class Node(Result, frozen=True, kw_only=True):
     id: str
     key: str | None
@@ -446,9 +460,5 @@ class SchedulerEvent(Result, frozen=True, kw_only=True):
     timestamp: str
 
 
-class EventPage(Result, frozen=True, kw_only=True):
-    """Resume after `after`, which may be past the last of these; at once if there is `more`."""
-
-    items: list[SchedulerEvent]
-    after: int
-    more: bool
+class EventPage(Events[SchedulerEvent], frozen=True, kw_only=True):
+    pass

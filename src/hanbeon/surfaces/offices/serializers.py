@@ -7,14 +7,11 @@ from datetime import tzinfo
 from functools import lru_cache
 from typing import Any
 
-import msgspec
-
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.job import AttemptRecord, JobRecord, session_id
 from hanbeon.domain.lifecycle import AttemptStatus, State
-from hanbeon.domain.log import LogCut, LogPage
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.domain.phases import phase_of
 from hanbeon.outbound.targets import masked
@@ -29,14 +26,13 @@ from hanbeon.surfaces.offices.schemas import (
     Job,
     JobDetail,
     JobExecution,
-    Log,
-    LogEntry,
     Node,
     Office,
     Webhook,
 )
 from hanbeon.surfaces.offices.vocabulary import EXECUTION, STATUS, EventType, JobStatus, WebhookState, status_of_state
 from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 _DEAD = (State.FAILED, State.CANCELLED)
 
@@ -44,8 +40,8 @@ _DEAD = (State.FAILED, State.CANCELLED)
 class Serializer:
     """Makes the results of one office's jobs, as of one instant, in one zone."""
 
-    def __init__(self, office_id: str, now: int, zone: tzinfo) -> None:
-        self._office_id, self._now = office_id, now
+    def __init__(self, office_id: str, now: int, zone: tzinfo, stored_json: StoredJson = decoded) -> None:
+        self._office_id, self._now, self._json = office_id, now, stored_json
         # Jobs of one batch were made at the same instant.
         self._iso = lru_cache(maxsize=256)(lambda us: iso_ms(us, zone))
 
@@ -88,8 +84,8 @@ class Serializer:
             "blocked_by": [each.id for each in dependencies if job.state is State.PENDING and each.state in _DEAD],
             "retry_count": job.retry_count,
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
-            "progress": _json(job.progress),
-            "result": _json(job.result),
+            "progress": self._json(job.progress),
+            "result": self._json(job.result),
             "error_message": job.error_message,
             "failure_type": job.failure_type,
             "created_at": self._iso(job.created_at),
@@ -167,29 +163,5 @@ def _of_office(reason: dict[str, Any], queue: str) -> dict[str, Any]:
     return {name: it for name, it in reason.items() if name != "queue"} | {"text": text}
 
 
-def log_view(page: LogPage, zone: tzinfo) -> Log:
-    entries = []
-    for each in page.entries:
-        if isinstance(each, LogCut):
-            entries.append(LogEntry(attempt=each.attempt, line=each.line, lines=each.lines))
-        else:
-            at = iso_ms(each.at, zone)
-            entries.append(
-                LogEntry(
-                    attempt=each.attempt,
-                    line=each.line,
-                    at=at,
-                    stream=each.stream.value,
-                    text=each.text,
-                    unended=each.unended,
-                )
-            )
-    return Log(entries=entries, after=page.after, more=page.more)
-
-
 def iso_ms(us: int | None, zone: tzinfo) -> str | None:
     return iso(us, zone, "milliseconds")
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import msgspec
 from msgspec import UNSET
 
+from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import Conflict
@@ -19,14 +20,16 @@ from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.listeners import ListenerRecord, listeners_of
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
+from hanbeon.surfaces.event_page import read_page
 from hanbeon.surfaces.offices import keywords, schemas
-from hanbeon.surfaces.offices.config import in_force, merged
-from hanbeon.surfaces.offices.events import read_page, translated, words
+from hanbeon.surfaces.offices.config import BY_ROLE, in_force, merged
+from hanbeon.surfaces.offices.events import source, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
+from hanbeon.surfaces.offices.roles import check_added_roles, check_new_roles
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
-from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.service import NewId, random_id
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _ROUNDS = 5
@@ -43,6 +46,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         changes = or_default(request.config, None)
         config = {} if changes is None else merged({}, changes)
         office = _with(OfficeRecord(id=new_id(0), name="", config=config), request, handlers)
+        check_new_roles(office, "sessions" if changes is None else "config.maxConcurrentByRole")
         limits = in_force(config).limits
         given = given_fields(request)
         await self._prepare_listeners(given)
@@ -60,9 +64,9 @@ class Offices(OfficeJobs, OfficeWebhooks):
         query = validate(schemas.OfficeQuery, fields)
 
         async def read(tx: Tx) -> schemas.OfficePage:
-            found = await offices.offices(tx, or_default(query.cursor, None), query.limit + 1)
-            items, cursor = page(found, query.limit, lambda office: office.id)
-            return schemas.OfficePage(items=await self._shown(tx, items), next_cursor=cursor)
+            found = await offices.offices(tx, or_default(query.cursor, None), query.limit)
+            cursor = found.cursor(lambda office: office.id)
+            return schemas.OfficePage(items=await self._shown(tx, found.items), next_cursor=cursor)
 
         return await self._read(read)
 
@@ -89,7 +93,9 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
         async def change(tx: Tx) -> schemas.Office:
             office = await offices.lock_office(tx, office_id, expected)
-            after = await offices.change_office(tx, _with(office, request, handlers))
+            changed = _with(office, request, handlers)
+            await check_added_roles(tx, office, changed, "sessions")
+            after = await offices.change_office(tx, changed)
             gone[:] = await self._put_listeners(tx, office_id, given)
             if "sessions" in given:
                 await self._hand_over(tx, after, handlers)
@@ -133,6 +139,7 @@ class Offices(OfficeJobs, OfficeWebhooks):
         async def change(tx: Tx) -> OfficeRecord:
             office = await offices.lock_office(tx, office_id, expected)
             after = msgspec.structs.replace(office, config=merged(office.config, changes))
+            await check_added_roles(tx, office, after, BY_ROLE)
             return await offices.change_office(tx, after, in_force(after.config).limits)
 
         return _config(await self._write(change))
@@ -164,25 +171,24 @@ class Offices(OfficeJobs, OfficeWebhooks):
 
     # Events
 
-    async def events(self, office_id: str, *, after: int = 0) -> schemas.EventPage:
-        """Return the next events after the one with this id; resume with the page's `after`."""
-        validate(schemas.EventQuery, {"after": after})
+    async def events(self, office_id: str, *, after: Cursor = 0) -> schemas.EventPage:
+        """Return the next events after the one with this id; resume with the page's `after` or `cursor`."""
         await self._record(office_id)
-        return await read_page(self._feed, office_id, after, self._zone)
+        return await read_page(self._feed, source(office_id, self._zone), after, schemas.EventPage)
 
     async def following(
-        self, broadcast: Broadcast, office_id: str, *, after: int = 0
+        self, broadcast: Broadcast, office_id: str, *, after: Cursor = 0
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the events after this one. However many subscribers there are, events are read once."""
-        validate(schemas.EventQuery, {"after": after})
         await self._record(office_id)
-        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), after)
+        place = await self._feed.place(after)
+        return broadcast.following(queue_of_office(office_id), words(office_id, self._zone), place)
 
-    async def follow(self, office_id: str, *, after: int = 0) -> AsyncIterator[schemas.SchedulerEvent]:
-        """Like `following`, for a single subscriber."""
-        validate(schemas.EventQuery, {"after": after})
+    async def follow(self, office_id: str, *, after: Cursor = 0) -> AsyncIterator[schemas.SchedulerEvent]:
+        """Like `following`, for a single subscriber. Raises EventsMissed if events after `after` are gone."""
         await self._record(office_id)
-        async for event in self._feed.follow(after, queue_of_office(office_id)):
+        place = (await self._feed.place(after)).without_gap()
+        async for event in self._feed.follow(place.after, queue_of_office(office_id)):
             found = translated(event, office_id, self._zone)
             if found is not None:
                 yield found

@@ -13,5 +13,7 @@ SURFACE = Surface(
     channels=CHANNELS,
     pool="hanbeon.surfaces.offices.delivery.worker_pool:outgoing",
     executor="hanbeon.surfaces.offices.delivery.executor:DeliveryExecutor",
+    queues=("hanbeon.domain.offices:queue_of_office", "hanbeon.domain.delivery:queue_of_tests"),
+    job_place="hanbeon.surfaces.offices.place:place_of_job",
     docs="offices.md",
 )

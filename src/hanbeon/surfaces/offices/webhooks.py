@@ -21,6 +21,7 @@ from hanbeon.store.operations.listeners import (
     listeners_of,
     put_listeners,
 )
+from hanbeon.store.operations.pages import merged
 from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import keywords, listeners, schemas, serializers
@@ -28,7 +29,7 @@ from hanbeon.surfaces.offices.base import OfficeService
 from hanbeon.surfaces.offices.delivery.messages import DeliveryMeta, test_message
 from hanbeon.surfaces.offices.serializers import iso_ms
 from hanbeon.surfaces.offices.vocabulary import DELIVERY
-from hanbeon.surfaces.service import NewId, page, random_id
+from hanbeon.surfaces.service import NewId, random_id
 from hanbeon.surfaces.validation import or_default, validate
 
 _READ: Mapping[str, Callable[..., list[ListenerRecord]]] = {
@@ -70,10 +71,10 @@ class OfficeWebhooks(OfficeService):
 
         async def read(tx: Tx) -> schemas.DeliveryPage:
             queues = _queues(await _webhook(tx, office_id, webhook_id))
-            pages = [await queries.queue_page(tx, JobFilter(queue=queue), after, query.limit + 1) for queue in queues]
-            found = sorted((job for each in pages for job in each), key=lambda job: job.seq)
-            items, cursor = page(found, query.limit, lambda job: job.seq)
-            return schemas.DeliveryPage(items=[self._delivery(each) for each in items], next_cursor=cursor)
+            pages = [await queries.queue_page(tx, JobFilter(queue=queue), after, query.limit) for queue in queues]
+            found = merged(pages, _place, query.limit)
+            items = [self._delivery(each) for each in found.items]
+            return schemas.DeliveryPage(items=items, next_cursor=found.cursor(_place))
 
         return await self._read(read)
 
@@ -156,6 +157,10 @@ class OfficeWebhooks(OfficeService):
                 await self._store.cancel_where(CancelFilter(queue=each.queue))
             except NotFound:
                 continue
+
+
+def _place(job: JobRecord) -> int:
+    return job.seq
 
 
 def _queues(hook: ListenerRecord) -> tuple[str, str]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import reprlib
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
-
-import msgspec
 
 from hanbeon.clock import MICROS, iso, micros, seconds_of
 from hanbeon.domain.json_text import to_json_text
@@ -17,7 +13,9 @@ from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
-from hanbeon.tasks.request import instant_us
+from hanbeon.quotation import quoted
+from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
@@ -70,7 +68,9 @@ def check_times(timing: Timing, now: int) -> None:
         raise
 
 
-def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds") -> dict[str, Any]:
+def fields_of(
+    definition: Definition, zone: ZoneInfo, timespec: str = "milliseconds", stored_json: StoredJson = decoded
+) -> dict[str, Any]:
     """Return the fields of a definition. To restore it exactly from them, request microseconds."""
     timing = definition.timing
     return {
@@ -82,7 +82,7 @@ def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseco
         "ends_at": iso(timing.ends_at, zone, timespec),
         "dst_gap": timing.gap,
         "dst_fold": timing.fold,
-        "args": msgspec.json.decode(definition.args),
+        "args": stored_json(definition.args),
         "overlap": definition.overlap,
         "misfire": definition.misfire,
         "misfire_limit": definition.misfire_limit,
@@ -91,16 +91,7 @@ def fields_of(definition: Definition, zone: ZoneInfo, timespec: str = "milliseco
 
 def instant(text: str | None, field: str, zone: ZoneInfo) -> int | None:
     """A moment in ISO-8601; without an offset, in the zone."""
-    if text is None:
-        return None
-    try:
-        if "T" not in text.upper().replace(" ", "T"):
-            raise ValueError
-        return instant_us(dt.datetime.fromisoformat(text), zone)
-    except (ValueError, OverflowError):
-        raise InvalidInput(
-            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {reprlib.repr(text)}", field=field
-        ) from None
+    return None if text is None else instant_of(text, field, zone)
 
 
 def args_text(args: Mapping[str, Any]) -> str:
@@ -112,7 +103,5 @@ def _jitter(given: float | str | None) -> int:
         return 0
     seconds = seconds_of(given, "jitter") if isinstance(given, str) else given
     if not 0 <= seconds <= LONGEST_JITTER_US / MICROS:  # Also rejects NaN.
-        raise InvalidInput(
-            f"must be seconds from 0 to a day, like 30 or '5m', got {reprlib.repr(given)}", field="jitter"
-        )
+        raise InvalidInput(f"must be seconds from 0 to a day, like 30 or '5m', got {quoted(given)}", field="jitter")
     return micros(seconds)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import iso
+from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.schedules.fire_times import Fire, Timing
 from hanbeon.surfaces.schedules import definitions, schemas
 from hanbeon.surfaces.validation import given_fields
@@ -33,6 +34,8 @@ def plan_preview(request: schemas.PreviewRequest, zone: ZoneInfo) -> PreviewPlan
     fields = given_fields(request)
     timing = definitions.timing_of(fields, zone)
     start = definitions.instant(fields.get("start"), "from", zone_of(timing.timezone))
+    if start is not None:
+        check_instant(start, "from")
     return PreviewPlan(timing, fields.get("n") or DEFAULT_COUNT, start)
 
 

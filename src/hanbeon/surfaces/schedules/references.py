@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-import reprlib
 from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
 from hanbeon.surfaces.schedules import schemas
 from hanbeon.tasks.task import Task
 from hanbeon.zones import zone_of
@@ -23,7 +23,7 @@ def name_of_task(task: Any) -> str:
         return task.name
     if isinstance(task, str):
         return task
-    raise InvalidInput(f"must be a task or its name, got {reprlib.repr(task)}", field="task")
+    raise InvalidInput(f"must be a task or its name, got {quoted(task)}", field="task")
 
 
 def key_of_schedule(schedule: Any) -> str:
@@ -32,7 +32,7 @@ def key_of_schedule(schedule: Any) -> str:
         return schedule.id
     if isinstance(schedule, str):
         return schedule
-    raise InvalidInput(f"must be a schedule, its id or its name, got {reprlib.repr(schedule)}", field="schedule")
+    raise InvalidInput(f"must be a schedule, its id or its name, got {quoted(schedule)}", field="schedule")
 
 
 def as_json(fields: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
 from zoneinfo import ZoneInfo
-
-import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain import explain as engine
@@ -18,20 +15,21 @@ from hanbeon.surfaces.schedules import schemas
 from hanbeon.surfaces.schedules.definitions import fields_of
 from hanbeon.surfaces.schedules.vocabulary import error_code, status_of
 from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
 class Serializer:
-    """Return a time in the zone of the installation."""
+    """Makes results with times in one zone."""
 
-    def __init__(self, zone: ZoneInfo) -> None:
-        self._zone = zone
+    def __init__(self, zone: ZoneInfo, stored_json: StoredJson = decoded) -> None:
+        self._zone, self._json = zone, stored_json
 
     def schedule(self, schedule: ScheduleRecord) -> schemas.Schedule:
         return schemas.Schedule(
             id=schedule.id,
             name=schedule.name,
             task_id=schedule.task,
-            **fields_of(schedule.definition, self._zone),
+            **fields_of(schedule.definition, self._zone, stored_json=self._json),
             paused=schedule.paused,
             next_fire_at=self._iso(schedule.next_fire_at),
             last_fire_at=self._iso(schedule.last_fire_at),
@@ -61,8 +59,8 @@ class Serializer:
             locked_until=self._iso(job.locked_until),
             error_code=error_code(job.state, job.failure_type),
             error_message=job.error_message,
-            progress=_json(job.progress),
-            result=_json(job.result),
+            progress=self._json(job.progress),
+            result=self._json(job.result),
             requested_by=execution.requested_by,
         )
 
@@ -105,7 +103,3 @@ def _overridden(schedule: ScheduleRecord) -> list[str]:
     if schedule.declared is None:
         return []
     return overridden(schedule.declared, InForce(schedule.task, schedule.definition, schedule.paused))
-
-
-def _json(text: str | None) -> Any:
-    return None if text is None else msgspec.json.decode(text)

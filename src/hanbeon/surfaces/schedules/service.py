@@ -9,10 +9,11 @@ from typing import Any, Unpack
 import msgspec
 
 from hanbeon.clock import micros
-from hanbeon.domain.job import NAME_LIMIT, check_size, is_id
+from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
 from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
+from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
@@ -68,6 +69,9 @@ class Schedules(Service):
         await self._register(new.task)
 
         async def add(tx: Tx) -> ScheduleRecord:
+            # Before anything is checked: the first request may have made it, and what it met may have changed.
+            if new_id is not random_id and (made := await schedules.find_schedule(tx, record.id)) is not None:
+                return made
             found = await self._known(tx, new.task)
             definitions.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
@@ -79,9 +83,11 @@ class Schedules(Service):
         filter = given_fields(validate(schemas.ScheduleQuery, self._json(query)))
         size = filter.pop("limit", _PAGE_SIZE)
         after = filter.pop("cursor", None)
-        found = await self._read(lambda tx: schedules.schedules(tx, after, size + 1, **filter))
-        items, next_cursor = page(found, size, lambda schedule: schedule.id)
-        return schemas.SchedulePage(items=[self._serializer.schedule(each) for each in items], next_cursor=next_cursor)
+        found = await self._read(lambda tx: schedules.schedules(tx, after, size, **filter))
+        return schemas.SchedulePage(
+            items=[self._serializer.schedule(each) for each in found.items],
+            next_cursor=found.cursor(lambda schedule: schedule.id),
+        )
 
     async def get(self, schedule: AnySchedule) -> schemas.Schedule:
         """One schedule, by its id or its name."""
@@ -188,6 +194,9 @@ class Schedules(Service):
         store = self._store
 
         async def create(tx: Tx) -> ExecutionRecord:
+            # The first request may have run it, and another execution may be unfinished by now.
+            if new_id is not random_id and (made := await executions.find_execution(tx, execution_id)) is not None:
+                return made
             await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.
             return await executions.execution(tx, execution_id)
@@ -210,10 +219,10 @@ class Schedules(Service):
             schedule_id=filter.get("schedule"),
         )
         before = int(cursor) if cursor else None
-        found = await self._read(lambda tx: executions.executions(tx, wanted, before, size + 1))
-        items, next_cursor = page(found, size, lambda execution: execution.job.seq)
+        found = await self._read(lambda tx: executions.executions(tx, wanted, before, size))
         return schemas.ExecutionPage(
-            items=[self._serializer.execution(each) for each in items], next_cursor=next_cursor
+            items=[self._serializer.execution(each) for each in found.items],
+            next_cursor=found.cursor(lambda execution: execution.job.seq),
         )
 
     async def execution(self, execution_id: str) -> schemas.Execution:
@@ -260,7 +269,7 @@ class Schedules(Service):
 
     @property
     def _serializer(self) -> Serializer:
-        return Serializer(self._zone)
+        return Serializer(self._zone, self._stored_json)
 
     def _json(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         return as_json(fields, self._zone)
@@ -270,10 +279,9 @@ class Schedules(Service):
         if is_id(key):
             return await self._read(lambda tx: schedules.schedule_by_id(tx, key))
         storable = 0 < len(key) <= NAME_LIMIT and "\x00" not in key
-        found = await self._read(lambda tx: schedules.schedules(tx, None, 1, name=key)) if storable else []
-        if not found:
-            raise ScheduleNotFound(key)
-        return found[0]
+        if storable and (found := (await self._read(lambda tx: schedules.schedules(tx, None, 1, name=key))).items):
+            return found[0]
+        raise ScheduleNotFound(key)
 
     async def _id(self, schedule: AnySchedule) -> str:
         key = key_of_schedule(schedule)
@@ -305,21 +313,12 @@ class Schedules(Service):
         if not found:
             names = [each.name for each in await known.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
             hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
-            raise UnknownTask(f"there is no task {task[:80]!r}{hint}", field="task_id")
+            raise UnknownTask(f"there is no task {quoted(task)}{hint}", field="task_id")
         return found[0]
 
     def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
         definition = definitions.definition_of(fields, self._zone)
         return msgspec.structs.replace(definition, args=self._packed(task, fields.get("args") or {}))
-
-    def _packed(self, task: str, args: Mapping[str, Any]) -> str:
-        """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""
-        if task in self._app.tasks.names():
-            packed = self._app.tasks.get(task).signature.pack((), args)
-        else:
-            packed = definitions.args_text(args)
-        check_size("args", packed, self._app.settings.max_payload_bytes)
-        return packed
 
 
 def _task_name(task: AnyTask) -> str:

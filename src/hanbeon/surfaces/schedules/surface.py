@@ -12,5 +12,7 @@ SURFACE = Surface(
     operations=OPERATIONS,
     verify="hanbeon.surfaces.schedules.verify:verify_schedules",
     config="hanbeon.config.schedules:read_schedules",
+    retention="hanbeon.surfaces.schedules.retention:RETENTION",
+    job_place="hanbeon.surfaces.schedules.place:place_of_job",
     docs="schedules.md",
 )

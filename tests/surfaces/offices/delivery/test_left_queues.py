@@ -27,7 +27,7 @@ async def _queues(office: OfficeKit) -> set[str]:
 
 async def _counted(office: OfficeKit, older_than: float) -> int:
     """Return how many of them would go, by the query of `prune --dry-run`."""
-    return (await office.kit.app.store.count_prunable(int(older_than * 1_000_000))).queues
+    return (await office.kit.app.store.count_prunable(int(older_than * 1_000_000)))["queues"]
 
 
 async def _tidy(office: OfficeKit, older_than: float) -> None:

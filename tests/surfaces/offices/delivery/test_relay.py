@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from hanbeon import App
+from hanbeon import App, PermanentError
+from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import InvalidInput, TaskDefinitionError, UnknownTask
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.delivery.relay import Relay
 from hanbeon.surfaces.offices.service import Offices
+from hanbeon.testing import TestKit
 from tests.outbound.web import Web, reply, silence
 from tests.surfaces.offices.delivery.hooks import SECRET, listen, statuses
-from tests.surfaces.offices.office_kit import OfficeKit
+from tests.surfaces.offices.office_kit import Gates, OfficeKit, add_tasks
 
 NOBODY_S = "https://example.org/hook"
 
@@ -204,3 +206,40 @@ def test_the_arguments_of_a_delivery_hold_no_secret() -> None:
     for spec in (WebhookSpec(), NotificationSpec()):
         with pytest.raises(InvalidInput):
             spec.signature("x").unpack(json.dumps({"listener": "x", "body": "x", "title": "x", "secret": "x"}))
+
+
+async def test_large_message_is_cut_and_the_rest_goes_on(kit_url: str) -> None:
+    """A failure's message may be longer, as JSON in JSON, than a payload may be."""
+    app = App(outbound_allow_private=True, max_payload_bytes=1_024)
+
+    @app.task(retries=0)
+    async def fail_at_length() -> None:
+        raise PermanentError('"\\\x07' * 1_300)
+
+    add_tasks(app)
+    async with TestKit(app, kit_url) as kit:
+        office = OfficeKit(kit, Gates())
+        made = await office.open(
+            webhooks=[{"url": NOBODY_S, "secret": SECRET}],
+            notifications=["json://example.org"],
+            config={"maxRetries": 0},
+        )
+        job = await office.one(handler="fail_at_length", title="t" * 900)
+        await kit.tick()
+        await kit.settle()
+        assert (await office.job(job)).status == "failed"
+        later = await office.one()
+        relay = Relay(app.store, app.settings, app.clock)
+        while await relay.run_once() == AGAIN:
+            relay.look_again()
+        (hook,) = made.webhooks
+        found = (await office.offices.deliveries(office.id, hook.id)).items
+        assert [each.job_id for each in found if each.type == "job_failed"] == [job.id]
+        assert [each.job_id for each in found if each.type == "job_ready"] == [job.id, later.id]
+        messages = [each for each in await app.jobs() if each.task.startswith("hanbeon.")]
+        assert len(messages) > 3
+        assert all(len(each.args.encode()) <= 1_024 for each in messages)
+        (body,) = [json.loads(json.loads(each.args)["body"]) for each in messages if "job_failed" in each.args]
+        assert body["details"]["error_message"].endswith("…")
+        (notification,) = [json.loads(each.args) for each in messages if "title" in json.loads(each.args)]
+        assert notification["body"].endswith("…")

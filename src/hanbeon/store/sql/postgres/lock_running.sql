@@ -2,7 +2,7 @@
 -- expired while waiting is never taken for a live one.
 WITH locked AS MATERIALIZED (
   SELECT j.seq, j.id, j.lane, j.fence, j.instance, j.locked_until, j.retry_count, j.policy, j.stop_requested_at,
-    j.started_at, j.deadline_at
+    j.started_at, j.deadline_at, j.failure_type
   FROM hanbeon.job AS j
   WHERE j.seq = ANY(ARRAY(SELECT json_array_elements_text($1::json)::bigint)) AND (j.state || '') = 'running'
   ORDER BY j.seq

@@ -15,7 +15,7 @@ from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.offices import office_of_queue
 from hanbeon.settings import Settings
 from hanbeon.store.operations.listeners import ListenerRecord
-from hanbeon.store.operations.queries import jobs_by_id, now_us
+from hanbeon.store.operations.queries import nodes_by_id, now_us
 from hanbeon.store.operations.relay import Listeners
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.offices.delivery.failure_text import failure_text
@@ -27,6 +27,8 @@ from hanbeon.surfaces.offices.vocabulary import MESSAGE, EventType, MessageType
 # Added to the webhook's own timeout: for a slow name server, and for recording the outcome.
 _SPARE_SECONDS = 20.0
 NOTIFICATION_SECONDS = 60.0
+_ROOMS = (1_048_576, 2_000, 1_000, 500, 250, 100, 50)
+"""Characters of each text of a message, tried in turn until it is small enough."""
 
 
 class DeliveryMeta(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,31 +59,44 @@ class MessageBuilder:
         failed = {
             office_event.job_id for listener, office_event in wanted if listener.kind is ListenerKind.NOTIFICATION
         }
-        jobs = {job.id: job for job in await jobs_by_id(tx, sorted(failed))} if failed else {}
+        jobs = {job.id: job for job in await nodes_by_id(tx, sorted(failed))} if failed else {}
         return [
             self._message(listener, office_event, jobs.get(office_event.job_id)) for listener, office_event in wanted
         ]
 
     def _message(self, listener: ListenerRecord, office_event: SchedulerEvent, job: JobRecord | None) -> NewJob:
-        args: dict[str, Any] = {"listener": listener.id}
+        """One message, its texts cut if it is too large: a message that cannot be made must not hold up the others."""
+        args, rooms = self._args(listener, office_event, job, _ROOMS[0]), iter(_ROOMS[1:])
+        # If it is too large all the same, it is sent: nothing of it is long any more.
+        while len(args.encode()) > self._settings.max_payload_bytes and (room := next(rooms, None)) is not None:
+            args = self._args(listener, office_event, job, room)
+        return self._job(listener, office_event, args)
+
+    def _args(self, listener: ListenerRecord, office_event: SchedulerEvent, job: JobRecord | None, room: int) -> str:
         if listener.kind is ListenerKind.WEBHOOK:
-            args["body"] = to_json(office_event)
-            seconds = _webhook_seconds(self._settings)
-        else:
-            args |= failure_text(self._settings.language, listener.office_name, office_event, job)._asdict()
-            seconds = NOTIFICATION_SECONDS
-        message = NewJob(
+            details = {name: _cut(value, room) for name, value in office_event.details.items()}
+            body = to_json(msgspec.structs.replace(office_event, details=details))
+            return to_json({"listener": listener.id, "body": body})
+        text = failure_text(self._settings.language, listener.office_name, office_event, job)
+        return to_json({"listener": listener.id, "title": _cut(text.title, room), "body": _cut(text.body, room)})
+
+    def _job(self, listener: ListenerRecord, office_event: SchedulerEvent, args: str) -> NewJob:
+        is_webhook = listener.kind is ListenerKind.WEBHOOK
+        seconds = _webhook_seconds(self._settings) if is_webhook else NOTIFICATION_SECONDS
+        return NewJob(
             # Deterministic: if two relays made this message, there would still be only one.
             id=str(uuid.uuid5(uuid.UUID(listener.id), str(office_event.id))),
             task=TASK[listener.kind],
-            args=to_json(args),
+            args=args,
             queue=listener.queue,
             timeout_us=micros(seconds),
             policy=POLICY[listener.kind],
             meta=to_json(DeliveryMeta(event=office_event.id, type=MESSAGE[office_event.type], job=office_event.job_id)),
         )
-        message.validate(self._settings.max_payload_bytes)
-        return message
+
+
+def _cut(value: Any, room: int) -> Any:
+    return value[:room] + "…" if isinstance(value, str) and len(value) > room else value
 
 
 def test_message(hook: ListenerRecord, message_id: str, now: int, settings: Settings) -> NewJob:

@@ -1,0 +1,1 @@
+"""`hanbeon chain`: chains of operations that are undone in reverse."""

@@ -1,0 +1,54 @@
+"""Actors: the user on whose behalf a request or a command runs, for the record of who did what."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+import msgspec
+import uuid_utils
+
+from hanbeon.domain.job import NAME_LIMIT
+
+TARGET_LIMIT = 500
+
+
+class Actor(msgspec.Struct, frozen=True):
+    """A user at work. `id` is one for all transactions of a request, so that they share one row."""
+
+    id: str
+    user: str
+    via: str
+    """`rest` or `cli`."""
+    action: str
+    target: str | None = None
+
+
+_current: ContextVar[Actor | None] = ContextVar("hanbeon_actor", default=None)
+
+
+@contextlib.contextmanager
+def acting(user: str, via: str, action: str, target: str | None = None) -> Iterator[None]:
+    """Record what is written inside as this user's. What it starts in the background is recorded likewise."""
+    target = None if target is None else target[:TARGET_LIMIT]
+    token = _current.set(Actor(str(uuid_utils.uuid7()), user[:NAME_LIMIT], via, action[:NAME_LIMIT], target))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_actor() -> Actor | None:
+    """The actor of this task or thread; None for the engine itself, and for programs that use it as a library."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def nobody() -> Iterator[None]:
+    """Record nothing inside: it is upkeep, which a reader may do on the way."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,55 @@
+"""The literal values of chains, as users, the API and the database write them."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+NO_OPERATION: Final = "NO_OPERATION"
+EMPTY_ARGS: Final = "EMPTY_ARGS"
+UNINIT: Final = "UNINIT"
+UNLINK: Final = "UNLINK"
+HEAD: Final = "HEAD"
+TAIL: Final = "TAIL"
+QUEUE_NOT_RUNNING: Final = "QUEUE_NOT_RUNNING"
+NOTYET: Final = "NOTYET"
+NOLIB: Final = "NOLIB"
+CANCELED_SUFFIX: Final = ", CANCELED"
+FAILED_SUFFIX: Final = ", FAILED"
+EXPIRED_SECONDS: Final = 30
+
+
+class ChainState(enum.StrEnum):
+    """The state of a chain. BLOCKED: a backward operation failed, and the chain waits for a person."""
+
+    EMPTY = "EMPTY"
+    READY = "READY"
+    RUNNING = "RUNNING"
+    BLOCKED = "BLOCKED"
+
+
+class Direction(enum.StrEnum):
+    FORWARD = "FORWARD"
+    BACKWARD = "BACKWARD"
+
+
+class StepOutcome(enum.StrEnum):
+    """How an operation ended; of a forward operation, also the state of its job."""
+
+    SUCCESS = "SUCCESS"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+
+
+class OnUnknown(enum.StrEnum):
+    """Handling of a forward operation whose worker was lost: run it again, or undo it."""
+
+    RETRY = "retry"
+    COMPENSATE = "compensate"
+
+
+class OnBackwardFailure(enum.StrEnum):
+    """Handling of a backward operation that failed: undo the rest, or wait for a person."""
+
+    CONTINUE = "continue"
+    STOP = "stop"

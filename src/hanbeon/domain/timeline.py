@@ -1,0 +1,54 @@
+"""The life of a job as a list of moments, put together from its record and its attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from hanbeon.domain.job import AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import AttemptStatus, State
+
+_ENDS = {
+    AttemptStatus.COMPLETED: "completed",
+    AttemptStatus.FAILED: "failed",
+    AttemptStatus.TIMEOUT: "stopped at its deadline",
+    AttemptStatus.CANCELLED: "was cancelled",
+    AttemptStatus.LOST: "was lost with its worker",
+    AttemptStatus.RELEASED: "was handed back",
+}
+
+
+class Moment(msgspec.Struct, frozen=True):
+    at: int
+    type: str
+    text: str
+    attempt: int | None = None
+
+
+def timeline(job: JobRecord, attempts: Sequence[AttemptRecord]) -> list[Moment]:
+    """Return the moments in order. Events are not read: they are not kept by job."""
+    moments = [Moment(job.created_at, "created", f"created in queue {job.queue!r}")]
+    if job.run_at > job.created_at and not attempts and job.state is State.PENDING:
+        moments.append(Moment(job.run_at, "due", "may run from here on"))
+    for each in attempts:
+        moments.append(_started(each.attempt, each.started_at))
+        why = "" if each.failure_type is None else f" ({each.failure_type}): {each.message or ''}".rstrip(": ")
+        text = f"attempt {each.attempt} {_ENDS[each.status]}{why}"
+        moments.append(Moment(each.ended_at, each.status.value, text, each.attempt))
+    if job.state is State.RUNNING and job.started_at is not None:
+        moments.append(_started(job.fence, job.started_at))
+        if job.stop_requested_at is not None:
+            moments.append(Moment(job.stop_requested_at, "stop_requested", "told to stop", job.fence))
+        if job.deadline_at is not None:
+            moments.append(Moment(job.deadline_at, "deadline", f"attempt {job.fence} is stopped then", job.fence))
+    elif job.state is State.PENDING and attempts and job.run_at > attempts[-1].ended_at:
+        moments.append(Moment(job.run_at, "retry", f"tried again then, after {job.retry_count} retries"))
+    if job.finished_at is not None:
+        replaced = "" if job.replaced_by is None else f", replaced by job {job.replaced_by}"
+        moments.append(Moment(job.finished_at, job.state.value, f"{job.state.value}{replaced}"))
+    return sorted(moments, key=lambda moment: moment.at)
+
+
+def _started(attempt: int, at: int) -> Moment:
+    return Moment(at, "started", f"attempt {attempt} started", attempt)

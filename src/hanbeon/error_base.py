@@ -1,0 +1,30 @@
+"""The base of all errors: a stable code, and a kind that is free of any transport."""
+
+from __future__ import annotations
+
+import enum
+from typing import ClassVar
+
+from hanbeon.quotation import TEXT_CHARACTERS, plain
+
+
+class Kind(enum.Enum):
+    """The category of an error, free of any transport; each surface maps it to its own status once."""
+
+    INVALID = "invalid"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
+class HanbeonError(Exception):
+    """Base class of all errors that Hanbeon raises."""
+
+    code: ClassVar[str] = "error"
+    kind: ClassVar[Kind] = Kind.FAILED
+    field: str | None = None
+
+    def __init__(self, message: object = "") -> None:
+        # Whatever a message quotes, it stays short and on one line.
+        super().__init__(plain(str(message), TEXT_CHARACTERS))

@@ -1,0 +1,41 @@
+"""The executors that a worker has on this system."""
+
+from __future__ import annotations
+
+import sys
+
+from hanbeon.clock import Clock
+from hanbeon.errors import ProcessesUnsupported
+from hanbeon.executors.coroutine import AsyncExecutor
+from hanbeon.executors.executor import Executor
+from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.executors.thread import ThreadExecutor
+from hanbeon.settings import Settings
+from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.task import COMMAND, PROCESS
+
+
+def local_executors(
+    settings: Settings, clock: Clock, tasks: Registry, threads: int
+) -> tuple[list[Executor], HttpExecutor, Executor]:
+    """Return all of them; besides, the one for HTTP calls, and the one for blocking functions.
+
+    Raises for tasks that none of them can run.
+    """
+    blocking: Executor = ThreadExecutor(threads)
+    http = HttpExecutor(settings, clock)
+    executors: list[Executor] = [AsyncExecutor(), blocking, http]
+    if sys.platform == "linux":
+        from hanbeon.executors.command.executor import CommandExecutor
+        from hanbeon.executors.process.executor import ProcessExecutor
+        from hanbeon.executors.supervisor_client import SupervisorClient
+
+        supervisor = SupervisorClient()
+        blocking = ProcessExecutor(settings, clock, supervisor)
+        executors += [blocking, CommandExecutor(settings, clock, supervisor)]
+    elif killable := [task.name for task in tasks if task.executor in (PROCESS, COMMAND)]:
+        raise ProcessesUnsupported(
+            f"tasks {', '.join(killable)} run in processes that can be killed reliably only on Linux; "
+            'run the worker there, or set executor="thread" and check ctx.stopping'
+        )
+    return executors, http, blocking

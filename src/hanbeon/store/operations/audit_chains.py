@@ -1,0 +1,56 @@
+"""Chains as an audit reads them: whole, with all runs that are kept."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import msgspec
+
+from hanbeon.store.operations.chains import (
+    ChainJobRecord,
+    ChainRecord,
+    RunRecord,
+    StepRecord,
+    chain_job_record,
+    chain_record,
+    run_record,
+    step_record,
+)
+from hanbeon.store.tx import Tx, to_json
+
+_CHAINS_AT_ONCE = 50
+
+
+class ChainCase(msgspec.Struct, frozen=True):
+    """A chain, its jobs in order, its runs, and the steps of each run."""
+
+    chain: ChainRecord
+    jobs: list[ChainJobRecord]
+    runs: list[RunRecord]
+    steps: dict[int, list[StepRecord]]
+
+
+async def chain_cases(tx: Tx, after: int) -> list[ChainCase]:
+    """Return the next chains after this one; none at the end."""
+    found = [chain_record(row) for row in await tx.fetch("chains", after, _CHAINS_AT_ONCE)]
+    cases = {chain.id: ChainCase(chain, [], [], defaultdict(list)) for chain in found}
+    if not cases:
+        return []
+    ids = to_json(list(cases))
+    for row in await tx.fetch("jobs_of_chains", ids):
+        cases[row["chain_id"]].jobs.append(chain_job_record(row))
+    for row in await tx.fetch("audit_chain_runs", ids):
+        cases[row["chain_id"]].runs.append(run_record(row))
+    for row in await tx.fetch("audit_chain_steps", ids):
+        cases[row["chain_id"]].steps[row["run"]].append(step_record(row))
+    return list(cases.values())
+
+
+async def stranded_chains(tx: Tx) -> list[dict[str, Any]]:
+    """Return the running chains whose step has no unfinished job."""
+    rows = await tx.fetch("audit_stranded_chains")
+    return [
+        {"queue_id": row["id"], "run": row["run"], "step_job": str(row["step_job"]), "state": row["state"]}
+        for row in rows
+    ]

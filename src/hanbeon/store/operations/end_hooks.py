@@ -1,0 +1,88 @@
+"""End hooks: writes that the owner of a task adds to the transaction in which a job of that task ends.
+
+Whoever ends the job: its completion, a failure, a timeout, the recovery by another instance, a cancel, a dependency.
+The module that owns a task prefix registers it when it is imported. A process that opens a store must have imported all
+of them (see `backends.py`): without its hook, a job would end and its owner would never learn of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from hanbeon.domain.lifecycle import State
+from hanbeon.store.records import LANE_MASK
+from hanbeon.store.tx import Tx, to_json
+
+if TYPE_CHECKING:
+    from hanbeon.store.operations.lanes import LaneCache
+
+_SEPARATOR = ":"
+
+
+class EndedJob(msgspec.Struct, frozen=True, kw_only=True):
+    """A job that has just ended, as its row is written."""
+
+    seq: int
+    id: str
+    task: str
+    state: State
+    fence: int
+    started_at: int | None
+    finished_at: int
+    progress: str | None
+    result: str | None
+    failure_type: str | None
+    error_message: str | None
+
+
+OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
+"""Awaits its transaction only, and must not raise: the ends of other jobs are in the same transaction."""
+
+
+class EndHook(NamedTuple):
+    """The owner of the tasks named `<prefix>:…`. Their jobs are never retried by hand: `remedy` says what to do."""
+
+    prefix: str
+    call: OnEnd
+    owner: str
+    remedy: str
+
+
+_hooks: dict[str, EndHook] = {}
+
+
+def register_end_hook(hook: EndHook) -> EndHook:
+    """Register the owner of a prefix; each has one."""
+    if _hooks.setdefault(hook.prefix, hook) != hook:
+        raise ValueError(f"the task prefix {hook.prefix!r} already has an end hook; choose another")
+    return hook
+
+
+def end_hook_of(task: str) -> EndHook | None:
+    """Return the hook of a task; None for almost all."""
+    return _hooks.get(task.partition(_SEPARATOR)[0]) if _SEPARATOR in task else None
+
+
+async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
+    """Run the hooks of the jobs of these rows, which have ended in this transaction.
+
+    Each row has `seq` and `lane`, and `lanes` knows that lane. Jobs without a hook cost a look at a flag.
+    """
+    if not lanes.hooked:
+        return
+    ended: dict[str, list[int]] = {}
+    for row in rows:
+        hook = lanes.hooked.get(row["lane"] & LANE_MASK)
+        if hook is not None:
+            ended.setdefault(hook.prefix, []).append(row["seq"])
+    for prefix, seqs in ended.items():
+        found = await tx.fetch("ended_jobs", to_json(sorted(seqs)))
+        await _hooks[prefix].call(tx, lanes, [_ended_job(row, lanes) for row in found])
+
+
+def _ended_job(row: Any, lanes: LaneCache) -> EndedJob:
+    values = {name: row[name] for name in EndedJob.__struct_fields__ if name not in ("id", "task", "state")}
+    return EndedJob(id=str(row["id"]), task=lanes.name(row["lane"]).task, state=State(row["state"]), **values)

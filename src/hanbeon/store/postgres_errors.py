@@ -1,0 +1,89 @@
+"""PostgreSQL's errors in our terms: the only place that tells a refusal of the moment from a fault of the statement."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import asyncpg
+
+from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
+
+# Classes of SQLSTATE: the connection, resources (disk, memory, connections), operators (shutdown, fail-over), the
+# system (input and output), and internal errors such as corrupt pages.
+_REFUSING_CLASSES = frozenset({"08", "53", "57", "58", "XX"})
+_CORRUPT = frozenset({"XX001", "XX002"})
+# Read-only, as a standby is and a primary becomes during a fail-over; idle or too long in a transaction.
+_REFUSING = frozenset({"25006", "25P03", "25P04"})
+# The limits of time and locks that an operator set for the server, and rollbacks in favour of another transaction. In
+# a task's own statements they may as well be the task's own doing, and stay as they are.
+_CANCELLED = "57014"
+_ROLLED_BACK_CLASS = "40"
+_NOT_NOW = frozenset({"55000", "55006", "55P03"})
+_PRIVILEGE = "42501"
+_RESTORED = "HB001"
+"""Raised by `hanbeon.check_incarnation`."""
+_REJECTING_CLASSES = frozenset({"28", "3D"})
+_BROKEN = (OSError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
+
+@contextlib.contextmanager
+def border() -> Iterator[None]:
+    """Translate the errors of the engine's own statements that say nothing about what was asked for."""
+    try:
+        yield
+    except (*_BROKEN, asyncpg.PostgresError) as error:
+        unavailable = _unavailable(error)
+        if unavailable is None:
+            raise
+        raise unavailable from error
+
+
+@contextlib.contextmanager
+def lent_border(is_gone: Callable[[], bool]) -> Iterator[None]:
+    """Translate those errors of a task's statement that cannot be its own fault; the others are the driver's.
+
+    `is_gone` tells whether its connection has ended: then it does not matter what the driver says.
+    """
+    try:
+        yield
+    except (*_BROKEN, asyncpg.PostgresError) as error:
+        code = _code(error)
+        if isinstance(error, OSError) or (_refuses(code) and code != _CANCELLED) or is_gone():
+            raise _refusal(error) from error
+        raise
+
+
+def _unavailable(error: Exception) -> DatabaseUnavailable | None:
+    code = _code(error)
+    if code == _RESTORED:
+        return DatabaseRestored()
+    if code == _PRIVILEGE:
+        return DatabaseUnavailable(
+            f"the role lacks a privilege: {error}; grant it what docs/operations.md lists, "
+            "or run `hanbeon migrate` as the owner"
+        )
+    if code[:2] in _REJECTING_CLASSES:
+        return DatabaseUnavailable(f"PostgreSQL rejected the connection: {error}; check HANBEON_DATABASE_URL")
+    if code in _CORRUPT:
+        return DatabaseCorrupt(f"PostgreSQL found damaged pages: {error}; restore them from a backup")
+    if isinstance(error, OSError) or _refuses(code) or code[:2] == _ROLLED_BACK_CLASS or code in _NOT_NOW:
+        return _refusal(error)
+    if isinstance(error, asyncpg.PostgresError):
+        return None
+    # Raised for a broken connection as well as for misuse; only the first is worth a retry.
+    return DatabaseUnavailable(f"the connection to PostgreSQL broke: {error}")
+
+
+def _refusal(error: Exception) -> DatabaseUnavailable:
+    if isinstance(error, asyncpg.PostgresError) and not isinstance(error, asyncpg.PostgresConnectionError):
+        return DatabaseUnavailable(f"PostgreSQL refuses for now: {error}; check the server's log, disk and role")
+    return DatabaseUnavailable(f"PostgreSQL does not respond: {error}; check that it is running and reachable")
+
+
+def _refuses(code: str) -> bool:
+    return code[:2] in _REFUSING_CLASSES or code in _REFUSING
+
+
+def _code(error: Exception) -> str:
+    return getattr(error, "sqlstate", None) or ""

@@ -1,0 +1,1 @@
+SELECT @chain_columns FROM hanbeon.chain AS c WHERE c.id > $1 ORDER BY c.id LIMIT $2

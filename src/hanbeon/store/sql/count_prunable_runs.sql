@@ -1,0 +1,1 @@
+SELECT count(*) AS rows FROM hanbeon.chain_run AS r WHERE @prunable_run

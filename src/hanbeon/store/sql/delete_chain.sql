@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.chain WHERE id = $1

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.chain_job WHERE chain_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.chain_run WHERE chain_id = $1

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.timing WHERE queue_id = $1 AND slot = $2

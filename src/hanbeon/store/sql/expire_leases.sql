@@ -1,0 +1,1 @@
+UPDATE hanbeon.job SET locked_until = hanbeon.now() WHERE state = 'running' RETURNING seq

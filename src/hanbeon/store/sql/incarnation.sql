@@ -1,0 +1,1 @@
+SELECT id, since FROM hanbeon.incarnation WHERE only_row = 1

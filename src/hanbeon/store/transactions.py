@@ -1,0 +1,141 @@
+"""Transactions of the store: its one door, for both databases."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
+
+from hanbeon.domain.actor import Actor, current_actor
+from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
+from hanbeon.store import statements
+from hanbeon.store.notify import Notifier
+from hanbeon.store.operations import probe
+from hanbeon.store.operations.actions import add_action
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.retention import Retention
+from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.user_transaction import UserTransaction
+
+T = TypeVar("T")
+_JOBS_A_SECOND = 500
+
+
+class Transactions:
+    """One door to the database: `read` and `write` run an operation in a transaction of its own."""
+
+    def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
+        self.database = database
+        self.notifier = notifier
+        self.lanes = LaneCache()
+        """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.restored = asyncio.Event()
+        """Set once an operation was refused because the database was restored: nothing more can be done with it."""
+        self.retention: Sequence[Retention] | None = None
+        """The parts of the surfaces in retention; without them nothing is pruned."""
+        self._folding: asyncio.Task[None] | None = None
+        self.damage: DatabaseCorrupt | None = None
+        """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
+        self._lent: weakref.WeakSet[UserTransaction] = weakref.WeakSet()
+
+    async def open(self) -> None:
+        statements.load(self.database.dialect)
+        # Another database may be there now.
+        self.lanes = LaneCache()
+        self.restored.clear()
+        await self.database.open()
+
+    @property
+    def incarnation(self) -> str:
+        """The incarnation of the open database."""
+        if self.database.incarnation is None:
+            raise DatabaseUnavailable("the database is closed; open the App first")
+        return self.database.incarnation
+
+    async def close(self) -> None:
+        if self._folding is not None:
+            self._folding.cancel()
+            await asyncio.wait([self._folding])
+        for lent in list(self._lent):
+            await lent.abandon()
+        await self.notifier.close()
+        await self.database.close()
+
+    async def responds(self, seconds: float) -> bool:
+        """True if the database answers a new connection within this time; what else it does is not waited for."""
+        return await self.database.responds(seconds)
+
+    async def probe_write(self) -> None:
+        """Raise DatabaseUnavailable if the database takes no writes now, or a disk that can be seen is full."""
+        await self.database.check_room()
+        await self.write(probe.probe_write)
+
+    async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
+        """Run the operation in a read-only transaction, on one consistent view."""
+        with self._noticing():
+            return await self.database.read(operation)
+
+    async def write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
+        """Run the operation in a transaction and commit it, then run its callbacks and wake listeners.
+
+        `jobs`: how many jobs it creates, which extends its time limit. On behalf of an actor, it is recorded with it.
+        """
+        if (actor := current_actor()) is not None:
+            operation = partial(_recorded, operation, actor)
+        with self._noticing():
+            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+        self._committed(after)
+        return answer
+
+    @contextlib.contextmanager
+    def _noticing(self) -> Iterator[None]:
+        """Remember what stays true of the database until a restart."""
+        try:
+            yield
+        except DatabaseCorrupt as error:
+            self.damage = error
+            raise
+        except DatabaseRestored:
+            self.restored.set()
+            raise
+
+    def _committed(self, after: AfterCommit) -> None:
+        for callback in after.callbacks:
+            callback()
+        self.notifier.send(after.hints)
+
+    @contextlib.asynccontextmanager
+    async def transaction(self) -> AsyncIterator[UserTransaction]:
+        """Open a transaction that commits at the end of the block and rolls back on an exception."""
+        lent = await self.lend()
+        try:
+            yield lent
+            await self.commit(lent)
+        finally:
+            await lent.abandon()
+
+    async def commit(self, lent: UserTransaction) -> None:
+        """Commit a lent transaction, and wake listeners."""
+        _, after = await lent.finish(_nothing)
+        self._committed(after)
+
+    async def lend(self) -> UserTransaction:
+        """Begin a transaction for user code. One that is still open when the store closes is rolled back."""
+        lent = await self.database.lend()
+        self._lent.add(lent)
+        return lent
+
+
+async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:
+    answer = await operation(tx)
+    await add_action(tx, actor, tx.moves)
+    return answer
+
+
+async def _nothing(_: Tx) -> None:
+    return

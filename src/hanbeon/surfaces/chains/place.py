@@ -1,0 +1,17 @@
+"""Where operators find a job that is a step of a chain."""
+
+from __future__ import annotations
+
+import msgspec
+
+from hanbeon.domain.chains.steps import PREFIX, StepArgs
+from hanbeon.domain.job import JobRecord
+from hanbeon.surfaces.surface import JobPlace
+
+
+def place_of_job(job: JobRecord) -> JobPlace | None:
+    """A step is moved through its chain, which goes on from its end."""
+    if not job.task.startswith(f"{PREFIX}:"):
+        return None
+    step = msgspec.json.decode(job.args, type=StepArgs)
+    return JobPlace(f"/api/chains/{step.queue_id}", moves=False)

@@ -1,0 +1,75 @@
+"""Requests of chains as the rows to write, with defaults filled in."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hanbeon.clock import micros
+from hanbeon.domain.chains.job import ChainJob
+from hanbeon.domain.chains.literals import EMPTY_ARGS, EXPIRED_SECONDS, NO_OPERATION, UNINIT
+from hanbeon.domain.chains.steps import context_limit, value_limit
+from hanbeon.domain.job import check_size
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.errors import InvalidInput, LibraryNotAllowed
+from hanbeon.store.operations.chains import NewChainJob
+from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.validation import given_fields
+from hanbeon.tasks.options import did_you_mean
+
+
+def fields_of(job: Any) -> Any:
+    """The fields of a job that Python code passes, as an object or as a mapping."""
+    return job.fields() if isinstance(job, ChainJob) else job
+
+
+class JobPlan:
+    """Makes jobs for a chain; `allowed` are the libraries of this installation."""
+
+    def __init__(self, allowed: Collection[str], max_payload_bytes: int) -> None:
+        self._allowed, self._max_payload_bytes = allowed, max_payload_bytes
+
+    def library(self, name: str, field: str) -> str:
+        """Return the name if chains may import it."""
+        if name != UNINIT and name not in self._allowed:
+            hint = did_you_mean(name, self._allowed)
+            raise LibraryNotAllowed(
+                f"must be a library that chains may import, got {name[:80]!r}{hint}; "
+                "add it to libraries of [chains] in hanbeon.toml",
+                field=field,
+            )
+        return name
+
+    def job(self, request: schemas.NewChainJob, uid: str, queue_library: str) -> NewChainJob:
+        """Return the row of a job; without a library of its own it takes that of the chain."""
+        given = given_fields(request)
+        own = self.library(given.get("operation_library", UNINIT), "operation_library")
+        # In a list: they are stored one level deeper than they are sent.
+        arguments = to_json_text([given.get("arguments", EMPTY_ARGS)], "arguments", "arguments")[1:-1]
+        check_size("arguments", arguments, value_limit(self._max_payload_bytes))
+        return NewChainJob(
+            uid=uid,
+            forward_operation=_operation(given, "forward_operation"),
+            backward_operation=_operation(given, "backward_operation"),
+            arguments=arguments,
+            operation_library=queue_library if own == UNINIT else own,
+            expired_us=max(1, micros(given.get("expired_time", EXPIRED_SECONDS))),
+        )
+
+    def context(self, context: Mapping[str, Any]) -> str:
+        text = to_json_text([context], "context", "context")[1:-1]
+        check_size("context", text, context_limit(self._max_payload_bytes))
+        return text
+
+
+def _operation(given: Mapping[str, Any], field: str) -> str:
+    name: str = given.get(field, NO_OPERATION)
+    if not name.isidentifier():  # A pattern lets a line end at the end pass.
+        raise InvalidInput(f"must be the plain name of a public function, got {reprlib.repr(name)}", field=field)
+    return name
+
+
+def check_jobs(jobs: Any) -> Any:
+    """Jobs that Python code passes, as mappings; anything else is left to validation."""
+    return [fields_of(job) for job in jobs] if isinstance(jobs, list | tuple) else jobs

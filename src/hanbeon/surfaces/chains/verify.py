@@ -1,0 +1,50 @@
+"""Audit of chains: that each running one has a step under way, and that runs are walks; a part of `hanbeon verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.chains.audit import RanStep, audit_run
+from hanbeon.domain.chains.steps import QUEUE
+from hanbeon.domain.chains.walk import Cursor
+from hanbeon.service.verify import Audited
+from hanbeon.store.operations import audit_chains as audit
+from hanbeon.store.operations.audit_chains import ChainCase
+from hanbeon.store.tx import Tx
+
+
+async def verify_chains(tx: Tx, now: int) -> Audited:
+    """Check every chain with the runs that are kept."""
+    chains, findings, after = 0, list[Finding](), 0
+    while page := await audit.chain_cases(tx, after):
+        for case in page:
+            findings += _findings(case)
+        chains += len(page)
+        after = page[-1].chain.id
+    for row in await audit.stranded_chains(tx):
+        findings.append(_finding(Code.STRANDED_CHAIN, row["queue_id"], "it waits for a step that nobody runs", row))
+    return Audited({"chains": chains}, findings)
+
+
+def _findings(case: ChainCase) -> Iterator[Finding]:
+    chain = case.chain
+    places = {job.id: job.place for job in case.jobs}
+    shapes = [job.shape for job in case.jobs]
+    for run in case.runs:
+        steps = [RanStep(places[step.job_id], step.direction, step.state) for step in case.steps.get(run.n, ())]
+        found = audit_run(shapes[: run.job_number], steps)
+        row = {"run": run.n, "started_at": run.started_at, "ended_at": run.ended_at}
+        if found.problem is not None:
+            yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n}: {found.problem}", row)
+        elif run.ended_at is not None and found.next is not None:
+            yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n} ended before its walk", row)
+        elif run.n == chain.run and run.ended_at is None:
+            here = None if chain.place is None else Cursor(chain.place, chain.operation_direction)
+            if here != found.next:
+                yield _finding(Code.BROKEN_WALK, chain.id, f"run {run.n} is not where its steps have led", row)
+
+
+def _finding(code: Code, queue_id: int, message: str, row: dict[str, Any]) -> Finding:
+    return Finding(code=code, message=f"chain {queue_id}: {message}", queue=QUEUE, rows=(row,))

@@ -1,0 +1,277 @@
+"""Use cases of operators on jobs: search, show, move, enqueue, and moves of many at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Unpack
+
+import msgspec
+from msgspec import UNSET
+
+from hanbeon.clock import micros
+from hanbeon.domain.job import RESERVED, JobRecord, NewJob
+from hanbeon.domain.lifecycle import UNFINISHED, State
+from hanbeon.domain.log import LogPlace
+from hanbeon.domain.reserved_queues import check_not_reserved
+from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere, UnknownTask
+from hanbeon.service.explain import explain_job
+from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.instances import instances
+from hanbeon.store.operations.tasks import find_tasks
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.serializers import Place, Serializer
+from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.log import log_view
+from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.schema import Explanation, Log
+from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.surface import load
+from hanbeon.surfaces.validation import given_fields, or_default, validate
+from hanbeon.tasks.task_settings import settings_of
+
+
+class EngineJobs(Service):
+    """All jobs, whatever created them."""
+
+    @property
+    def _serializer(self) -> Serializer:
+        return Serializer(self._zone, self._stored_json)
+
+    async def jobs(self, **fields: Unpack[keywords.EngineJobQueryFields]) -> schemas.EngineJobPage:
+        """Search all jobs, newest first. A page may be empty before the end: continue while there is a cursor."""
+        if isinstance(fields.get("state"), str):
+            fields["state"] = [str(fields["state"])]
+        query = validate(schemas.EngineJobQuery, fields)
+        cursor = or_default(query.cursor, None)
+        search = self._search(query)
+        found = await self._read(
+            lambda tx: job_search.search_jobs(tx, search, None if cursor is None else int(cursor), query.limit)
+        )
+        view = self._serializer
+        items = [view.job(job, self._place(job)) for job in found.jobs]
+        return schemas.EngineJobPage(items=items, next_cursor=None if found.cursor is None else str(found.cursor))
+
+    async def job(self, job_id: str) -> schemas.EngineJobDetail:
+        """Return a job with its timeline, its attempts, and the jobs before and behind it."""
+
+        async def read(tx: Tx) -> schemas.EngineJobDetail:
+            job = await _job(tx, job_id)
+            names = {each.id: each.name for each in await instances(tx, self._alive_within_us)}
+            before = await job_search.dependencies_of(tx, job.seq)
+            behind = await job_search.dependents_of(tx, job.seq)
+            attempts = await queries.attempts_of(tx, job_id)
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind)
+
+        return await self._read(read)
+
+    async def log(self, job_id: str, **fields: Unpack[keywords.EngineLogQueryFields]) -> Log:
+        """Return a page of a job's output, also while it runs; resume with the page's `after`."""
+        query = validate(schemas.EngineLogQuery, fields)
+        await self._record(job_id)
+        after = or_default(query.after, None)
+        place = LogPlace() if after is None else LogPlace.parse(after)
+        found = await self._store.log(job_id, or_default(query.attempt, None), place, query.limit)
+        return log_view(found, self._zone)
+
+    async def explain(self, job_id: str) -> Explanation:
+        """Return every reason why a job is not running, or why it failed."""
+        await self._record(job_id)
+        found = await explain_job(self._store, job_id, self._alive_within_us)
+        return explanation_view(found, self._zone, lambda state: state.value)
+
+    async def cancel(self, job_id: str) -> schemas.EngineCancelAnswer:
+        """Cancel a job: at once, or as soon as its work has stopped."""
+        await self._movable(job_id)
+        state = await self._store.cancel(job_id)
+        job = await self._record(job_id)
+        stopping = state is State.RUNNING and job.state is State.RUNNING
+        return schemas.EngineCancelAnswer(job=self._serializer.job(job, self._place(job)), stopping=stopping)
+
+    async def retry(self, job_id: str) -> schemas.EngineJob:
+        """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
+        await self._movable(job_id)
+        await self._store.requeue(job_id)
+        return await self._shown(job_id)
+
+    async def reprioritise(self, job_id: str, **fields: Unpack[keywords.EnginePriorityFields]) -> schemas.EngineJob:
+        """Change the priority of an unfinished job, or make it urgent, or both."""
+        request = validate(schemas.EnginePriority, fields)
+        await self._movable(job_id)
+        priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
+        if priority is None and urgent is None:
+            raise InvalidInput("is required unless urgent is given", field="priority")
+        await self._store.reprioritise(job_id, priority, urgent)
+        return await self._shown(job_id)
+
+    async def enqueue(
+        self, *, new_id: NewId = random_id, **fields: Unpack[keywords.NewEngineJobFields]
+    ) -> schemas.EngineJob:
+        """Create a job of a registered task; `copy_of`: like another job, with other arguments if some are given.
+
+        Arguments are checked here if this App has the task; otherwise its worker checks them.
+        """
+        request = validate(schemas.NewEngineJob, fields)
+        job_id = new_id(0)
+        if new_id is not random_id and await self._store.jobs([job_id]):
+            # A repeated request: the task or the copied job may have changed since, and would make another job.
+            return await self._shown(job_id)
+        base = await self._base(request, job_id)
+        changes: dict[str, Any] = {}
+        if request.args is not UNSET:
+            changes["args"] = self._packed(base.task, request.args)
+        for name in ("queue", "role", "priority", "urgent"):
+            if (value := getattr(request, name)) is not UNSET:
+                changes[name] = value
+        if request.delay is not UNSET:
+            changes["delay_us"] = micros(request.delay)
+        if request.timeout_ms is not UNSET:
+            changes["timeout_us"] = request.timeout_ms * 1_000
+        if request.max_retries is not UNSET:
+            changes["policy"] = msgspec.structs.replace(base.policy, max_retries=request.max_retries)
+        job = msgspec.structs.replace(base, **changes)
+        check_not_reserved(job.queue)
+        job.validate(self._app.settings.max_payload_bytes)
+        await self._store.enqueue([job])
+        return await self._shown(job_id)
+
+    async def bulk(self, **fields: Unpack[keywords.BulkFields]) -> schemas.BulkDone:
+        """Cancel or retry the jobs that match, a batch at a time: ask again while `more` is true.
+
+        Jobs that a batch has moved no longer match, so a repeat after a lost answer goes on where it stopped.
+        """
+        request = validate(schemas.Bulk, fields)
+        retrying = request.action is schemas.BulkAction.RETRY
+        allowed = (State.FAILED, State.CANCELLED) if retrying else tuple(sorted(UNFINISHED))
+        search = self._search(request.filter)
+        chosen = allowed if search.states is None else tuple(state for state in search.states if state in allowed)
+        if not chosen:
+            raise InvalidInput(
+                f"must contain one of {', '.join(allowed)} to {request.action.value} jobs", field="filter.state"
+            )
+        search = msgspec.structs.replace(search, states=chosen)
+        matched, done, cursor = 0, 0, None
+        while matched < schemas.BULK_MOST:
+            looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST - matched)
+            found = await self._read(looking)
+            movable = [job for job in found.jobs if self._moves(job) and job.stop_requested_at is None]
+            matched += len(movable)
+            if not request.dry_run:
+                done += await self._move(movable, retrying=retrying, states=chosen)
+            cursor = found.cursor
+            if cursor is None:
+                break
+        return schemas.BulkDone(matched=matched, done=done, more=cursor is not None)
+
+    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> int:
+        """Move a batch; one whose state has changed in the meantime is left alone."""
+        if not jobs:
+            return 0
+        if not retrying:
+            seqs = [job.seq for job in jobs]
+            return len(await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states)))
+        done = 0
+        # One by one, oldest first: each locks what it depends on, in the same order as completions do.
+        for job in reversed(jobs):
+            try:
+                await self._store.requeue(job.id)
+            except (Conflict, JobNotFound):
+                continue
+            done += 1
+        return done
+
+    # Shared helpers
+
+    def _search(self, filter: schemas.JobFilter) -> job_search.JobSearch:
+        given = {name: value for name, value in given_fields(filter).items() if value is not None}
+        for name in ("cursor", "limit"):
+            given.pop(name, None)
+        states = given.pop("state", None)
+        for name in ("created_after", "created_before"):
+            if name in given:
+                given[name] = instant_of(given[name], name, self._zone)
+        return job_search.JobSearch(states=None if states is None else tuple(states), **given)
+
+    async def _base(self, request: schemas.NewEngineJob, job_id: str) -> NewJob:
+        """The job before the changes of the request: of a task, or a copy of another."""
+        if request.copy_of is not UNSET:
+            try:
+                job = await self._record(request.copy_of)
+            except JobNotFound as error:
+                raise InvalidInput(f"must be the id of a job; {error}", field="copy_of") from error
+            if request.task not in (UNSET, job.task):
+                raise InvalidInput(f"must be {job.task!r}, the task of the copied job, or left out", field="task")
+            if not self._moves(job):
+                raise MovedElsewhere(job.id, str(self._place(job).surface), self._place(job).path)
+            if job.task.startswith(RESERVED):
+                raise InvalidInput(f"must not be a job of the built-in task {job.task!r}", field="copy_of")
+            return NewJob(
+                id=job_id,
+                task=job.task,
+                args=job.args,
+                queue=job.queue,
+                role=job.role,
+                concurrency_key=job.concurrency_key,
+                priority=job.priority,
+                urgent=job.urgent,
+                timeout_us=job.timeout_us,
+                policy=job.policy,
+                work_item=job.work_item,
+            )
+        if request.task is UNSET:
+            raise InvalidInput("is required unless copy_of is given", field="task")
+        name = request.task
+        if name in self._app.tasks.names():
+            settings = settings_of(self._app.tasks.get(name).options)
+        else:
+            known = await self._read(lambda tx: find_tasks(tx, [name]))
+            if not known:
+                raise UnknownTask(
+                    f"there is no task {name[:80]!r}; a task is known once a worker that has it has started",
+                    field="task",
+                )
+            settings = known[0].settings
+        return NewJob(
+            id=job_id,
+            task=name,
+            args=self._packed(name, {}) if request.args is UNSET else "{}",
+            queue=settings.queue,
+            role=settings.role,
+            priority=settings.priority,
+            timeout_us=settings.timeout_us,
+            policy=settings.policy,
+        )
+
+    def _place(self, job: JobRecord) -> Place:
+        """Where the surface that made a job shows it."""
+        for surface in self._app.surfaces:
+            if surface.job_place is not None and (found := load(surface.job_place)(job)) is not None:
+                return Place(surface.name, found.path)
+        return Place()
+
+    def _moves(self, job: JobRecord) -> bool:
+        for surface in self._app.surfaces:
+            if surface.job_place is not None and (found := load(surface.job_place)(job)) is not None:
+                return bool(found.moves)
+        return True
+
+    async def _movable(self, job_id: str) -> JobRecord:
+        job = await self._record(job_id)
+        if not self._moves(job):
+            place = self._place(job)
+            raise MovedElsewhere(job_id, str(place.surface), place.path)
+        return job
+
+    async def _record(self, job_id: str) -> JobRecord:
+        return await self._read(lambda tx: _job(tx, job_id))
+
+    async def _shown(self, job_id: str) -> schemas.EngineJob:
+        job = await self._record(job_id)
+        return self._serializer.job(job, self._place(job))
+
+
+async def _job(tx: Tx, job_id: str) -> JobRecord:
+    found = await queries.jobs_by_id(tx, [job_id])
+    if not found:
+        raise JobNotFound(job_id[:80])
+    return found[0]

@@ -1,0 +1,394 @@
+"""Requests and results of the engine's surface: the only place where their fields are written."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, UnsetType
+
+from hanbeon.domain.access import Scope
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
+from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.statistics import Spans
+from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.validation import EXPECTED
+
+TEXT_MOST = 200
+STEP_LEAST, STEP_MOST = 60, 86_400
+STEPS_MOST = 2_000
+BULK_MOST = 1_000
+LOG_LINES_MOST = 10_000
+
+_MOMENT_RULE = "a moment in ISO-8601, like 2027-01-31T09:00:00+09:00"
+Moment = Annotated[str, Meta(max_length=40, examples=["2027-01-31T09:00:00+09:00"], extra={EXPECTED: _MOMENT_RULE})]
+_ID_RULE = "a UUID in lower-case text form, or its first characters, at least 4"
+IdPrefix = Annotated[str, Meta(min_length=4, max_length=36, pattern="^[0-9a-f-]*$", extra={EXPECTED: _ID_RULE})]
+Text = Annotated[str, Meta(min_length=1, max_length=TEXT_MOST, pattern=STORABLE)]
+Priority = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
+Limit = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+
+
+# Requests
+
+
+class JobFilter(Request, frozen=True, kw_only=True):
+    """Jobs that match every given field. `key` is a concurrency, unique or idempotency key."""
+
+    state: list[State] | UnsetType | None = UNSET
+    queue: Name | UnsetType | None = UNSET
+    task: Name | UnsetType | None = UNSET
+    role: NameOrEmpty | UnsetType | None = UNSET
+    key: Name | UnsetType | None = UNSET
+    id: IdPrefix | UnsetType | None = UNSET
+    text: Text | UnsetType | None = UNSET
+    failure_type: Name | UnsetType | None = UNSET
+    created_after: Moment | UnsetType | None = UNSET
+    created_before: Moment | UnsetType | None = UNSET
+
+
+class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
+    """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
+
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
+class NewEngineJob(Request, frozen=True, kw_only=True):
+    """A job of a registered task. `copy_of`: with the settings of that job, and its arguments unless others come.
+
+    `delay` in seconds; fields that are left out are those of the task, or of the copied job.
+    """
+
+    task: Name | UnsetType = UNSET
+    args: dict[str, Any] | UnsetType = UNSET
+    copy_of: Uuid | UnsetType = UNSET
+    queue: Name | UnsetType = UNSET
+    role: NameOrEmpty | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    urgent: bool | UnsetType = UNSET
+    delay: Annotated[float, Meta(ge=0, le=100 * 366 * 86_400)] | UnsetType = UNSET
+    timeout_ms: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    max_retries: Annotated[int, Meta(ge=0, le=RETRIES_MAX)] | UnsetType = UNSET
+
+
+class EnginePriority(Request, frozen=True, kw_only=True):
+    """Lower runs before higher, urgent before all others."""
+
+    priority: Priority | UnsetType = UNSET
+    urgent: bool | UnsetType = UNSET
+
+
+class EngineLogQuery(Request, frozen=True, kw_only=True):
+    """Lines after the place `after`, of one attempt or of all."""
+
+    attempt: Annotated[int, Meta(ge=1, le=2**63 - 1)] | UnsetType = UNSET
+    after: Annotated[str, Meta(max_length=64)] | UnsetType = UNSET
+    limit: Annotated[int, Meta(ge=1, le=LOG_LINES_MOST)] = 1_000
+
+
+class BulkAction(enum.StrEnum):
+    CANCEL = "cancel"
+    RETRY = "retry"
+
+
+class Bulk(Request, frozen=True, kw_only=True):
+    """Cancel or retry the jobs that match, a batch at a time: ask again while `more` is true."""
+
+    action: BulkAction
+    filter: JobFilter
+    dry_run: bool = False
+
+
+class QueueQuery(Request, frozen=True, kw_only=True):
+    """`window`: over how many seconds activity is counted; at most a week."""
+
+    window: Annotated[int, Meta(ge=60, le=7 * 86_400)] = 3_600
+
+
+class QueueChange(Request, frozen=True, kw_only=True):
+    """Fields that are left out stay. 0 is no limit; null removes the limit of a role or key."""
+
+    max_concurrent: Limit | UnsetType = UNSET
+    max_per_key: Limit | UnsetType = UNSET
+    roles: dict[Name, Limit] | UnsetType = UNSET
+    keys: dict[Name, Limit] | UnsetType = UNSET
+    paused: bool | UnsetType = UNSET
+
+
+class StatisticsQuery(Request, frozen=True, kw_only=True, rename={"start": "from", "end": "to"}):
+    """From `from` to `to`, in steps of `step` seconds; the last hour by default. Minutes are kept for a day."""
+
+    start: Moment | UnsetType = UNSET
+    end: Moment | UnsetType = UNSET
+    step: Annotated[int, Meta(ge=STEP_LEAST, le=STEP_MOST)] = STEP_LEAST
+    queue: Name | UnsetType = UNSET
+
+
+class FailureQuery(Request, frozen=True, kw_only=True):
+    """The latest failures, grouped. `seconds`: how far back, at most a week."""
+
+    seconds: Annotated[int, Meta(ge=1, le=7 * 86_400)] = 86_400
+    limit: PageSize = 100
+
+
+class ActionQuery(Request, frozen=True, kw_only=True):
+    """Newest first."""
+
+    user: Name | UnsetType = UNSET
+    cursor: Cursor | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
+class NewTokenRequest(Request, frozen=True, kw_only=True):
+    """From the first token on, every client needs one."""
+
+    user: Name
+    scope: Scope
+
+
+# Results
+
+
+class EngineJob(Result, frozen=True, kw_only=True):
+    """A job as the engine has it. `path`: where its surface shows it. Arguments of built-in tasks are not shown."""
+
+    id: str
+    queue: str
+    task: str
+    role: str | None
+    concurrency_key: str | None
+    state: State
+    args: Any
+    priority: int
+    urgent: bool
+    run_at: str
+    created_at: str
+    started_at: str | None
+    deadline_at: str | None
+    finished_at: str | None
+    stop_requested_at: str | None
+    retry_count: int
+    max_retries: int
+    timeout_ms: int | None
+    attempt: int
+    locked_until: str | None
+    progress: Any
+    result: Any
+    failure_type: str | None
+    error_message: str | None
+    idempotency_key: str | None
+    unique_key: str | None
+    work_item: str | None
+    replaced_by: str | None
+    surface: str | None
+    path: str | None
+
+
+class EngineJobPage(Page[EngineJob], frozen=True, kw_only=True):
+    pass
+
+
+class EngineAttempt(Result, frozen=True, kw_only=True):
+    attempt: int
+    status: AttemptStatus
+    instance: str | None
+    started_at: str
+    deadline_at: str | None
+    ended_at: str | None
+    failure_type: str | None
+    error_message: str | None
+
+
+class Moved(Result, frozen=True, kw_only=True):
+    """One moment of a job's life, put together from the job and its attempts."""
+
+    at: str
+    type: str
+    text: str
+    attempt: int | None = None
+
+
+class Linked(Result, frozen=True, kw_only=True):
+    """A job before or behind another."""
+
+    id: str
+    task: str
+    state: State
+
+
+class EngineJobDetail(EngineJob, frozen=True, kw_only=True):
+    """`depends_on` and `dependents` show 1,000 jobs at most."""
+
+    attempts: list[EngineAttempt]
+    timeline: list[Moved]
+    depends_on: list[Linked]
+    dependents: list[Linked]
+
+
+class EngineCancelAnswer(Result, frozen=True, kw_only=True):
+    job: EngineJob
+    stopping: bool
+
+
+class BulkDone(Result, frozen=True, kw_only=True):
+    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest."""
+
+    matched: int
+    done: int
+    more: bool
+
+
+class EngineQueue(Result, frozen=True, kw_only=True):
+    """A queue, its limits, and its activity in the last `seconds`. Durations are seconds."""
+
+    name: str
+    paused: bool
+    max_concurrent: int
+    max_per_key: int
+    roles: dict[str, int]
+    keys: dict[str, int]
+    states: dict[State, int]
+    oldest_ready: float | None
+    seconds: float
+    enqueued: int
+    started: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    retried: int
+    timed_out: int
+    throughput: float
+    wait: Spans | None
+    run: Spans | None
+
+
+class EngineQueues(Result, frozen=True, kw_only=True):
+    items: list[EngineQueue]
+
+
+class EngineInstance(Result, frozen=True, kw_only=True):
+    id: int
+    name: str
+    host: str
+    pid: int
+    version: str
+    tasks: list[str]
+    capacity: int
+    running: int
+    alive: bool
+    draining: bool
+    started_at: str
+    seen_at: str
+    stopped_at: str | None
+    jobs: list[Linked]
+
+
+class EngineInstances(Result, frozen=True, kw_only=True):
+    items: list[EngineInstance]
+
+
+class StatisticsStep(Result, frozen=True, kw_only=True):
+    """Jobs that went through from `at` on, for the length of a step; `failures` by failure type."""
+
+    at: str
+    enqueued: int
+    started: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    retried: int
+    timed_out: int
+    throughput: float
+    failures: dict[str, int]
+    wait: Spans | None
+    run: Spans | None
+
+
+class EngineStatistics(Result, frozen=True, kw_only=True):
+    states: dict[State, int]
+    step: int
+    items: list[StatisticsStep]
+
+
+class FailureGroup(Result, frozen=True, kw_only=True):
+    """Failures of one task with one error. `looked_at`: of how many of the latest failures."""
+
+    task: str
+    failure_type: str
+    message: str
+    count: int
+    first_at: str
+    last_at: str
+    last_id: str
+
+
+class FailureGroups(Result, frozen=True, kw_only=True):
+    items: list[FailureGroup]
+    looked_at: int
+
+
+class Action(Result, frozen=True, kw_only=True):
+    """One request or command that changed something. `count`: how many jobs it moved or created."""
+
+    id: int
+    at: str
+    user: str
+    via: str
+    action: str
+    target: str | None
+    count: int
+
+
+class ActionPage(Page[Action], frozen=True, kw_only=True):
+    pass
+
+
+class EngineEvent(Result, frozen=True, kw_only=True):
+    """A move of a job, in the engine's words. `details` depend on the type."""
+
+    id: int
+    type: Reason
+    queue: str
+    job_id: str
+    task: str | None
+    state: State | None
+    attempt: int | None
+    details: dict[str, Any]
+    timestamp: str
+
+
+class EngineEventPage(Events[EngineEvent], frozen=True, kw_only=True):
+    pass
+
+
+class Token(Result, frozen=True, kw_only=True):
+    id: int
+    user: str
+    scope: Scope
+    created_at: str
+    last_used_at: str | None
+    revoked_at: str | None
+
+
+class CreatedToken(Token, frozen=True, kw_only=True):
+    """`token` is shown this once."""
+
+    token: str
+
+
+class Tokens(Result, frozen=True, kw_only=True):
+    items: list[Token]
+
+
+class Setting(Result, frozen=True, kw_only=True):
+    """`value` with secrets masked."""
+
+    name: str
+    value: Any
+    default: Any
+    description: str
+
+
+class EngineSettings(Result, frozen=True, kw_only=True):
+    items: list[Setting]

@@ -1,0 +1,180 @@
+"""Results of the engine's surface, made from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hanbeon.clock import iso
+from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
+from hanbeon.domain.lifecycle import AttemptStatus, State
+from hanbeon.domain.statistics import QueueStatistics
+from hanbeon.domain.timeline import timeline
+from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.job_search import LinkedJob
+from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.store.operations.tokens import TokenRecord
+from hanbeon.surfaces.engine import schemas
+from hanbeon.surfaces.stored_json import StoredJson, decoded
+
+
+class Place(NamedTuple):
+    """Where a job is found: its surface and the path there."""
+
+    surface: str | None = None
+    path: str | None = None
+
+
+class Serializer:
+    """Makes results with instants in one zone."""
+
+    def __init__(self, zone: tzinfo, stored_json: StoredJson = decoded) -> None:
+        self._zone, self._json = zone, stored_json
+
+    def job(self, job: JobRecord, place: Place) -> schemas.EngineJob:
+        return schemas.EngineJob(**self._fields(job, place))
+
+    def detail(
+        self,
+        job: JobRecord,
+        place: Place,
+        attempts: Sequence[AttemptRecord],
+        instances: dict[int, str],
+        before: Sequence[LinkedJob],
+        behind: Sequence[LinkedJob],
+    ) -> schemas.EngineJobDetail:
+        seen = [self._attempt(each, instances) for each in attempts]
+        if job.state is State.RUNNING:
+            seen.append(self._running(job, instances))
+        moments = [
+            schemas.Moved(at=self.iso(each.at), type=each.type, text=each.text, attempt=each.attempt)
+            for each in timeline(job, attempts)
+        ]
+        return schemas.EngineJobDetail(
+            **self._fields(job, place),
+            attempts=seen,
+            timeline=moments,
+            depends_on=[linked(each) for each in before],
+            dependents=[linked(each) for each in behind],
+        )
+
+    def _fields(self, job: JobRecord, place: Place) -> dict[str, Any]:
+        # What a built-in task is given is a matter of its surface, and may be a message to somebody.
+        args = None if job.task.startswith(RESERVED) else self._json(job.args)
+        return {
+            "id": job.id,
+            "queue": job.queue,
+            "task": job.task,
+            "role": job.role or None,
+            "concurrency_key": job.concurrency_key or None,
+            "state": job.state,
+            "args": args,
+            "priority": job.priority,
+            "urgent": job.urgent,
+            "run_at": self.iso(job.run_at),
+            "created_at": self.iso(job.created_at),
+            "started_at": self.iso_or_none(job.started_at),
+            "deadline_at": self.iso_or_none(job.deadline_at),
+            "finished_at": self.iso_or_none(job.finished_at),
+            "stop_requested_at": self.iso_or_none(job.stop_requested_at),
+            "retry_count": job.retry_count,
+            "max_retries": job.policy.max_retries,
+            "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
+            "attempt": job.fence,
+            "locked_until": self.iso_or_none(job.locked_until),
+            "progress": self._json(job.progress),
+            "result": self._json(job.result),
+            "failure_type": job.failure_type,
+            "error_message": job.error_message,
+            "idempotency_key": job.idempotency_key,
+            "unique_key": job.unique_key,
+            "work_item": job.work_item,
+            "replaced_by": job.replaced_by,
+            "surface": place.surface,
+            "path": place.path,
+        }
+
+    def _attempt(self, attempt: AttemptRecord, instances: dict[int, str]) -> schemas.EngineAttempt:
+        return schemas.EngineAttempt(
+            attempt=attempt.attempt,
+            status=attempt.status,
+            instance=_instance(attempt.instance, instances),
+            started_at=self.iso(attempt.started_at),
+            deadline_at=self.iso_or_none(attempt.deadline_at),
+            ended_at=self.iso(attempt.ended_at),
+            failure_type=attempt.failure_type,
+            error_message=attempt.message,
+        )
+
+    def _running(self, job: JobRecord, instances: dict[int, str]) -> schemas.EngineAttempt:
+        return schemas.EngineAttempt(
+            attempt=job.fence,
+            status=AttemptStatus.RUNNING,
+            instance=_instance(job.locked_by, instances),
+            started_at=self.iso(job.started_at or job.created_at),
+            deadline_at=self.iso_or_none(job.deadline_at),
+            ended_at=None,
+            failure_type=None,
+            error_message=None,
+        )
+
+    def queue(self, queue: QueueRecord, numbers: QueueStatistics) -> schemas.EngineQueue:
+        known = msgspec.structs.asdict(numbers)
+        del known["mean_run"]
+        return schemas.EngineQueue(
+            name=queue.name,
+            paused=queue.paused,
+            max_concurrent=queue.limits.max_concurrent,
+            max_per_key=queue.limits.max_per_key,
+            roles=dict(queue.limits.roles),
+            keys=dict(queue.limits.keys),
+            **known,
+        )
+
+    def instance(self, instance: InstanceRecord, jobs: Sequence[JobRecord]) -> schemas.EngineInstance:
+        return schemas.EngineInstance(
+            id=instance.id,
+            name=instance.name,
+            host=instance.host,
+            pid=instance.pid,
+            version=instance.version,
+            tasks=instance.tasks,
+            capacity=instance.capacity,
+            running=instance.running,
+            alive=instance.alive,
+            draining=instance.draining,
+            started_at=self.iso(instance.started_at),
+            seen_at=self.iso(instance.seen_at),
+            stopped_at=self.iso_or_none(instance.stopped_at),
+            jobs=[schemas.Linked(id=job.id, task=job.task, state=job.state) for job in jobs],
+        )
+
+    def token(self, token: TokenRecord) -> schemas.Token:
+        return schemas.Token(**self.token_fields(token))
+
+    def token_fields(self, token: TokenRecord) -> dict[str, Any]:
+        return {
+            "id": token.id,
+            "user": token.user_name,
+            "scope": token.scope,
+            "created_at": self.iso(token.created_at),
+            "last_used_at": self.iso_or_none(token.last_used_at),
+            "revoked_at": self.iso_or_none(token.revoked_at),
+        }
+
+    def iso(self, us: int) -> str:
+        return iso(us, self._zone, "milliseconds") or ""
+
+    def iso_or_none(self, us: int | None) -> str | None:
+        return iso(us, self._zone, "milliseconds")
+
+
+def linked(job: LinkedJob) -> schemas.Linked:
+    return schemas.Linked(id=job.id, task=job.task, state=job.state)
+
+
+def _instance(number: int | None, names: dict[int, str]) -> str | None:
+    return None if number is None else names.get(number, f"instance {number}")

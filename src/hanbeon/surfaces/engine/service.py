@@ -1,0 +1,220 @@
+"""Use cases of operators; `Engine` is what transports and Python callers use."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from typing import Any, Unpack
+
+import msgspec
+
+from hanbeon.clock import micros
+from hanbeon.domain import failures
+from hanbeon.domain.event_cursor import Cursor
+from hanbeon.domain.job import JobRecord, check_name
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.statistics import summarise
+from hanbeon.domain.tally import Flow, Stock
+from hanbeon.errors import InvalidInput, NotFound
+from hanbeon.events.broadcast import Broadcast
+from hanbeon.events.follower import Follower
+from hanbeon.service import tokens
+from hanbeon.settings import Settings, shown
+from hanbeon.store.operations import actions, queries, tallies
+from hanbeon.store.operations.instances import drain, instances
+from hanbeon.store.operations.job_search import latest_failures
+from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.events import translated, words
+from hanbeon.surfaces.engine.jobs import EngineJobs
+from hanbeon.surfaces.event_page import EventSource, read_page
+from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.service import page
+from hanbeon.surfaces.validation import given_fields, or_default, validate
+
+_RUNNING_MOST = 1_000
+_HOUR = 3_600
+_STEP_FIELDS = ("enqueued", "started", "succeeded", "failed", "cancelled", "retried", "timed_out", "throughput")
+
+
+class Engine(EngineJobs):
+    """Jobs, queues, workers, statistics, tokens and actions of one installation."""
+
+    async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:
+        """List the queues with their limits, the number of their jobs, and their activity in the last `window`."""
+        query = validate(schemas.QueueQuery, fields)
+        numbers = await self._store.statistics(None, micros(query.window))
+        view = self._serializer
+        found = [each for each in await self._read(queues) if each.name in numbers]
+        return schemas.EngineQueues(items=[view.queue(each, numbers[each.name]) for each in found])
+
+    async def change_queue(self, name: str, **fields: Unpack[keywords.QueueChangeFields]) -> schemas.EngineQueue:
+        """Change the limits of a queue, or pause and resume it. In force at the next claim, on every instance."""
+        check_name("name", name, required=True)
+        changes = given_fields(validate(schemas.QueueChange, fields))
+        paused = changes.pop("paused", None)
+
+        async def change(tx: Tx) -> QueueRecord:
+            return await change_queue(tx, name, changes or None, paused)
+
+        changed = await self._write(change)
+        numbers = await self._store.statistics(name, micros(_HOUR))
+        return self._serializer.queue(changed, numbers[name])
+
+    async def instances(self) -> schemas.EngineInstances:
+        """List the workers, newest last, with the jobs that each of them runs, the longest-running first."""
+
+        async def read(tx: Tx) -> schemas.EngineInstances:
+            running: defaultdict[int, list[JobRecord]] = defaultdict(list)
+            for job in await queries.running_jobs(tx, _RUNNING_MOST):
+                running[job.locked_by or 0].append(job)
+            view = self._serializer
+            found = await instances(tx, self._alive_within_us)
+            return schemas.EngineInstances(items=[view.instance(each, running[each.id]) for each in found])
+
+        return await self._read(read)
+
+    async def drain(self, number: int | str) -> schemas.EngineInstance:
+        """Tell a worker to claim nothing more; what it runs goes on. Nothing else is stopped."""
+        return await self._drain(number, on=True)
+
+    async def resume(self, number: int | str) -> schemas.EngineInstance:
+        """Let a drained worker claim again."""
+        return await self._drain(number, on=False)
+
+    async def _drain(self, number: int | str, *, on: bool) -> schemas.EngineInstance:
+        instance = _number(number, "instance", "`hanbeon instances` lists them")
+        await self._write(lambda tx: drain(tx, instance, on=on))
+        (found,) = (each for each in (await self.instances()).items if each.id == instance)
+        return found
+
+    async def statistics(self, **fields: Unpack[keywords.StatisticsQueryFields]) -> schemas.EngineStatistics:
+        """Return what went through, step by step. Steps begin at multiples of their length since 1970 UTC."""
+        query = validate(schemas.StatisticsQuery, fields)
+        if query.step % schemas.STEP_LEAST:
+            raise InvalidInput(f"must be a multiple of {schemas.STEP_LEAST} seconds, got {query.step}", field="step")
+        queue = or_default(query.queue, None)
+        step = micros(query.step)
+
+        async def read(tx: Tx) -> tuple[Stock, dict[int, Flow], int, int]:
+            now = await queries.now_us(tx)
+            end = now if isinstance(query.end, msgspec.UnsetType) else instant_of(query.end, "to", self._zone)
+            start = end - micros(_HOUR)
+            if not isinstance(query.start, msgspec.UnsetType):
+                start = instant_of(query.start, "from", self._zone)
+            first, last = start - start % step, end - (end - 1) % step - 1 + step
+            if not start < end:
+                raise InvalidInput("must be before `to`", field="from")
+            if (last - first) // step > schemas.STEPS_MOST:
+                raise InvalidInput(
+                    f"must be longer: {(last - first) // step:,} steps, at most {schemas.STEPS_MOST:,}", field="step"
+                )
+            stock, flows = await tallies.flows_between(tx, queue, first, last, step)
+            return stock, flows, first, last
+
+        try:
+            stock, flows, first, last = await self._read(read)
+        except NotFound as error:
+            raise InvalidInput(f"must be the name of a queue; {error}", field="queue") from error
+        items = [self._step(at, flows.get(at, Flow()), step) for at in range(first, last, step)]
+        states = {state: stock.count(state) for state in State}
+        return schemas.EngineStatistics(states=states, step=query.step, items=items)
+
+    def _step(self, at: int, flow: Flow, step: int) -> schemas.StatisticsStep:
+        numbers = summarise(Stock(), flow, oldest_ready_us=None, span_us=step)
+        known: dict[str, Any] = {name: getattr(numbers, name) for name in _STEP_FIELDS}
+        known |= {"wait": numbers.wait, "run": numbers.run, "failures": dict(flow.failures)}
+        return schemas.StatisticsStep(at=self._serializer.iso(at), **known)
+
+    async def failures(self, **fields: Unpack[keywords.FailureQueryFields]) -> schemas.FailureGroups:
+        """Group the latest failures by task and error, the most frequent first."""
+        query = validate(schemas.FailureQuery, fields)
+        found = await self._read(lambda tx: latest_failures(tx, micros(query.seconds)))
+        view = self._serializer
+        items = [
+            schemas.FailureGroup(
+                task=each.task,
+                failure_type=each.failure_type,
+                message=each.message,
+                count=each.count,
+                first_at=view.iso(each.first_at),
+                last_at=view.iso(each.last_at),
+                last_id=each.last_id,
+            )
+            for each in failures.grouped(found)[: query.limit]
+        ]
+        return schemas.FailureGroups(items=items, looked_at=len(found))
+
+    async def actions(self, **fields: Unpack[keywords.ActionQueryFields]) -> schemas.ActionPage:
+        """List who did what over REST and the command line, newest first."""
+        query = validate(schemas.ActionQuery, fields)
+        cursor = or_default(query.cursor, None)
+        before, user = None if cursor is None else int(cursor), or_default(query.user, None)
+        found = await self._read(lambda tx: actions.actions(tx, before, user, query.limit + 1))
+        items, next_cursor = page(found, query.limit, lambda action: action.seq)
+        view = self._serializer
+        return schemas.ActionPage(
+            items=[
+                schemas.Action(
+                    id=each.seq,
+                    at=view.iso(each.at),
+                    user=each.user_name,
+                    via=each.via,
+                    action=each.action,
+                    target=each.target,
+                    count=each.count,
+                )
+                for each in items
+            ],
+            next_cursor=next_cursor,
+        )
+
+    async def events(self, *, after: Cursor = 0) -> schemas.EngineEventPage:
+        """Return the next moves of jobs after the event with this id; resume with the page's `after` or `cursor`."""
+        source = EventSource(None, lambda event: translated(event, self._zone))
+        return await read_page(self._feed, source, after, schemas.EngineEventPage)
+
+    async def following(
+        self, broadcast: Broadcast, *, after: Cursor = 0
+    ) -> contextlib.AbstractContextManager[Follower]:
+        """Subscribe to the moves of all jobs after this event. However many subscribers, events are read once."""
+        return broadcast.following(None, words(self._zone), await self._feed.place(after))
+
+    async def tokens(self) -> schemas.Tokens:
+        """List the tokens, revoked ones included, without their secrets."""
+        return schemas.Tokens(items=[self._serializer.token(each) for each in await tokens.list_tokens(self._store)])
+
+    async def create_token(self, **fields: Unpack[keywords.NewTokenRequestFields]) -> schemas.CreatedToken:
+        """Create a token. Its text is in the result and stored nowhere."""
+        request = validate(schemas.NewTokenRequest, fields)
+        made = await tokens.create_token(self._store, request.user, request.scope.value)
+        return schemas.CreatedToken(**self._serializer.token_fields(made.record), token=made.text)
+
+    async def revoke_token(self, number: int | str) -> schemas.Token:
+        """Revoke a token for good; repeating it changes nothing."""
+        token = _number(number, "token", "`hanbeon token list` shows them")
+        return self._serializer.token(await tokens.revoke_token(self._store, token))
+
+    async def settings(self) -> schemas.EngineSettings:
+        """List the settings in force, with secrets masked."""
+        values = self._app.settings.model_dump()
+        return schemas.EngineSettings(
+            items=[
+                schemas.Setting(
+                    name=name,
+                    value=shown(name, values[name]),
+                    default=shown(name, field.default),
+                    description=field.description or "",
+                )
+                for name, field in Settings.model_fields.items()
+            ]
+        )
+
+
+def _number(given: int | str, kind: str, remedy: str) -> int:
+    """A number in a path; anything else names nothing."""
+    text = str(given)
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise NotFound(f"there is no {kind} {text[:40]!r}; {remedy}")
+    return int(text)

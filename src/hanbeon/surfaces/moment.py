@@ -1,0 +1,33 @@
+"""Moments in requests: ISO-8601 text, as instants of the database."""
+
+from __future__ import annotations
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+from hanbeon.errors import InvalidInput
+from hanbeon.quotation import quoted
+from hanbeon.tasks.request import instant_us
+
+_NONE, _MINUTE = dt.timedelta(), dt.timedelta(minutes=1)
+
+
+def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
+    """A moment in ISO-8601; without an offset, in the zone."""
+    try:
+        if "T" not in text.upper().replace(" ", "T"):
+            raise ValueError
+        moment = dt.datetime.fromisoformat(text)
+        found = instant_us(moment, zone)
+    except (ValueError, OverflowError):
+        raise InvalidInput(
+            f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {quoted(text)}", field=field
+        ) from None
+    check_offset(moment, text, field)
+    return found
+
+
+def check_offset(moment: dt.datetime, text: str, field: str) -> None:
+    """Reject an offset with seconds, which RFC 3339 does not know and most programs cannot read."""
+    if moment.tzinfo is not None and (moment.utcoffset() or _NONE) % _MINUTE:
+        raise InvalidInput(f"must have an offset in hours and minutes, like +09:00, got {quoted(text)}", field=field)

@@ -1,0 +1,58 @@
+"""Errors of work: raised by the body of a task, or by waiting for a job that did not succeed."""
+
+from __future__ import annotations
+
+from hanbeon.error_base import HanbeonError
+
+
+class WorkFailed(HanbeonError):
+    """The work did not succeed."""
+
+    code = "work_failed"
+
+    def __init__(self, message: object = "") -> None:
+        Exception.__init__(self, message)  # The task's own words, as they are.
+
+
+class TaskError(WorkFailed):
+    """Raise it in a task to fail the attempt with a failure type of your own; retried like any error."""
+
+    code = "task_error"
+    permanent: bool = False
+
+    def __init__(self, message: str = "", *, failure_type: str = "error") -> None:
+        super().__init__(message)
+        self.failure_type = failure_type
+
+
+class PermanentError(TaskError):
+    """Raise it in a task to fail the job at once, whatever retries are left."""
+
+    code = "permanent_error"
+    permanent = True
+
+
+class JobFailed(WorkFailed):
+    """The awaited job failed for good."""
+
+    code = "job_failed"
+
+    def __init__(self, job_id: str, failure_type: str, message: str) -> None:
+        self.job_id, self.failure_type = job_id, failure_type
+        super().__init__(f"job {job_id} failed ({failure_type}): {message}")
+
+
+class JobCancelled(WorkFailed):
+    """The awaited job was cancelled."""
+
+    code = "job_cancelled"
+
+    def __init__(self, job_id: str) -> None:
+        self.job_id = job_id
+        super().__init__(f"job {job_id} was cancelled")
+
+
+class WaitTimeout(WorkFailed):
+    """The job did not finish within the caller's timeout; it continues."""
+
+    code = "wait_timeout"

@@ -1,0 +1,137 @@
+"""The instance is killed inside operations and between them: the chain ends as it would have without a kill."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from hanbeon import App
+from hanbeon.surfaces.chains.schemas import Chain
+from hanbeon.surfaces.verify import verify
+from tests.chaos.chain_app import LIBRARY
+from tests.chaos.fleet import QUICK, Fleet, fleet
+from tests.chaos.moments import until
+from tests.chaos.scale import TIMEOUT
+from tests.guarantees import guarantee
+from tests.processes.sizes import short_on
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+Step = tuple[str, int]
+
+
+class Scene:
+    """One chain whose last forward operation fails, and the folder in which its operations leave their traces."""
+
+    def __init__(self, app: App, folder: Path, length: int) -> None:
+        self.app, self.folder = app, folder
+        numbers = list(range(length))
+        self.steps: list[Step] = [("FORWARD", n) for n in numbers] + [("BACKWARD", n) for n in reversed(numbers)]
+        self.length = length
+        self.queue_id = 0
+        self.promises: list[tuple[int, list[Step]]] = []
+        """At each kill: the length of the journal, and the steps that were recorded and must not run again."""
+
+    async def begin(self) -> None:
+        jobs = [
+            {
+                "forward_operation": "forward_fails" if n == self.length - 1 else "forward",
+                "backward_operation": "backward",
+                "arguments": {"n": n, "folder": str(self.folder)},
+                "expired_time": 600,
+            }
+            for n in range(self.length)
+        ]
+        chain = await self.app.chains.create(queue_library=LIBRARY, jobs=jobs)
+        self.queue_id = chain.queue_id
+        await self.app.chains.run(chain)
+
+    def hold(self, step: Step) -> None:
+        """Have the operation wait inside, the first time that it runs."""
+        (self.folder / f"hold-{step[0]}-{step[1]}").touch()
+
+    async def inside(self, step: Step) -> None:
+        held = self.folder / f"held-{step[0]}-{step[1]}"
+
+        async def ask() -> bool | None:
+            return True if held.exists() else None
+
+        await until(f"{step} has begun", ask)
+
+    async def recorded(self) -> list[Step]:
+        chain = await self.app.chains.get(self.queue_id)
+        assert isinstance(chain.queue_return, list)
+        numbers = {job.job_id: job.arguments["n"] for job in chain.jobs}
+        return [(each.direction.value, numbers[each.job_id]) for each in chain.queue_return]
+
+    async def after(self, count: int) -> None:
+        async def ask() -> bool | None:
+            return True if len(await self.recorded()) >= count else None
+
+        await until(f"{count} steps are recorded", ask)
+
+    async def ended(self) -> Chain:
+        async def ask() -> Chain | None:
+            chain = await self.app.chains.get(self.queue_id)
+            return chain if chain.state == "READY" else None
+
+        return await until("the chain has ended", ask)
+
+    def journal(self) -> list[str]:
+        path = self.folder / "journal"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+async def kill_and_replace(scene: Scene, workers: Fleet) -> None:
+    """Kill the instance. What was recorded until then never runs again."""
+    workers.kill(workers.at_work[0])
+    scene.promises.append((len(scene.journal()), await scene.recorded()))
+    workers.start()
+
+
+@short_on("sqlite")
+async def test_chain_survives_kills_inside_operations(database_url: str, share: float, tmp_path: Path) -> None:
+    async with scene_of(database_url, tmp_path, 10 if share == 1 else 2) as (scene, workers):
+        killed = scene.steps if share == 1 else scene.steps[1::2]
+        for step in killed:
+            scene.hold(step)
+        await scene.begin()
+        for step in killed:
+            await scene.inside(step)
+            await kill_and_replace(scene, workers)
+        await assert_ended_as_without_kills(scene)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("database_url", ["sqlite", "postgres"], indirect=True)
+async def test_chain_survives_kills_between_operations(database_url: str, tmp_path: Path) -> None:
+    async with scene_of(database_url, tmp_path, 10) as (scene, workers):
+        await scene.begin()
+        for number in range(1, len(scene.steps)):
+            await scene.after(number)
+            await kill_and_replace(scene, workers)
+        await assert_ended_as_without_kills(scene)
+
+
+@asynccontextmanager
+async def scene_of(url: str, folder: Path, length: int) -> AsyncIterator[tuple[Scene, Fleet]]:
+    async with App(url, chain_libraries=LIBRARY) as app:
+        with fleet(url, module="tests.chaos.chain_app", settings=QUICK) as workers:
+            workers.start()
+            await workers.ready()
+            yield Scene(app, folder, length), workers
+
+
+async def assert_ended_as_without_kills(scene: Scene) -> None:
+    chain = await scene.ended()
+    last = scene.length - 1
+    with guarantee():
+        assert await scene.recorded() == scene.steps
+        assert [job.state for job in chain.jobs] == ["SUCCESS, CANCELED"] * last + ["FAILED, CANCELED"]
+        assert chain.context == {"done": list(range(last)), "undone": list(reversed(range(scene.length)))}
+        for lines, done in scene.promises:
+            later = scene.journal()[lines:]
+            assert not {f"begin {direction}-{n}" for direction, n in done} & set(later)
+        assert (await verify(scene.app.store)).findings == ()

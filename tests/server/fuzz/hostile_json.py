@@ -1,0 +1,129 @@
+"""Requests that are nearly valid, as bytes, with something hostile in them: derived from an operation's schemas."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from hypothesis import strategies as st
+from msgspec import inspect
+
+from hanbeon.surfaces.operation import Operation
+from hanbeon.surfaces.validation import bare
+
+_NAMES = (
+    '"\\u0000"',
+    '"\\ud800"',
+    '"\\u001b[2J"',
+    '"\\u202e"',
+    '""',
+    '"__proto__"',
+    '"id"',
+)
+_NUMBERS = (
+    "1e400",
+    "-1e400",
+    "1" + "0" * 5_000,
+    "-0.0",
+    "1e-400",
+    "9223372036854775808",
+    "1E+99999",
+    "NaN",
+    "Infinity",
+)
+_DEEP = (50, 99, 101, 3_000)
+
+
+def _deep(opening: str, closing: str, levels: int) -> str:
+    return opening * levels + "1" + closing * levels
+
+
+def hostile_values(large: int) -> st.SearchStrategy[str]:
+    """JSON texts, some of which are no JSON; strings of up to `large` characters."""
+    nested = st.sampled_from(
+        [_deep(*brackets, levels) for levels in _DEEP for brackets in (("[", "]"), ('{"a":', "}"))]
+    )
+    strings = st.sampled_from(
+        [*_NAMES, f'"{"x" * large}"', f'"{chr(127) * (large // 2)}"', '"한번"', '"\\"', '"\xff', '"\udc80"']
+    )
+    many = st.sampled_from(["[" + "[]," * 3_000 + "1]", "{" + ",".join(f'"{n}":{n}' for n in range(3_000)) + "}"])
+    twice = st.just('{"a": 1, "a": 2, "a": {"a": 1, "a": null}}')
+    plain = st.sampled_from(["null", "true", "[]", "{}", "0", '"x"', "", "[", "}"])
+    return nested | strings | many | twice | plain | st.sampled_from(_NUMBERS)
+
+
+def bodies(operation: Operation, large: int) -> st.SearchStrategy[bytes]:
+    """Bodies for an operation, also for one that takes none."""
+    hostile = hostile_values(large)
+    texts = hostile
+    if operation.request is not None:
+        texts = _texts(inspect.type_info(operation.request), hostile, 4) | hostile
+    return texts.map(lambda text: text.encode("utf-8", "surrogatepass"))
+
+
+def queries(operation: Operation) -> st.SearchStrategy[str]:
+    """Query strings: known and unknown names, values of any kind, names that come twice."""
+    known = list(operation.request.__struct_encode_fields__) if operation.request is not None else []
+    names = st.sampled_from([*known, "x" * 5_000, "\x00", "\x1b[2J"])
+    values = st.sampled_from(
+        ["", "1", "9" * 5_000, "\x00", "\x1b", "1e400", "[[", "x" * 10_000, "-1", "true", "\u202e"]
+    )
+    pairs = st.lists(st.tuples(names, values), max_size=3)
+    return pairs.map(lambda found: "&".join(f"{quote(name)}={quote(value)}" for name, value in found))
+
+
+def _texts(info: inspect.Type, hostile: st.SearchStrategy[str], depth: int) -> st.SearchStrategy[str]:
+    """Texts for a type: as it should be, more often than not, so that the hostile parts get deep inside."""
+    info = bare(info)
+    if depth == 0:
+        return hostile
+    if isinstance(info, inspect.StructType):
+        return _object(info, hostile, depth)
+    if isinstance(info, inspect.ListType):
+        item = _texts(info.item_type, hostile, depth - 1)
+        return st.lists(item, max_size=2).map(lambda items: f"[{','.join(items)}]")
+    if isinstance(info, inspect.DictType):
+        value = _texts(info.value_type, hostile, depth - 1)
+        names = st.sampled_from([*_NAMES, '"a"', f'"{"n" * 100_000}"'])
+        return st.lists(st.tuples(names, value), max_size=2).map(_joined)
+    if isinstance(info, inspect.UnionType):
+        return st.one_of([_texts(each, hostile, depth) for each in info.types])
+    valid = st.sampled_from(_valid(info))
+    return valid | valid | hostile
+
+
+def _object(info: inspect.StructType, hostile: st.SearchStrategy[str], depth: int) -> st.SearchStrategy[str]:
+    fields = {each.encode_name: _texts(each.type, hostile, depth - 1) for each in info.fields}
+    required = [each.encode_name for each in info.fields if each.required]
+
+    @st.composite
+    def made(draw: Any) -> str:
+        names = [*required, *draw(st.lists(st.sampled_from(sorted(fields)), max_size=2))] if fields else []
+        pairs = [(json.dumps(name), draw(fields[name])) for name in names]  # A name may come twice.
+        if draw(st.integers(0, 9)) == 0:
+            pairs.append((json.dumps("n" * 200_000), draw(hostile)))
+        return _joined(pairs)
+
+    return made()
+
+
+def _joined(pairs: list[tuple[str, str]]) -> str:
+    return "{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}"
+
+
+def _valid(info: inspect.Type) -> list[str]:
+    match info:
+        case inspect.IntType() | inspect.FloatType():
+            return ["1", "10", "0"]
+        case inspect.StrType():
+            return ['"quick"', '"0 9 * * *"', '"a"', '"2030-01-31T09:00:00+09:00"']
+        case inspect.BoolType():
+            return ["true", "false"]
+        case inspect.EnumType():
+            return [msgspec.json.encode(each.value).decode() for each in info.cls]
+        case inspect.LiteralType():
+            return [msgspec.json.encode(each).decode() for each in info.values]
+        case _:
+            return ["null", "{}"]

@@ -1,0 +1,161 @@
+"""Processes that opened a database before it was restored: refused, whatever they do."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from hanbeon import App
+from hanbeon.clock import SystemClock
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.log_buffer import LogOffer
+from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.errors import DatabaseRestored
+from hanbeon.store.backends import open_store
+from hanbeon.store.operations import lease as lease_rows
+from hanbeon.store.operations import queries
+from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.incarnation import begin_incarnation
+from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.postgres import PostgresDatabase
+from hanbeon.store.store import Store
+from tests.server.client import serving
+from tests.store.world import LEASE_US, World, lease_of, new_job
+
+
+@pytest.fixture
+async def store(database_url: str) -> AsyncIterator[Store]:
+    store = open_store(database_url, SystemClock())
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def _restore(url: str) -> None:
+    """Do to the database what `hanbeon restore` does at the end."""
+    other = open_store(url, SystemClock())
+    await other.open()
+    try:
+        before = other.incarnation
+        restored = await other.write(begin_incarnation)
+        assert restored.incarnation.id != before
+    finally:
+        await other.close()
+
+
+async def test_an_incarnation_lasts_until_a_restore(database_url: str, store: Store) -> None:
+    other = open_store(database_url, SystemClock())
+    await other.open()
+    assert other.incarnation == store.incarnation
+    assert len(store.incarnation) == 16
+    await other.close()
+    await _restore(database_url)
+    await other.open()
+    assert other.incarnation != store.incarnation
+    await other.close()
+
+
+async def test_a_store_of_an_earlier_incarnation_is_refused(database_url: str, store: Store) -> None:
+    known = new_job()
+    await store.enqueue([known])
+    lent = await store.lend() if isinstance(store.database, PostgresDatabase) else None
+    await _restore(database_url)
+    for attempt in (
+        lambda: store.enqueue([new_job()]),  # The fast path of PostgreSQL: its lane is known.
+        lambda: store.enqueue([new_job(), new_job()]),
+        lambda: store.enqueue([new_job(task=f"t{number}") for number in range(60)]),
+        lambda: store.job(known.id),
+        lambda: store.recover(10),
+        lambda: store.commit(lent) if lent is not None else store.number_events(),
+    ):
+        with pytest.raises(DatabaseRestored, match="restart the process"):
+            await attempt()
+    assert store.restored.is_set()
+    await store.close()
+    await store.open()
+    assert not store.restored.is_set()
+    assert (await store.counts())[State.READY] == 1
+
+
+async def test_a_callers_transaction_of_an_earlier_incarnation(postgres_url: str) -> None:
+    import asyncpg
+
+    store = open_store(postgres_url, SystemClock())
+    await store.open()
+    connection = await asyncpg.connect(postgres_url)
+    try:
+        await store.enqueue([new_job()])
+        await _restore(postgres_url)
+        async with connection.transaction():
+            with pytest.raises(DatabaseRestored):
+                await store.enqueue_within(connection, [new_job()])
+        assert await connection.fetchval("SELECT count(*) FROM hanbeon.job") == 1
+    finally:
+        await connection.close()
+        await store.close()
+
+
+async def test_another_instance_with_the_fence_writes_nothing(world: World) -> None:
+    held = await world.claim_this(await world.make())
+    lease = lease_of(held)._replace(instance=held.instance + 1)
+    before, rows = await world.job(held.id), await world.rows()
+    for outcome in (Returned("2"), Raised("boom")):
+        report = CompletionReport(held.seq, held.fence, outcome, instance=lease.instance)
+        assert await world.store.complete([report]) == []
+        assert await world.store.complete_with_children(report, [new_job()]) is None
+    facts = await world.store.renew([lease], LEASE_US)
+    assert (facts.renewed, facts.lost) == (set(), {held.seq})
+    assert (await world.store.read(lambda tx: lease_rows.look(tx, [lease]))).lost == {held.seq}
+    assert await world.store.write_progress(lease, "0.5") is False
+    assert await world.store.note_overdue(lease) is False
+    assert await world.store.write_logs([LogWrite(lease, LogOffer((), None))]) == set()
+    assert await world.job(held.id) == before
+    assert await world.rows() == rows
+    assert await world.settle(held) is not None
+
+
+async def test_numbers_of_instances_are_never_used_again(world: World) -> None:
+    async def register() -> int:
+        return await world.store.register(NewInstance("n", "h", 1, "1", [], 1))
+
+    first, second = await register(), await register()
+    assert second > first >= await world.store.read(queries.now_us)
+    await world.clock.advance(60)
+    assert await register() == await world.store.read(queries.now_us)
+
+
+async def test_a_worker_stops_when_the_database_was_restored(database_url: str) -> None:
+    async with App(database_url, lease=3, poll=0.2) as app:
+        started, stopped = asyncio.Event(), asyncio.Event()
+
+        @app.task(retries=3)
+        async def work() -> None:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+
+        job = await app.enqueue(work)
+        running = asyncio.create_task(app.worker().run())
+        await asyncio.wait_for(started.wait(), 30)
+        await _restore(database_url)
+        with pytest.raises(DatabaseRestored):
+            await asyncio.wait_for(running, 60)
+        assert stopped.is_set()
+    async with App(database_url) as again:
+        record = await again.store.job(job.id)
+        assert (record.state, record.fence) == (State.RUNNING, 1), "nothing was written after the restore"
+        (recovered,) = await again.store.recover(10)
+        assert recovered.id == job.id
+
+
+async def test_a_server_ends_when_the_database_was_restored(database_url: str) -> None:
+    async with App(database_url) as app:
+        with pytest.raises(DatabaseRestored):  # noqa: PT012 - the end of the server raises
+            async with serving(app) as client:
+                assert (await client.get("/readyz")).status == 200
+                await _restore(database_url)
+                answer = await client.get("/readyz")
+                assert (answer.status, answer.code) == (503, "database_restored")

@@ -1,0 +1,205 @@
+"""Operators see queues, workers, statistics, failures, tokens and settings, and who did what."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.client import AsyncClient
+from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.domain.failures import Failure, grouped
+from hanbeon.server import auth
+from hanbeon.service.tokens import create_token
+from hanbeon.surfaces.engine.operations import OPERATIONS
+from tests.cli.hanbeon import call
+from tests.races.race import until
+from tests.server.client import Client, serving
+from tests.server.websocket_client import dial, hear
+
+
+@pytest.fixture
+async def engine(app: App) -> AsyncIterator[Client]:
+    @app.task(retries=0)
+    async def explode(code: int = 0) -> None:
+        raise ValueError(f"no host 10.0.0.{code}")
+
+    @app.task
+    async def work() -> int:
+        return 1
+
+    async with serving(app) as client:
+        yield client
+
+
+async def test_queues_are_shown_and_changed(app: App, engine: Client) -> None:
+    await app.enqueue("work", queue="a")
+    (queue,) = (await engine.get("/api/engine/queues")).json["items"]
+    assert (queue["name"], queue["paused"], queue["states"]["ready"], queue["enqueued"]) == ("a", False, 1, 1)
+    changed = await engine.ask("PATCH", "/api/engine/queues/a", {"max_concurrent": 2, "paused": True})
+    assert (changed.json["max_concurrent"], changed.json["paused"]) == (2, True)
+    assert (await engine.ask("PATCH", "/api/engine/queues/b", {"paused": True})).status == 404
+    refused = await engine.ask("PATCH", "/api/engine/queues/a", {"max_concurrent": -1})
+    assert (refused.status, refused.json["field"]) == (422, "max_concurrent")
+
+
+async def test_workers_statistics_and_failures_are_shown(app: App, engine: Client) -> None:
+    jobs = [await app.enqueue("explode", {"code": code}) for code in range(3)] + [await app.enqueue("work")]
+    async with app.worker(name="w1"):
+        for job in jobs:
+            await job.wait(60)
+        (worker,) = (await engine.get("/api/engine/instances")).json["items"]
+        assert (worker["name"], worker["alive"], worker["jobs"]) == ("w1", True, [])
+    found = (await engine.get("/api/engine/statistics?step=300")).json
+    assert sum(step["failed"] for step in found["items"]) == 3
+    assert sum(step["succeeded"] for step in found["items"]) == 1
+    assert found["states"]["failed"] == 3
+    assert any(step["run"] and step["run"]["count"] for step in found["items"])
+    assert sum(step["failures"].get("error", 0) for step in found["items"]) == 3
+    minutes = (await engine.get("/api/engine/statistics")).json
+    assert minutes["step"] == 60
+    assert 60 <= len(minutes["items"]) <= 61
+    for query, field in (
+        ("step=61", "step"),
+        ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "from"),
+        ("from=2020-01-01T00:00:00Z", "step"),
+        ("queue=none", "queue"),
+    ):
+        refused = await engine.get(f"/api/engine/statistics?{query}")
+        assert (refused.status, refused.json["field"]) == (422, field), query
+    (group,) = (await engine.get("/api/engine/failures")).json["items"]
+    assert (group["task"], group["count"], group["failure_type"]) == ("explode", 3, "error")
+    assert group["last_id"] == jobs[2].id
+
+
+async def test_drained_worker_claims_nothing_more(app: App, engine: Client) -> None:
+    async with app.worker() as worker:
+        place = f"/api/engine/instances/{worker.instance}"
+        assert (await engine.post(f"{place}/drain")).json["draining"] is True
+        assert (await engine.post(f"{place}/drain")).json["draining"] is True
+
+        async def draining() -> bool:
+            return worker.main.claimer.draining
+
+        await until(draining, "the worker hears of it")
+        job = await app.enqueue("work")
+        await worker.main.claimer.run_once()
+        assert (await job.record()).state == "ready"
+        assert (await engine.post(f"{place}/resume")).json["draining"] is False
+        assert await job.result(60) == 1
+    assert (await engine.post(f"{place}/drain")).status == 404
+    assert (await engine.post("/api/engine/instances/x/drain")).status == 404
+
+
+def test_failures_that_differ_in_numbers_are_one_group() -> None:
+    found = grouped(
+        [
+            Failure("1", "a", "error", "row 17 of 0xff00aa\nsecond line", 10),
+            Failure("2", "a", "error", "row 18 of 0xff00ab", 20),
+            Failure("3", "b", "error", "row 18 of 0xff00ab", 30),
+            Failure("4", "a", "timeout", "row 18 of 0xff00ab", 40),
+        ]
+    )
+    assert [(group.task, group.count, group.last_id) for group in found] == [
+        ("a", 2, "2"),
+        ("a", 1, "4"),
+        ("b", 1, "3"),
+    ]
+
+
+async def test_actions_say_who_did_what(app: App, engine: Client) -> None:
+    made = await engine.post("/api/engine/jobs", {"task": "work"})
+    await engine.post(f"/api/engine/jobs/{made.json['id']}/cancel")
+    await engine.post("/api/engine/jobs", {"task": "unknown"})
+    office = (await engine.post("/api/offices", {"name": "Seoul", "sessions": {"default": "work"}})).json
+    await engine.post(f"/api/offices/{office['id']}/jobs", {"jobs": [{}, {}]})
+    await engine.post(f"/api/offices/{office['id']}/jobs", {"jobs": [{}]})
+    await engine.post("/api/engine/jobs/bulk", {"action": "cancel", "filter": {}})
+    found = (await engine.get("/api/engine/actions")).json["items"]
+    assert [(each["action"], each["user"], each["via"], each["count"]) for each in reversed(found)] == [
+        ("engine.enqueue", "local", "rest", 1),
+        ("engine.cancel", "local", "rest", 1),
+        ("offices.create", "local", "rest", 0),
+        ("offices.create_jobs", "local", "rest", 2),
+        ("offices.create_jobs", "local", "rest", 1),
+        ("engine.bulk", "local", "rest", 3),
+    ]
+    assert found[-2]["target"] == f"/api/engine/jobs/{made.json['id']}/cancel"
+    page = (await engine.get("/api/engine/actions?limit=4")).json
+    rest = (await engine.get(f"/api/engine/actions?limit=4&cursor={page['next_cursor']}")).json
+    assert page["items"] + rest["items"] == found
+    assert (await engine.get("/api/engine/actions?user=nobody")).json["items"] == []
+    # The engine itself, and programs that use it as a library, are not recorded.
+    await app.enqueue("work")
+    assert len((await engine.get("/api/engine/actions")).json["items"]) == len(found)
+
+
+async def test_moves_of_all_jobs_are_streamed(app: App, engine: Client) -> None:
+    async with dial(engine, "/ws/engine/events") as listener:
+        job = await app.enqueue("work", queue="a")
+        other = await app.enqueue("work", queue="b")
+        await app.cancel(other)
+        moves = [await hear(listener) for _ in range(3)]
+    assert [(each["type"], each["queue"], each["job_id"], each["state"]) for each in moves] == [
+        ("enqueued", "a", job.id, "ready"),
+        ("enqueued", "b", other.id, "ready"),
+        ("cancelled", "b", other.id, "cancelled"),
+    ]
+    page = await app.engine.events(after=moves[0]["id"])
+    assert [event.job_id for event in page.items] == [other.id, other.id]
+    async with AsyncClient(engine.url) as client:
+        async for event in client.engine.events(after=moves[1]["id"]):
+            assert (event.id, event.type.value) == (moves[2]["id"], "cancelled")
+            break
+
+
+async def test_tokens_and_settings_keep_their_secrets(
+    app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
+    made = await engine.post("/api/engine/tokens", {"user": "ada", "scope": "admin"})
+    assert made.status == 201
+    ada = engine.of(made.json["token"])
+    settings = {each["name"]: each for each in (await ada.get("/api/engine/settings")).json["items"]}
+    assert settings["lease"]["value"] == app.settings.lease
+    assert "jwt_secret" in settings
+    listed = await ada.get("/api/engine/tokens")
+    assert made.json["token"] not in listed.body.decode()
+    assert [token["user"] for token in listed.json["items"]] == ["ada"]
+    other = await ada.post("/api/engine/tokens", {"user": "bob", "scope": "read"})
+    assert (await ada.ask("DELETE", f"/api/engine/tokens/{other.json['id']}")).json["revoked_at"]
+    assert (await ada.ask("DELETE", "/api/engine/tokens/99")).status == 404
+    assert (await ada.ask("DELETE", "/api/engine/tokens/x")).status == 404
+    actions = (await ada.get("/api/engine/actions")).body.decode()
+    assert made.json["token"] not in actions
+    assert "engine.create_token" in actions
+
+
+async def test_each_operation_takes_the_scopes_it_says(
+    app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", -1.0)
+    clients = {scope: engine.of((await create_token(app.store, "ada", scope)).text) for scope in Scope}
+    for operation in OPERATIONS:
+        assert operation.need in (Need.READ, Need.ADMIN), operation.path
+        path = operation.path.replace("{jobId}", "x").replace("{name}", "x").replace("{number}", "x")
+        for scope, client in clients.items():
+            body: Any = {} if not operation.in_query and operation.request is not None else None
+            answer = await client.ask(operation.method, path, body)
+            assert (answer.status == 403) == (scope not in ALLOWED[operation.need]), (operation.path, scope)
+
+
+async def test_commands_are_recorded_with_their_user(app: App, engine: Client) -> None:
+    job = await app.enqueue("work")
+    url = app.settings.database_url
+    assert (await call("cancel", job.id, "--database", url)).code == 0
+    assert (await call("office", "create", "Seoul", "--database", url)).code == 0
+    assert (await call("jobs", "--database", url)).code == 0
+    found = (await engine.get("/api/engine/actions")).json["items"]
+    assert [(each["action"], each["via"], each["user"], each["target"]) for each in reversed(found)] == [
+        ("hanbeon cancel", "cli", getpass.getuser(), job.id),
+        ("hanbeon office create", "cli", getpass.getuser(), "Seoul"),
+    ]

@@ -1,0 +1,190 @@
+"""Operators find, show and move every job over REST, on both stores."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.domain.job import JobRecord
+from hanbeon.store.operations import job_search
+from hanbeon.surfaces.surface import JobPlace
+from tests.server.client import Client, serving
+
+
+@pytest.fixture
+async def engine(app: App) -> AsyncIterator[Client]:
+    @app.task(queue="mail", role="BE", priority=3, retries=1)
+    async def send(to: str) -> str:
+        return f"sent to {to}"
+
+    @app.task(retries=0)
+    async def explode(code: int = 0) -> None:
+        raise ValueError(f"broken pipe {code}")
+
+    async with serving(app) as client:
+        yield client
+
+
+async def _ids(engine: Client, query: str) -> list[str]:
+    page = (await engine.get(f"/api/engine/jobs?{query}")).json
+    return [job["id"] for job in page["items"]]
+
+
+async def test_jobs_are_found_by_every_filter(app: App, engine: Client) -> None:
+    first = await app.enqueue("send", {"to": "Ada@Example.org"}, unique_key="ada", concurrency_key="mx1")
+    second = await app.enqueue("explode", queue="other", idempotency_key="key-2")
+    third = await app.enqueue("send", {"to": "bob"}, queue="other", role="FE")
+    await app.cancel(third)
+    newest = [third.id, second.id, first.id]
+    assert await _ids(engine, "") == newest
+    for query, found in {
+        "state=ready": [second.id, first.id],
+        "state=ready,cancelled": newest,
+        "state=cancelled": [third.id],
+        "queue=mail": [first.id],
+        "queue=other&state=ready": [second.id],
+        "task=send": [third.id, first.id],
+        "role=FE": [third.id],
+        "key=mx1": [first.id],
+        "key=ada": [first.id],
+        "key=key-2": [second.id],
+        f"id={first.id}": [first.id],
+        f"id={first.id[:8]}&task=explode": [second.id] if second.id[:8] == first.id[:8] else [],
+        "id=ffffffff": [],
+        "id=0193-": [],
+        "text=ada@example": [first.id],
+        "failure_type=error": [],
+        "created_after=2020-01-01T00:00:00Z": newest,
+        "created_before=2020-01-01T00:00:00Z": [],
+        "created_after=2999-01-01T00:00:00Z": [],
+    }.items():
+        assert await _ids(engine, query) == found, query
+    page = (await engine.get("/api/engine/jobs?limit=2")).json
+    rest = (await engine.get(f"/api/engine/jobs?limit=2&cursor={page['next_cursor']}")).json
+    assert [job["id"] for job in page["items"] + rest["items"]] == newest
+    assert rest["next_cursor"] is None
+
+
+async def test_page_looks_at_a_bounded_number_of_jobs(
+    app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_search, "LOOKED_AT_MOST", 3)
+    wanted = await app.enqueue("explode")
+    await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(7)])
+    cursor, pages, found = "", 0, []
+    while True:
+        page = (await engine.get(f"/api/engine/jobs?task=explode{cursor}")).json
+        found += [job["id"] for job in page["items"]]
+        pages += 1
+        if page["next_cursor"] is None:
+            break
+        cursor = f"&cursor={page['next_cursor']}"
+    assert found == [wanted.id]
+    assert pages == 3, "three, three and two jobs"
+
+
+async def test_pages_are_bounded_in_bytes(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.operations.pages.PAGE_BYTES", 2_500)
+    large = [await app.enqueue("send", {"to": "x" * 1_000}) for _ in range(5)]
+    page = (await engine.get("/api/engine/jobs")).json
+    assert [job["id"] for job in page["items"]] == [large[4].id, large[3].id]
+    rest = (await engine.get(f"/api/engine/jobs?cursor={page['next_cursor']}")).json
+    assert [job["id"] for job in rest["items"]] == [large[2].id, large[1].id]
+
+
+async def test_job_is_shown_whole(app: App, engine: Client) -> None:
+    first = await app.enqueue("explode", {"code": 7})
+    behind = await app.enqueue("send", {"to": "x"}, queue="default", depends_on=[first.id])
+    async with app.worker():
+        await first.wait(60)
+    shown = (await engine.get(f"/api/engine/jobs/{first.id}")).json
+    assert (shown["state"], shown["failure_type"], shown["args"]) == ("failed", "error", {"code": 7})
+    (attempt,) = shown["attempts"]
+    assert (attempt["attempt"], attempt["status"]) == (1, "failed")
+    assert attempt["instance"]
+    assert [moment["type"] for moment in shown["timeline"]] == ["created", "started", "failed", "failed"]
+    assert shown["dependents"] == [{"id": behind.id, "task": "send", "state": "pending"}]
+    assert (await engine.get(f"/api/engine/jobs/{behind.id}")).json["depends_on"][0]["id"] == first.id
+    reasons = (await engine.get(f"/api/engine/jobs/{behind.id}/explain")).json["reasons"]
+    assert reasons[0]["code"] == "blocked"
+    assert (await engine.get(f"/api/engine/jobs/{first.id}/log")).json["entries"] == []
+    assert (await engine.get(f"/api/engine/jobs/{'0' * 8}-0000-0000-0000-{'0' * 12}")).status == 404
+
+
+async def test_jobs_are_moved(app: App, engine: Client) -> None:
+    job = await app.enqueue("send", {"to": "a"})
+    changed = await engine.ask("PATCH", f"/api/engine/jobs/{job.id}/priority", {"priority": -5, "urgent": True})
+    assert (changed.json["priority"], changed.json["urgent"]) == (-5, True)
+    cancelled = await engine.post(f"/api/engine/jobs/{job.id}/cancel")
+    assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled")
+    again = await engine.post(f"/api/engine/jobs/{job.id}/retry")
+    assert (again.status, again.json["state"]) == (200, "ready")
+    wrong = await engine.post(f"/api/engine/jobs/{job.id}/retry")
+    assert (wrong.status, wrong.code) == (409, "wrong_state")
+
+
+async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def place(job: JobRecord) -> JobPlace:
+        return JobPlace(f"/api/chains/{job.priority}", moves=False)
+
+    monkeypatch.setattr("hanbeon.surfaces.offices.place.place_of_job", place)
+    job = await app.enqueue("send", {"to": "a"})
+    shown = (await engine.get(f"/api/engine/jobs/{job.id}")).json
+    assert (shown["surface"], shown["path"]) == ("offices", "/api/chains/3")
+    for method, path, body in (
+        ("POST", "cancel", None),
+        ("POST", "retry", None),
+        ("PATCH", "priority", {"priority": 1}),
+    ):
+        refused = await engine.ask(method, f"/api/engine/jobs/{job.id}/{path}", body)
+        assert (refused.status, refused.code) == (409, "moved_elsewhere")
+        assert "/api/chains/3" in refused.json["detail"]
+    filter = {"action": "cancel", "filter": {}}
+    assert (await engine.post("/api/engine/jobs/bulk", filter)).json == {"matched": 0, "done": 0, "more": False}
+    assert (await app.job(job.id).record()).state == "ready"
+
+
+async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
+    made = await engine.post("/api/engine/jobs", {"task": "send", "args": {"to": "a"}}, Idempotency_Key="k")
+    assert (made.status, made.json["queue"], made.json["role"], made.json["priority"]) == (201, "mail", "BE", 3)
+    assert made.json["max_retries"] == 1
+    repeat = await engine.post("/api/engine/jobs", {"task": "send", "args": {"to": "a"}}, Idempotency_Key="k")
+    assert repeat.json == made.json
+    copy = await engine.post(
+        "/api/engine/jobs", {"copy_of": made.json["id"], "args": {"to": "b"}, "queue": "other", "delay": 3600}
+    )
+    assert (copy.json["args"], copy.json["queue"], copy.json["role"]) == ({"to": "b"}, "other", "BE")
+    assert copy.json["state"] == "pending"
+    for body, field in (
+        ({"task": "send", "args": {"too": "a"}}, "args"),
+        ({"task": "nothing"}, "task"),
+        ({}, "task"),
+        ({"task": "hanbeon.webhook"}, "task"),
+        ({"copy_of": made.json["id"], "task": "explode"}, "task"),
+        ({"task": "send", "args": {"to": "a"}, "queue": "office:" + made.json["id"]}, "queue"),
+    ):
+        refused = await engine.post("/api/engine/jobs", body)
+        assert refused.status == 422, body
+        assert field in str(refused.json["field"]), refused.json
+    assert len(await app.jobs()) == 2
+
+
+async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.surfaces.engine.schemas.BULK_MOST", 4)
+    await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(10)])
+    kept = await app.enqueue("explode")
+    body: dict[str, Any] = {"action": "cancel", "filter": {"task": "send"}, "dry_run": True}
+    dry = await engine.post("/api/engine/jobs/bulk", body)
+    assert dry.json == {"matched": 4, "done": 0, "more": True}
+    body["dry_run"] = False
+    answers = [(await engine.post("/api/engine/jobs/bulk", body)).json for _ in range(3)]
+    assert [(each["done"], each["more"]) for each in answers] == [(4, True), (4, True), (2, False)]
+    assert {record.state.value for record in await app.jobs(task="send")} == {"cancelled"}
+    assert (await kept.record()).state == "ready"
+    retried = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"text": '"to":"3"'}})
+    assert retried.json == {"matched": 1, "done": 1, "more": False}
+    wrong = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": ["ready"]}})
+    assert (wrong.status, wrong.json["field"]) == (422, "filter.state")
