@@ -353,6 +353,20 @@ async def test_lost_operation_is_compensated_if_asked(chain_kit: ChainKit) -> No
     assert "hung" not in turned.context
 
 
+async def test_lost_operation_runs_again_however_late(chain_kit: ChainKit) -> None:
+    """By default an operation may take 30 seconds, which is no longer than a lease."""
+    chain = await chain_kit.chain(job("a", "hang"), job("b"))
+    await chain_kit.chains.run(chain)
+    await chain_kit.kit.start_ready()
+    await chain_kit.until_begun("hang")
+    await chain_kit.kit.clock.advance(60)
+    (lost,) = await chain_kit.app.store.recover(10)
+    (step,) = await chain_kit.app.jobs(queue="chains")
+    assert (lost.reason, step.state, step.retry_count) == ("retried", "ready", 0)
+    going = await chain_kit.chains.get(chain)
+    assert (going.state, going.operation_direction, going.jobs[0].state) == ("RUNNING", "FORWARD", "NOTYET")
+
+
 async def test_two_instances_run_a_chain_once(database_url: str) -> None:
     async with App(database_url, chain_libraries=LIBRARY) as one, App(database_url) as other:
         chain = await one.chains.create(queue_library=LIBRARY, jobs=[job("a")])

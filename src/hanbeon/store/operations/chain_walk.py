@@ -136,7 +136,16 @@ async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> No
     await _write(tx, lanes, walks)
 
 
-HOOK = register_end_hook(EndHook(PREFIX, steps_ended, "a chain", "run the chain again, or resume it if it is BLOCKED"))
+HOOK = register_end_hook(
+    EndHook(
+        PREFIX,
+        steps_ended,
+        "a chain",
+        "run the chain again, or resume it if it is BLOCKED",
+        # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
+        unseen_timeouts=False,
+    )
+)
 
 
 class _Walk:

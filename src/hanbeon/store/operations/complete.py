@@ -17,7 +17,7 @@ from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.totals import add_totals
-from hanbeon.store.records import policy_of, queue_of
+from hanbeon.store.records import LANE_MASK, policy_of, queue_of
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -114,7 +114,8 @@ def _is_held(row: Any, report: CompletionReport | None) -> bool:
 async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.0) -> list[Recovered]:
     """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
-    endings = {row["seq"]: decide(_held(row), _vanished(row), random_share) for row in rows}
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    endings = {row["seq"]: decide(_held(row), _vanished(row, lanes), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
     completed = await _apply(tx, lanes, rows, endings, seen=False)
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
@@ -157,9 +158,10 @@ def _held(row: Any) -> Held:
     return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
 
 
-def _vanished(row: Any) -> Outcome:
+def _vanished(row: Any, lanes: LaneCache) -> Outcome:
+    hook = lanes.hooked.get(row["lane"] & LANE_MASK)
     overdue = row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
-    return TimedOut(unseen=True) if overdue else Lost()
+    return TimedOut(unseen=True) if overdue and (hook is None or hook.unseen_timeouts) else Lost()
 
 
 async def _apply(

@@ -49,6 +49,8 @@ class EndHook(NamedTuple):
     call: OnEnd
     owner: str
     remedy: str
+    unseen_timeouts: bool = True
+    """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
 
 
 _hooks: dict[str, EndHook] = {}
