@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from bench.records import ROOT
 
@@ -27,6 +29,13 @@ def run(command: Sequence[str], environment: Mapping[str, str], timeout: float) 
     if program.returncode != 0:
         raise ProgramError(_last_line(errors) or f"exit code {program.returncode}")
     return output
+
+
+def report(module: str, environment: Mapping[str, str], timeout: float, *arguments: object) -> dict[str, Any]:
+    """Run a module of the benchmarks, and return the JSON that it prints last."""
+    output = run([sys.executable, "-m", module, *map(str, arguments)], environment, timeout)
+    found: dict[str, Any] = json.loads(output.splitlines()[-1])
+    return found
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -90,9 +88,7 @@ class Schedules:
 
 
 def _program(rig: Rig, url: str, *arguments: object) -> dict[str, Any]:
-    command = [sys.executable, "-m", "bench.schedule_load", *map(str, arguments)]
-    report: dict[str, Any] = json.loads(processes.run(command, rig.environment(url), _TIMEOUT).splitlines()[-1])
-    return report
+    return processes.report("bench.schedule_load", rig.environment(url), _TIMEOUT, *arguments)
 
 
 def _fire_rate(rig: Rig, subject: Subject) -> Iterator[Measurement]:

@@ -76,5 +76,15 @@ def test_schedules_can_be_measured() -> None:
     assert [each.values["ran"] for each in measured if "to start" in each.measure] == [40, 40]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("postgres_installation")
+def test_chains_can_be_measured() -> None:
+    arguments = ["--jobs", "400", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        operations, plain = _all(rig, "chains")
+    assert (operations.values["chains"], plain.values["jobs"]) == (10, 100)
+    assert min(operations.values["rate"], plain.values["rate"]) > 0
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]
