@@ -60,10 +60,10 @@ async def search_jobs(tx: Tx, search: JobSearch, before: int | None, limit: int)
     if search.id is not None:
         return await _by_id(tx, search, top, limit)
     if search.created_before is not None:
-        top = min(top, await _first_after(tx, search.created_before + _DISORDER_US))
+        top = min(top, await first_after(tx, search.created_before + _DISORDER_US))
     floor = 0
     if search.created_after is not None:
-        floor = await _first_after(tx, search.created_after - _DISORDER_US) - 1
+        floor = await first_after(tx, search.created_after - _DISORDER_US) - 1
     if search.states is not None and _UNSUCCESSFUL.issuperset(search.states):
         return await _unsuccessful(tx, search, floor, top, limit)
     end = await tx.fetch("search_end", top, LOOKED_AT_MOST - 1)
@@ -111,7 +111,7 @@ def _values(search: JobSearch) -> tuple[object, ...]:
     )
 
 
-async def _first_after(tx: Tx, instant: int) -> int:
+async def first_after(tx: Tx, instant: int) -> int:
     """Return the number of the first job created after an instant, by bisection: creation times have no index."""
     last = await tx.fetch("job_before", _BEYOND)
     if not last:

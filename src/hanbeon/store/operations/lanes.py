@@ -1,6 +1,7 @@
-"""Lanes by name and by number. Lanes never change, so they can be cached.
+"""Lanes by name and by number. Lanes never change, so they can be cached, for an hour at a time.
 
-They are deleted only with a reserved queue whose owner is gone, and only that owner enqueues jobs there.
+They are deleted with a reserved queue whose owner is gone, because only that owner enqueues jobs there; and when they
+have no jobs and were not used for longer than any process may rely on its cache.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ from functools import partial
 
 import msgspec
 
+from hanbeon.clock import SystemClock
 from hanbeon.domain.job import LaneName
 from hanbeon.store.operations.end_hooks import EndHook, end_hook_of
 from hanbeon.store.records import LANE_MASK, lane_number
 from hanbeon.store.tx import Tx, to_json
 
 LaneNumbers = list[tuple[LaneName, int]]
+RELIED_ON_SECONDS = 3_600.0
+"""How long a lane is taken for granted. Then its use is written down, and with it that it is still there."""
+_clock = SystemClock()
 
 
 class LaneCache:
@@ -25,6 +30,7 @@ class LaneCache:
         self._committed = self
         self._numbers: dict[LaneName, int] = {}
         self._names: dict[int, LaneName] = {}
+        self._until: dict[LaneName, float] = {}
         self.limited: set[int] = set()
         """Queues seen with a limit: a hint to wake other instances when one of their slots becomes free."""
         self.hooked: dict[int, EndHook] = {}
@@ -32,6 +38,7 @@ class LaneCache:
 
     def note(self, name: LaneName, number: int) -> None:
         self._numbers[name] = number
+        self._until[name] = _clock.monotonic() + RELIED_ON_SECONDS
         self._name(number & LANE_MASK, name)
 
     def _name(self, n: int, name: LaneName) -> None:
@@ -41,7 +48,7 @@ class LaneCache:
 
     async def ensure(self, tx: Tx, names: Iterable[LaneName]) -> LaneCache:
         """Create the missing lanes and return a cache with all of them; this one learns of them after the commit."""
-        missing = self.missing(names)
+        missing = await self._touch(tx, self.missing(names))
         if not missing:
             return self
         made = await add_lanes(tx, missing)
@@ -49,16 +56,28 @@ class LaneCache:
         other = LaneCache()
         other._committed = self._committed
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
+        other._until = dict(self._until)
         other.hooked = dict(self.hooked)
         other._note_all(made)
         return other
+
+    async def _touch(self, tx: Tx, names: list[LaneName]) -> list[LaneName]:
+        """Write down the use of the lanes that are known, and return those that are not, or not any more."""
+        known = {self._numbers[name] & LANE_MASK: name for name in names if name in self._numbers}
+        if not known:
+            return names
+        there = {known[row["n"]] for row in await tx.fetch("touch_lanes", to_json(sorted(known)))}
+        tx.after_commit(partial(self._committed._note_all, [(name, self._numbers[name]) for name in there]))
+        return [name for name in names if name not in there]
 
     def _note_all(self, lanes: LaneNumbers) -> None:
         for name, number in lanes:
             self.note(name, number)
 
     def missing(self, names: Iterable[LaneName]) -> list[LaneName]:
-        return [name for name in dict.fromkeys(names) if name not in self._numbers]
+        """Return those of these lanes that are not known, or were not used for a while."""
+        now = _clock.monotonic()
+        return [name for name in dict.fromkeys(names) if self._until.get(name, -1.0) < now]
 
     def number(self, name: LaneName) -> int:
         return self._numbers[name]

@@ -16,6 +16,7 @@ from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_lef
 from hanbeon.store.operations.retention import AgedRows, Retention
 from hanbeon.store.operations.tallies import coarsen, index_entries
 from hanbeon.store.operations.totals import add_totals, gather_totals
+from hanbeon.store.operations.unused_lanes import drop_unused_lanes
 from hanbeon.store.tx import Tx, to_json
 
 TIMINGS_KEPT_US = 7 * 86_400 * 1_000_000
@@ -87,6 +88,7 @@ async def prune(
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
     await coarsen(tx, limit)
+    lanes_dropped = await drop_unused_lanes(tx, older_than_us, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),
@@ -95,6 +97,7 @@ async def prune(
         "instances": len(gone),
         "timings": len(timings),
         "queues": queues,
+        "lanes": lanes_dropped,
         "responses": await prune_responses(tx, limit, lag_us),
         **aged,
     }
