@@ -67,7 +67,10 @@ class Client:
         with contextlib.closing(connection):
             connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()
-            return Response(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            # A stream of events does not end.
+            endless = found.get("content-type", "").startswith("text/event-stream")
+            return Response(answer.status, found, b"" if endless else answer.read())
 
     async def get(self, path: str, **headers: str) -> Response:
         return await self.ask("GET", path, **headers)

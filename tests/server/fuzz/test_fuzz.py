@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hanbeon.surfaces.registry import SURFACES
 from tests.cli.hanbeon import environment, hanbeon
 from tests.cli.workers import Running
 from tests.server.client import Client
@@ -21,8 +22,8 @@ _SCHEMATHESIS = str(Path(sys.executable).with_name("schemathesis"))
 _LONG = os.environ.get("HANBEON_FUZZ") == "long"
 _EXAMPLES = 300 if _LONG else 8
 _PATIENCE = 3_600 if _LONG else 1_200
-_STREAM = "/api/offices/{id}/events"
-"""Answers for ever, so that a client which waits for the end of an answer waits in vain; it has tests of its own."""
+_STREAMS = [channel.sse for surface in SURFACES for channel in surface.channels]
+"""They answer for ever, so that a client which waits for the end of an answer waits in vain; they have own tests."""
 _SECRET = "whsec_" + "A" * 32
 _TASKS = f"""
 [tasks.{HANDLER}]
@@ -64,7 +65,7 @@ def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:
         (method, path)
         for path, methods in description["paths"].items()
         for method, operation in methods.items()
-        if path not in (_STREAM, "/metrics")
+        if path not in (*_STREAMS, "/metrics")
         and "409" not in operation["responses"]
         and (method.upper(), path) not in counted
     ]
@@ -111,7 +112,8 @@ def _fuzz(client: Client, folder: Path, known: str) -> dict[str, Any]:
         [
             *(_SCHEMATHESIS, "--config-file", str(_HERE / "schemathesis.toml")),
             *("run", f"{client.url}/openapi.json"),
-            *("--phases", "coverage,fuzzing,stateful", "--exclude-path", _STREAM, "--continue-on-failure"),
+            *("--phases", "coverage,fuzzing,stateful", "--continue-on-failure"),
+            *(word for path in _STREAMS for word in ("--exclude-path", path)),
             *("--max-examples", str(_EXAMPLES), "--request-timeout", "30", "--no-color"),
             *(() if _LONG else ("--seed", "1")),
             *("--report", "json", "--report-json-path", str(report)),
