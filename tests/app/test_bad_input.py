@@ -334,7 +334,7 @@ async def test_the_same_key_twice_in_a_batch(both: TestKit, field: str) -> None:
 
 @pytest.mark.parametrize("job", ["not-a-uuid", "", "\x00", NEVER_MADE])
 async def test_ids_of_no_job(both: TestKit, job: str) -> None:
-    app = both.app
+    app, shown = both.app, job.replace("\x00", r"\\x00")
     uses: list[Callable[[], Any]] = [
         lambda: app.cancel(job),
         lambda: app.retry(job),
@@ -345,7 +345,7 @@ async def test_ids_of_no_job(both: TestKit, job: str) -> None:
         lambda: app.job(job).blocked_by(),
     ]
     for use in uses:
-        async with refused(both, JobNotFound, None, f"no job has the id {job}; it may have been pruned"):
+        async with refused(both, JobNotFound, None, f"no job has the id {shown}; it may have been pruned"):
             await use()
 
 
@@ -464,7 +464,7 @@ def test_rejects_invalid_settings(monkeypatch: pytest.MonkeyPatch, variable: str
 
 def test_an_unknown_setting() -> None:
     with pytest.raises(
-        InvalidInput, match=r"leese: an App has no such option; did you mean 'lease'\? There are concurrency,"
+        InvalidInput, match=r"leese: an App has no such option; did you mean 'lease'\? There are chain_concurrency,"
     ):
         App(leese=5)
 
