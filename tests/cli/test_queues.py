@@ -82,7 +82,7 @@ async def test_events_in_order_from_any_id_on(kit: TestKit, kit_url: str) -> Non
         (("limit", "q", "--role", "FE"), 2, "must be a name and a number like name=2, got 'FE'"),
         (("limit", "q", "--key", "k=two"), 2, "must be a name and a number"),
         (("limit", "", "--create", "--max-concurrent", "1"), 2, "must not be empty"),
-        (("events", "--after", "-1"), 2, "must be an integer from 0 to"),
+        (("events", "--after", "-1"), 2, "must be the id of an event from 0 to"),
         (("events", "--queue", "nowhere"), 3, "there is no queue 'nowhere'; `hanbeon queues` lists them"),
         (("events", "--job", "x"), 2, "must be a lower-case UUID"),
     ],

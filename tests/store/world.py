@@ -207,7 +207,7 @@ class World:
     async def empty(self) -> None:
         """As new."""
         await self.script(EMPTY)
-        self.store.lanes = LaneCache()
+        self.store.lanes = LaneCache(self.clock)
 
 
 async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:

@@ -40,10 +40,10 @@ def open_store(url: str, clock: Clock, *, pool_size: int = 10, listen_url: str |
                 field="database_url",
             )
         sqlite = SqliteDatabase(Path(path), clock)
-        return Store(sqlite, SqliteNotifier(sqlite.path))
+        return Store(sqlite, SqliteNotifier(sqlite.path), clock)
     if parts.scheme in ("postgresql", "postgres"):
         postgres = PostgresDatabase(url, pool_size=pool_size)
-        return Store(postgres, PostgresNotifier(postgres, listen_url))
+        return Store(postgres, PostgresNotifier(postgres, listen_url), clock)
     raise InvalidInput(
         f"must be sqlite:///jobs.db or postgresql://…, got {parts.scheme or masked(url)!r}",
         field="database_url",

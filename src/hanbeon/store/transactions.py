@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from functools import partial
 from typing import TypeVar
 
+from hanbeon.clock import Clock
 from hanbeon.domain.actor import Actor, current_actor
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
 from hanbeon.store import statements
@@ -29,10 +30,13 @@ _JOBS_A_SECOND = 500
 class Transactions:
     """One door to the database: `read` and `write` run an operation in a transaction of its own."""
 
-    def __init__(self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier) -> None:
+    def __init__(
+        self, database: SqliteDatabase | PostgresDatabase, notifier: Notifier, clock: Clock | None = None
+    ) -> None:
         self.database = database
         self.notifier = notifier
-        self.lanes = LaneCache()
+        self._clock = clock
+        self.lanes = LaneCache(clock)
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
@@ -46,7 +50,7 @@ class Transactions:
     async def open(self) -> None:
         statements.load(self.database.dialect)
         # Another database may be there now.
-        self.lanes = LaneCache()
+        self.lanes = LaneCache(self._clock)
         self.restored.clear()
         await self.database.open()
 

@@ -105,7 +105,8 @@ class Office:
             for line in connection.getresponse():
                 if line.startswith(b"data: "):
                     event = json.loads(line[6:])
-                    found.setdefault(event["job_id"], []).append(event["type"])
+                    if "job_id" in event:  # The first message names the incarnation.
+                        found.setdefault(event["job_id"], []).append(event["type"])
                     if event["type"] == last:
                         break
         finally:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from hanbeon.domain.job import LaneName
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations import lanes
+from hanbeon.store.operations.unused_lanes import drop_unused_lanes
 from tests.store.world import World
 
 DAY = 86_400
@@ -20,6 +17,7 @@ async def _lanes(world: World) -> list[str]:
 async def _prune(world: World) -> None:
     await world.fold()
     await world.store.prune(DAY_US, 1_000)
+    await world.store.write(lambda tx: drop_unused_lanes(tx, DAY_US, 1_000))
 
 
 async def test_lanes_without_jobs_go_after_their_last_job(world: World) -> None:
@@ -35,25 +33,18 @@ async def test_lanes_without_jobs_go_after_their_last_job(world: World) -> None:
     assert await world.state(waiting) is State.PENDING
 
 
-async def test_lane_that_is_gone_is_made_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_lane_that_is_gone_is_made_again(world: World) -> None:
     """By a process that had it in its cache."""
     await world.finish(await world.make(concurrency_key="a"))
     await world.clock.advance(2 * DAY + 3_600)
     await _prune(world)
     assert await _lanes(world) == []
-    monkeypatch.setattr(lanes, "RELIED_ON_SECONDS", -1.0)
-    world.store.lanes.note(*next(iter(_known(world))))
     again = await world.make(concurrency_key="a")
     assert await _lanes(world) == ["a"]
     assert (await world.claim())[0].id == again
 
 
-def _known(world: World) -> list[tuple[LaneName, int]]:
-    return list(world.store.lanes._numbers.items())
-
-
-async def test_use_of_a_lane_is_written_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "RELIED_ON_SECONDS", -1.0)
+async def test_use_of_a_lane_is_written_down(world: World) -> None:
     await world.finish(await world.make(concurrency_key="a"))
     for _ in range(4):
         await world.clock.advance(DAY)

@@ -11,7 +11,7 @@ from functools import partial
 
 import msgspec
 
-from hanbeon.clock import SystemClock
+from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.job import LaneName
 from hanbeon.store.operations.end_hooks import EndHook, end_hook_of
 from hanbeon.store.records import LANE_MASK, lane_number
@@ -20,13 +20,13 @@ from hanbeon.store.tx import Tx, to_json
 LaneNumbers = list[tuple[LaneName, int]]
 RELIED_ON_SECONDS = 3_600.0
 """How long a lane is taken for granted. Then its use is written down, and with it that it is still there."""
-_clock = SystemClock()
 
 
 class LaneCache:
     """An instance's cache of lanes. It holds committed lanes only; `ensure` returns a copy with uncommitted ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._clock = clock or SystemClock()
         self._committed = self
         self._numbers: dict[LaneName, int] = {}
         self._names: dict[int, LaneName] = {}
@@ -38,7 +38,7 @@ class LaneCache:
 
     def note(self, name: LaneName, number: int) -> None:
         self._numbers[name] = number
-        self._until[name] = _clock.monotonic() + RELIED_ON_SECONDS
+        self._until[name] = self._clock.monotonic() + RELIED_ON_SECONDS
         self._name(number & LANE_MASK, name)
 
     def _name(self, n: int, name: LaneName) -> None:
@@ -53,7 +53,7 @@ class LaneCache:
             return self
         made = await add_lanes(tx, missing)
         tx.after_commit(partial(self._committed._note_all, made))
-        other = LaneCache()
+        other = LaneCache(self._clock)
         other._committed = self._committed
         other._numbers, other._names, other.limited = dict(self._numbers), dict(self._names), self.limited
         other._until = dict(self._until)
@@ -76,7 +76,7 @@ class LaneCache:
 
     def missing(self, names: Iterable[LaneName]) -> list[LaneName]:
         """Return those of these lanes that are not known, or were not used for a while."""
-        now = _clock.monotonic()
+        now = self._clock.monotonic()
         return [name for name in dict.fromkeys(names) if self._until.get(name, -1.0) < now]
 
     def number(self, name: LaneName) -> int:

@@ -55,7 +55,12 @@ async def retain(
     clock = observe(seen, row["now"], retention_us, every_us)
     await tx.fetch("set_clock", *clock)
     lag_us = clock.seen_at - clock.trusted_at
-    return Retained(await prune(tx, lanes, parts, retention_us, limit, lag_us), lag_us)
+    pruned = await prune(tx, lanes, parts, retention_us, limit, lag_us)
+    # Only here: by a clock that has jumped, lanes that others rely on would look unused.
+    dropped = await drop_unused_lanes(tx, retention_us + lag_us, limit)
+    if dropped:
+        await add_totals(tx, {Total.PRUNED.of("lanes"): dropped})
+    return Retained(pruned + dropped, lag_us)
 
 
 async def prune(
@@ -88,7 +93,6 @@ async def prune(
     gone = await tx.fetch("prune_instances", older_than_us)
     timings = await tx.fetch("prune_timings", TIMINGS_KEPT_US + lag_us, _TIMINGS_A_STEP_US)
     await coarsen(tx, limit)
-    lanes_dropped = await drop_unused_lanes(tx, older_than_us, limit)
     queues = await drop_left_queues(tx, older_than_us)
     deleted = {
         "jobs": len(jobs),
@@ -97,7 +101,6 @@ async def prune(
         "instances": len(gone),
         "timings": len(timings),
         "queues": queues,
-        "lanes": lanes_dropped,
         "responses": await prune_responses(tx, limit, lag_us),
         **aged,
     }
