@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from hanbeon.domain.lifecycle import State
     from hanbeon.domain.log import LogCut, LogLine
     from hanbeon.domain.schedules.recurrence import daily, monthly, weekly
-    from hanbeon.errors import HanbeonError, JobCancelled, JobFailed, PermanentError, TaskError
+    from hanbeon.error_base import HanbeonError
     from hanbeon.job import Job
     from hanbeon.sync.app import SyncApp
     from hanbeon.sync.job import SyncJob
     from hanbeon.tasks.context import Context, SyncContext, current
     from hanbeon.tasks.request import JobRequest
     from hanbeon.tasks.task import Task
+    from hanbeon.work_errors import JobCancelled, JobFailed, PermanentError, TaskError
 
 __all__ = [
     "App",
@@ -49,20 +50,20 @@ _HOMES = {
     "App": "app",
     "ChainJob": "domain.chains.job",
     "Context": "tasks.context",
-    "HanbeonError": "errors",
+    "HanbeonError": "error_base",
     "Job": "job",
-    "JobCancelled": "errors",
-    "JobFailed": "errors",
+    "JobCancelled": "work_errors",
+    "JobFailed": "work_errors",
     "JobRequest": "tasks.request",
     "LogCut": "domain.log",
     "LogLine": "domain.log",
-    "PermanentError": "errors",
+    "PermanentError": "work_errors",
     "State": "domain.lifecycle",
     "SyncApp": "sync.app",
     "SyncContext": "tasks.context",
     "SyncJob": "sync.job",
     "Task": "tasks.task",
-    "TaskError": "errors",
+    "TaskError": "work_errors",
     "current": "tasks.context",
     "daily": "domain.schedules.recurrence",
     "monthly": "domain.schedules.recurrence",

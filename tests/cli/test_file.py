@@ -347,6 +347,7 @@ async def test_every_command_on_a_database_takes_config() -> None:
     assert without == {
         "init",
         "demo",
+        "chain",
         "config",
         "office",
         "schedule",

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from hanbeon.errors import InvalidInput
-from hanbeon.surfaces.offices import events as module
+from hanbeon.surfaces import event_page as module
 from hanbeon.surfaces.offices.schemas import SchedulerEvent
 from hanbeon.surfaces.offices.vocabulary import EventType
 from tests.surfaces.offices.office_kit import OfficeKit
