@@ -25,8 +25,8 @@ FROM generate_series(1, {queues}) AS n
 ON CONFLICT DO NOTHING
 """
 _LANES = """
-INSERT INTO hanbeon.lane (queue_id, task, role)
-SELECT q.id, '{task}', r.role FROM hanbeon.queue AS q CROSS JOIN unnest(ARRAY[{roles}]) AS r(role)
+INSERT INTO hanbeon.lane (queue_id, task, role, used_at)
+SELECT q.id, '{task}', r.role, hanbeon.now() FROM hanbeon.queue AS q CROSS JOIN unnest(ARRAY[{roles}]) AS r(role)
 WHERE q.name = '{name}' OR q.name LIKE '{name}-%'
 ORDER BY q.id
 ON CONFLICT DO NOTHING

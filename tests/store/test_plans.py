@@ -45,7 +45,7 @@ SHORT = {
 
 FILL = """
 INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;
-INSERT INTO hanbeon.lane (queue_id, task) SELECT id, 't' FROM hanbeon.queue;
+INSERT INTO hanbeon.lane (queue_id, task, used_at) SELECT id, 't', 0 FROM hanbeon.queue;
 INSERT INTO hanbeon.job (id, lane, state, urgent, priority, run_at, created_at, finished_at, unmet,
   on_dependency_failure, policy, args, digest, idempotency_key, unique_key, work_item)
 SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN 'ready' ELSE 'succeeded' END, false, 0,

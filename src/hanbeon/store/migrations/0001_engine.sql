@@ -35,7 +35,7 @@ CREATE TABLE hanbeon.lane (
   role text NOT NULL DEFAULT '',
   concurrency_key text NOT NULL DEFAULT '',
   -- Its last use, but for an hour: whoever enqueues in it writes that down now and then.
-  used_at bigint NOT NULL DEFAULT 0,
+  used_at bigint NOT NULL,
   UNIQUE (queue_id, task, role, concurrency_key)
 );
 CREATE INDEX hanbeon_lane_used ON hanbeon.lane (used_at);
