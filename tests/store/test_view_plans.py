@@ -20,7 +20,8 @@ WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 150)
 SELECT #id(n), 'an office', '{}', '{}', 1, 1 FROM s;
 INSERT INTO hanbeon.queue (name, created_at, changed_at)
 SELECT 'office:' || CAST(o.id AS text), 1, 1 FROM hanbeon.office AS o ORDER BY o.id;
-INSERT INTO hanbeon.lane (queue_id, task, role, used_at) SELECT q.id, 't', 'QA', 0 FROM hanbeon.queue AS q ORDER BY q.id;
+INSERT INTO hanbeon.lane (queue_id, task, role, used_at)
+SELECT q.id, 't', 'QA', 0 FROM hanbeon.queue AS q ORDER BY q.id;
 INSERT INTO hanbeon.instance (id, name, host, pid, version, tasks, schedules, capacity, started_at, seen_at)
 VALUES (1, 'i', 'h', 1, '1', '[]', '[]', 1, 1, 1);
 INSERT INTO hanbeon.task (name, settings, registered_by, first_registered_at, registered_at)

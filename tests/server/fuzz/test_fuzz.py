@@ -24,6 +24,12 @@ _EXAMPLES = 300 if _LONG else 8
 _PATIENCE = 3_600 if _LONG else 1_200
 _STREAMS = [channel.sse for surface in SURFACES for channel in surface.channels]
 """They answer for ever, so that a client which waits for the end of an answer waits in vain; they have own tests."""
+_NOT_KNOWN = (
+    "/api/engine/instances/{number}/drain",
+    "/api/engine/instances/{number}/resume",
+    "/api/engine/tokens/{number}",
+)
+"""With the number of the server's worker no more jobs would run, with that of its token no more requests be accepted."""
 _SECRET = "whsec_" + "A" * 32
 _TASKS = f"""
 [tasks.{HANDLER}]
@@ -46,7 +52,8 @@ def test_fuzzed_requests_get_documented_responses(sqlite_url: str, tmp_path: Pat
         metrics = client.ask_now("GET", "/metrics").body.decode()
         description = client.ask_now("GET", "/openapi.json").json
     assert report["exit_code"] == 0
-    assert report["operations"]["tested"] == report["operations"]["selected"] == report["operations"]["total"] - 1
+    operations = report["operations"]
+    assert operations["tested"] == operations["selected"] == operations["total"] - len(_STREAMS)
     assert {name for name, phase in report["phases"].items() if phase["status"] == "success"} == {
         *("coverage", "fuzzing", "stateful")
     }
@@ -65,7 +72,7 @@ def _never_done(description: Any, metrics: str) -> list[tuple[str, str]]:
         (method, path)
         for path, methods in description["paths"].items()
         for method, operation in methods.items()
-        if path not in (*_STREAMS, "/metrics")
+        if path not in (*_STREAMS, *_NOT_KNOWN, "/metrics")
         and "409" not in operation["responses"]
         and (method.upper(), path) not in counted
     ]
@@ -91,6 +98,9 @@ def _known(client: Client) -> str:
     made = client.ask_now("POST", f"/api/offices/{office}/jobs", {"jobs": jobs}).json["jobs"]
     schedule = client.ask_now("POST", "/api/schedules", {"task_id": HANDLER, "cron": "0 9 * * *"}).json["id"]
     execution = client.ask_now("POST", f"/api/tasks/{HANDLER}/executions").json["execution_id"]
+    # Its job has no library: it needs none to be run.
+    chain = client.ask_now("POST", "/api/chains", {"jobs": [{}]}).json["queue_id"]
+    client.ask_now("POST", f"/api/chains/{chain}/run")
     known = {
         "/api/offices/{id}": [{"id": office}],
         "/api/offices/{id}/jobs/{jobId}": [{"id": office, "jobId": job["id"]} for job in made],
@@ -98,6 +108,10 @@ def _known(client: Client) -> str:
         "/api/offices/{id}/webhooks/{webhookId}/deliveries/{deliveryId}": [
             {"id": office, "webhookId": webhook, "deliveryId": tried}
         ],
+        "/api/engine/jobs/{jobId}": [{"jobId": job["id"]} for job in made],
+        "/api/engine/queues/{name}": [{"name": "default"}],
+        "/api/chains/{queue_id}": [{"queue_id": str(chain)}],
+        "/api/chains/{queue_id}/runs/{n}": [{"queue_id": str(chain), "n": "1"}],
         "/api/tasks/{task_id}": [{"task_id": HANDLER}],
         "/api/executions/{id}": [{"id": execution}],
         "/api/schedules/{id}": [{"id": schedule}],
