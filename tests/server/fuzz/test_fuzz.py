@@ -29,7 +29,7 @@ _NOT_KNOWN = (
     "/api/engine/instances/{number}/resume",
     "/api/engine/tokens/{number}",
 )
-"""With the number of the server's worker no more jobs would run, with that of its token no more requests be accepted."""
+"""With the number of the server's worker no job would run any more, with that of its token no request be accepted."""
 _SECRET = "whsec_" + "A" * 32
 _TASKS = f"""
 [tasks.{HANDLER}]
