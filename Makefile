@@ -53,7 +53,7 @@ run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= 
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
-test: lint ## Run every check and the tests, with real servers (about 9 minutes on two cores)
+test: lint ## Run every check and the tests, with real servers (about 13 minutes on two cores)
 	$(PYTEST) -m "not slow" --rerun-timing $(ARGS)
 
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks

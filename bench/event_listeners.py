@@ -21,6 +21,8 @@ from hanbeon.surfaces.offices.service import Offices
 _WARM_UP = 10
 _TIMEOUT = 60.0
 _LONG = 126
+_OPENED = b'"type":"opened"'
+"""Of the first message, which is no event."""
 
 
 class Listener(asyncio.Protocol):
@@ -52,7 +54,7 @@ class Listener(asyncio.Protocol):
                 size, start = int.from_bytes(self._data[2:4], "big"), 4
             if len(self._data) < start + size:
                 return
-            if self._data[0] == 0x81:
+            if self._data[0] == 0x81 and _OPENED not in self._data[start : start + size]:
                 self.arrived_at.append(now)
             self._data = self._data[start + size :]
 
