@@ -24,7 +24,7 @@ from hanbeon.store.tx import AfterCommit, Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
-_JOBS_A_SECOND = 200
+_JOBS_A_SECOND = 500
 
 
 class Transactions:
