@@ -86,6 +86,21 @@ async def test_page_looks_at_a_bounded_number_of_jobs(
     assert pages == 3, "three, three and two jobs"
 
 
+async def test_beginning_of_many_ids_is_searched_page_by_page(
+    app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids begin with the time: those of one week have the same beginning."""
+    monkeypatch.setattr(job_search, "LOOKED_AT_MOST", 3)
+    jobs = await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(8)])
+    beginning, found = jobs[0].id[:6], []
+    query = f"id={beginning}"
+    while query:
+        page = (await engine.get(f"/api/engine/jobs?{query}")).json
+        found += [job["id"] for job in page["items"]]
+        query = page["next_cursor"] and f"id={beginning}&cursor={page['next_cursor']}"
+    assert found == [job.id for job in reversed(jobs) if job.id.startswith(beginning)]
+
+
 async def test_pages_are_bounded_in_bytes(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.operations.pages.PAGE_BYTES", 2_500)
     large = [await app.enqueue("send", {"to": "x" * 1_000}) for _ in range(5)]
@@ -186,5 +201,17 @@ async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: py
     assert (await kept.record()).state == "ready"
     retried = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"text": '"to":"3"'}})
     assert retried.json == {"matched": 1, "done": 1, "more": False}
+    await app.cancel_where(task="send")
+    held = [await app.enqueue("explode", unique_key=f"key-{number}") for number in range(4)]
+    await app.cancel_where(task="explode", states=["ready"])
+    for number in range(4):
+        await app.enqueue("send", {"to": "holder"}, unique_key=f"key-{number}")
+    body = {"action": "retry", "filter": {"state": ["cancelled"]}}
+    rest: list[Any] = []
+    while not rest or rest[-1]["more"]:
+        rest.append((await engine.post("/api/engine/jobs/bulk", body)).json)
+        assert len(rest) < 10, "those that cannot be retried keep the others from their turn"
+    assert sum(each["done"] for each in rest) == 11
+    assert {(await each.record()).state for each in held} == {"cancelled"}
     wrong = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": ["ready"]}})
     assert (wrong.status, wrong.json["field"]) == (422, "filter.state")

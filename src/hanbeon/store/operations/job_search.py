@@ -58,7 +58,10 @@ async def search_jobs(tx: Tx, search: JobSearch, before: int | None, limit: int)
     """Return the next jobs before the cursor, newest first."""
     top = _BEYOND if before is None else before
     if search.id is not None:
-        return await _by_id(tx, search, top, limit)
+        if not is_id(_id_range(search.id)[0]):
+            return Found([], None)
+        if (found := await _by_id(tx, search, top, limit)) is not None:
+            return found
     if search.created_before is not None:
         top = min(top, await first_after(tx, search.created_before + _DISORDER_US))
     floor = 0
@@ -86,10 +89,14 @@ async def _unsuccessful(tx: Tx, search: JobSearch, floor: int, top: int, limit: 
     return await _page(tx, rows, limit, seqs[-1] if len(seqs) == LOOKED_AT_MOST else None)
 
 
-async def _by_id(tx: Tx, search: JobSearch, top: int, limit: int) -> Found:
-    """By the index of ids, in which those with the same beginning are adjacent."""
-    low, high = _id_range(search.id or "")
-    rows = await tx.fetch("jobs_in_id_range", low, high, LOOKED_AT_MOST) if is_id(low) else []
+async def _by_id(tx: Tx, search: JobSearch, top: int, limit: int) -> Found | None:
+    """By the index of ids, in which those with the same beginning are adjacent; None if there are too many of them.
+
+    Ids begin with the time, so that the beginning of one may be that of all jobs of some weeks.
+    """
+    rows = await tx.fetch("jobs_in_id_range", *_id_range(search.id or ""), LOOKED_AT_MOST + 1)
+    if len(rows) > LOOKED_AT_MOST:
+        return None
     seqs = sorted((row["seq"] for row in rows if row["seq"] < top), reverse=True)
     return await _page(tx, await tx.fetch("search_jobs_among", to_json(seqs), *_values(search), limit + 1), limit, None)
 
@@ -108,6 +115,7 @@ def _values(search: JobSearch) -> tuple[object, ...]:
     return (
         *(states, search.queue, search.task, search.role, search.key, search.failure_type),
         *(search.created_after, search.created_before, search.text),
+        *((None, None) if search.id is None else _id_range(search.id)),
     )
 
 

@@ -10,4 +10,6 @@ WHERE v.seq @in($1 bigint)
   AND (CAST($8 AS bigint) IS NULL OR v.created_at >= $8)
   AND (CAST($9 AS bigint) IS NULL OR v.created_at < $9)
   AND (CAST($10 AS text) IS NULL OR @contains(v.args; $10))
-ORDER BY v.seq DESC LIMIT $11
+  AND (CAST($11 AS @uuid) IS NULL OR v.id >= $11)
+  AND (CAST($12 AS @uuid) IS NULL OR v.id <= $12)
+ORDER BY v.seq DESC LIMIT $13

@@ -82,7 +82,7 @@ class EngineJobs(Service):
 
     async def cancel(self, job_id: str) -> schemas.EngineCancelAnswer:
         """Cancel a job: at once, or as soon as its work has stopped."""
-        await self._movable(job_id)
+        await self._check_moves(job_id)
         state = await self._store.cancel(job_id)
         job = await self._record(job_id)
         stopping = state is State.RUNNING and job.state is State.RUNNING
@@ -90,14 +90,14 @@ class EngineJobs(Service):
 
     async def retry(self, job_id: str) -> schemas.EngineJob:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""
-        await self._movable(job_id)
+        await self._check_moves(job_id)
         await self._store.requeue(job_id)
         return await self._shown(job_id)
 
     async def reprioritise(self, job_id: str, **fields: Unpack[keywords.EnginePriorityFields]) -> schemas.EngineJob:
         """Change the priority of an unfinished job, or make it urgent, or both."""
         request = validate(schemas.EnginePriority, fields)
-        await self._movable(job_id)
+        await self._check_moves(job_id)
         priority, urgent = or_default(request.priority, None), or_default(request.urgent, None)
         if priority is None and urgent is None:
             raise InvalidInput("is required unless urgent is given", field="priority")
@@ -151,10 +151,11 @@ class EngineJobs(Service):
             )
         search = msgspec.structs.replace(search, states=chosen)
         matched, done, cursor = 0, 0, None
-        while matched < schemas.BULK_MOST:
-            looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST - matched)
+        # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
+        while (matched if request.dry_run else done) < schemas.BULK_MOST:
+            looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST)
             found = await self._read(looking)
-            movable = [job for job in found.jobs if self._moves(job) and job.stop_requested_at is None]
+            movable = [job for job in found.jobs if self._place(job).moves and job.stop_requested_at is None]
             matched += len(movable)
             if not request.dry_run:
                 done += await self._move(movable, retrying=retrying, states=chosen)
@@ -201,8 +202,7 @@ class EngineJobs(Service):
                 raise InvalidInput(f"must be the id of a job; {error}", field="copy_of") from error
             if request.task not in (UNSET, job.task):
                 raise InvalidInput(f"must be {job.task!r}, the task of the copied job, or left out", field="task")
-            if not self._moves(job):
-                raise MovedElsewhere(job.id, str(self._place(job).surface), self._place(job).path)
+            _check_moves(job.id, self._place(job))
             if job.task.startswith(RESERVED):
                 raise InvalidInput(f"must not be a job of the built-in task {job.task!r}", field="copy_of")
             return NewJob(
@@ -243,24 +243,14 @@ class EngineJobs(Service):
         )
 
     def _place(self, job: JobRecord) -> Place:
-        """Where the surface that made a job shows it."""
+        """Where the surface that made a job shows it, and if it may be moved as a job."""
         for surface in self._app.surfaces:
             if surface.job_place is not None and (found := load(surface.job_place)(job)) is not None:
-                return Place(surface.name, found.path)
+                return Place(surface.name, found.path, found.moves)
         return Place()
 
-    def _moves(self, job: JobRecord) -> bool:
-        for surface in self._app.surfaces:
-            if surface.job_place is not None and (found := load(surface.job_place)(job)) is not None:
-                return bool(found.moves)
-        return True
-
-    async def _movable(self, job_id: str) -> JobRecord:
-        job = await self._record(job_id)
-        if not self._moves(job):
-            place = self._place(job)
-            raise MovedElsewhere(job_id, str(place.surface), place.path)
-        return job
+    async def _check_moves(self, job_id: str) -> None:
+        _check_moves(job_id, self._place(await self._record(job_id)))
 
     async def _record(self, job_id: str) -> JobRecord:
         return await self._read(lambda tx: _job(tx, job_id))
@@ -268,6 +258,11 @@ class EngineJobs(Service):
     async def _shown(self, job_id: str) -> schemas.EngineJob:
         job = await self._record(job_id)
         return self._serializer.job(job, self._place(job))
+
+
+def _check_moves(job_id: str, place: Place) -> None:
+    if not place.moves:
+        raise MovedElsewhere(job_id, str(place.surface), place.path)
 
 
 async def _job(tx: Tx, job_id: str) -> JobRecord:

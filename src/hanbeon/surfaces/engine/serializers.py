@@ -22,10 +22,11 @@ from hanbeon.surfaces.stored_json import StoredJson, decoded
 
 
 class Place(NamedTuple):
-    """Where a job is found: its surface and the path there."""
+    """Where a job is found: its surface and the path there. `moves`: operators may move it as a job."""
 
     surface: str | None = None
     path: str | None = None
+    moves: bool = True
 
 
 class Serializer:
