@@ -58,7 +58,7 @@ def test_output_that_cannot_be_written_is_one_line(folder: Path) -> None:
         message = "error: the output could not be written: No space left on device\n"
         assert (done.returncode, done.stderr) == (74, message), arguments
     missing = _shell(folder, "job --json nothing --database sqlite:///jobs.db > /dev/full")
-    assert missing.returncode == 2, "an error of its own is told first"
+    assert missing.returncode == 2, "an error of its own comes first"
     assert _shell(folder, "jobs --database sqlite:///jobs.db 2> /dev/full").returncode == 0
     assert _shell(folder, "job nothing --database sqlite:///jobs.db 2> /dev/full").returncode == 2
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from hanbeon import App, Context, State, SyncContext, TaskError
+from hanbeon import App, Context, State, SyncContext
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.outcome import Returned
 from hanbeon.engine.completion import Answer, CompletionBuffer
@@ -24,51 +24,14 @@ from hanbeon.store.store import Store
 from hanbeon.tasks.context import PutOffRequest
 from hanbeon.testing import VirtualClock
 from tests.engine.attempts import HandWork, new_attempt
+from tests.engine.nasty import ERRORS, OddZone
 from tests.engine.test_running_attempts import IDLE, running
 
 WAIT = 60.0
 
 
-class OddZone(dt.tzinfo):
-    def utcoffset(self, moment: dt.datetime | None) -> dt.timedelta:
-        raise KeyError("zone")
-
-    def dst(self, moment: dt.datetime | None) -> None:
-        return None
-
-    def tzname(self, moment: dt.datetime | None) -> str:
-        return "odd"
-
-
-class Unshowable(TaskError):
-    failure_type = property(lambda self: 1 / 0)
-
-    def __str__(self) -> str:
-        raise SystemExit(7)
-
-
-class Evil(str):
-    def __getitem__(self, key: Any) -> str:
-        raise KeyError(key)
-
-    def replace(self, *args: Any) -> str:
-        raise KeyError
-
-    encode = replace  # type: ignore[assignment]
-
-
-ODD_ERRORS: dict[str, Callable[[], BaseException]] = {
-    "unshowable": lambda: Unshowable("x"),
+ODD_ERRORS: dict[str, Callable[[], BaseException]] = ERRORS | {
     "huge": lambda: ValueError("x" * 5_000_000),
-    "surrogate": lambda: ValueError("\ud800\x00"),
-    "evil": lambda: ValueError(Evil("x")),
-    "evil type": lambda: TaskError(Evil("x"), failure_type=Evil("y")),
-    "interrupt": KeyboardInterrupt,
-    "exit": lambda: SystemExit(Evil("x")),
-    "generator": GeneratorExit,
-    "cancelled": asyncio.CancelledError,
-    "group": lambda: BaseExceptionGroup("g", [SystemExit(1), KeyboardInterrupt()]),
-    "put off": lambda: PutOffRequest(float("nan"), "x"),
     "put off oddly": lambda: PutOffRequest(3600.0, {"not": "text"}),  # type: ignore[arg-type]
 }
 

@@ -1,4 +1,4 @@
-"""Jobs whose creation was not answered: found under their ids, or told to the caller with them."""
+"""Jobs whose creation was not answered: found under their ids, or reported to the caller with them."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ _REFUSED = [
     ("workflows://example.org/workflow/signature?template=file:///etc/passwd", "template"),
     ("tgram://123456789:abcdefg_hijklmnop/12315544/?template=x", "template"),
     ("mailtos://ada:pw@example.org?pgp=yes", "pgp"),
-    ("mailtos://ada:pw@example.org?pgpprv=/root/.ssh/id_rsa", "pgpprv"),
+    ("mailtos://ada:pw@example.org?pgpprv=/keys/private.asc", "pgpprv"),
     ("mailto://ada:pw@example.org?to=x@example.org&pgppub=/etc/passwd", "pgppub"),
     ("ntfy://example.org/topic?attach=/etc/passwd", "attach"),
     ("forms://example.org/?attach-as=x", "attach-as"),

@@ -39,7 +39,7 @@ def secure_streams() -> None:
 def unwritten() -> int | None:
     """The exit code if output of this process could not be written; None if all of it was.
 
-    The rest is discarded, or Python would complain at exit. A reader that left knows it; any other reason is told.
+    The rest is discarded, or Python would complain at exit. A reader that left knows it; any other reason is printed.
     """
     try:
         sys.stdout.flush()

@@ -38,7 +38,7 @@ class EventPlace(NamedTuple):
         return f"{self.incarnation}:{self.after}"
 
     def without_gap(self) -> EventPlace:
-        """Return it, or raise EventsMissed for a reader that cannot be told of a gap in another way."""
+        """Return it, or raise EventsMissed for a reader that cannot get a gap message."""
         if self.gap is not None:
             raise EventsMissed(self.gap.value, self.after)
         return self

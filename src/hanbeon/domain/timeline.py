@@ -39,7 +39,7 @@ def timeline(job: JobRecord, attempts: Sequence[AttemptRecord]) -> list[Moment]:
     if job.state is State.RUNNING and job.started_at is not None:
         moments.append(_started(job.fence, job.started_at))
         if job.stop_requested_at is not None:
-            moments.append(Moment(job.stop_requested_at, "stop_requested", "told to stop", job.fence))
+            moments.append(Moment(job.stop_requested_at, "stop_requested", "stop requested", job.fence))
         if job.deadline_at is not None:
             moments.append(Moment(job.deadline_at, "deadline", f"attempt {job.fence} is stopped then", job.fence))
     elif job.state is State.PENDING and attempts and job.run_at > attempts[-1].ended_at:

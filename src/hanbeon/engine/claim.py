@@ -53,7 +53,7 @@ class Claimer:
         self._claiming = asyncio.Lock()
         self.is_open = True
         self.draining = False
-        """An operator has told this worker to claim nothing more."""
+        """An operator has drained this worker: it claims nothing more."""
         self.instance = 0
 
     def look_again(self) -> None:

@@ -126,7 +126,7 @@ class SupervisorClient:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
-            # Before it is told to start anything: what it starts inherits its limits.
+            # Before it starts anything: what it starts inherits its limits.
             restore_descriptor_limit(self._process.pid)
         self._channel = FrameChannel(ours, limit=SMALL, heard=self._heard, closed=lambda _: self._lost())
         return self._channel

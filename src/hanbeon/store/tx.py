@@ -13,7 +13,7 @@ T = TypeVar("T")
 HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing", "drain"))
 """Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
 written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent; an
-instance was told to drain, or to go on."""
+instance was drained or resumed."""
 
 
 class AfterCommit:

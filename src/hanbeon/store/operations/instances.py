@@ -48,7 +48,7 @@ class InstanceRecord(msgspec.Struct, frozen=True, kw_only=True):
     stopped_at: int | None
     alive: bool
     draining: bool = False
-    """An operator has told it to claim nothing more."""
+    """An operator has drained it: it claims nothing more."""
 
 
 async def register(tx: Tx, new: NewInstance) -> int:
