@@ -239,7 +239,22 @@ class BulkDone(Result, frozen=True, kw_only=True):
     more: bool
 
 
-class EngineQueue(Result, frozen=True, kw_only=True):
+class Activity(Result, frozen=True, kw_only=True):
+    """Jobs that went through in a span of time: `wait` until they were claimed, and `run`, in seconds."""
+
+    enqueued: int
+    started: int
+    succeeded: int
+    failed: int
+    cancelled: int
+    retried: int
+    timed_out: int
+    throughput: float
+    wait: Spans | None
+    run: Spans | None
+
+
+class EngineQueue(Activity, frozen=True, kw_only=True):
     """A queue, its limits, and its activity in the last `seconds`. Durations are seconds."""
 
     name: str
@@ -251,16 +266,6 @@ class EngineQueue(Result, frozen=True, kw_only=True):
     states: dict[State, int]
     oldest_ready: float | None
     seconds: float
-    enqueued: int
-    started: int
-    succeeded: int
-    failed: int
-    cancelled: int
-    retried: int
-    timed_out: int
-    throughput: float
-    wait: Spans | None
-    run: Spans | None
 
 
 class EngineQueues(Result, frozen=True, kw_only=True):
@@ -288,21 +293,11 @@ class EngineInstances(Result, frozen=True, kw_only=True):
     items: list[EngineInstance]
 
 
-class StatisticsStep(Result, frozen=True, kw_only=True):
+class StatisticsStep(Activity, frozen=True, kw_only=True):
     """Jobs that went through from `at` on, for the length of a step; `failures` by failure type."""
 
     at: str
-    enqueued: int
-    started: int
-    succeeded: int
-    failed: int
-    cancelled: int
-    retried: int
-    timed_out: int
-    throughput: float
     failures: dict[str, int]
-    wait: Spans | None
-    run: Spans | None
 
 
 class EngineStatistics(Result, frozen=True, kw_only=True):

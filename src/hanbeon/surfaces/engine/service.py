@@ -35,7 +35,6 @@ from hanbeon.surfaces.validation import given_fields, or_default, validate
 
 _RUNNING_MOST = 1_000
 _HOUR = 3_600
-_STEP_FIELDS = ("enqueued", "started", "succeeded", "failed", "cancelled", "retried", "timed_out", "throughput")
 
 
 class Engine(EngineJobs):
@@ -123,9 +122,8 @@ class Engine(EngineJobs):
 
     def _step(self, at: int, flow: Flow, step: int) -> schemas.StatisticsStep:
         numbers = summarise(Stock(), flow, oldest_ready_us=None, span_us=step)
-        known: dict[str, Any] = {name: getattr(numbers, name) for name in _STEP_FIELDS}
-        known |= {"wait": numbers.wait, "run": numbers.run, "failures": dict(flow.failures)}
-        return schemas.StatisticsStep(at=self._serializer.iso(at), **known)
+        known: dict[str, Any] = {name: getattr(numbers, name) for name in schemas.Activity.__struct_fields__}
+        return schemas.StatisticsStep(at=self._serializer.iso(at), failures=dict(flow.failures), **known)
 
     async def failures(self, **fields: Unpack[keywords.FailureQueryFields]) -> schemas.FailureGroups:
         """Group the latest failures by task and error, the most frequent first."""
