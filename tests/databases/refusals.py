@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import resource
@@ -180,7 +181,13 @@ async def create_on(disk: Path, url: str) -> str:
 async def locked_file(url: str) -> AsyncIterator[None]:
     """Another connection holds the only write lock of a SQLite file for longer than anyone waits."""
     blocker = apsw.Connection(url.removeprefix("sqlite:///"))
-    blocker.execute("BEGIN IMMEDIATE")
+    while True:
+        try:
+            blocker.execute("BEGIN IMMEDIATE")
+            break
+        except apsw.BusyError:
+            # A busy timeout would block the event loop, on which the transaction under way may go on.
+            await asyncio.sleep(0.005)
     try:
         yield
     finally:

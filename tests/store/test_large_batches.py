@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hanbeon.domain.lifecycle import State
+from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.tx import Tx
@@ -39,6 +40,18 @@ async def _limit(tx: Tx) -> Any:
 async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_world: World) -> None:
     assert await postgres_world.store.write(_limit, 1_000) == "5s"
     assert await postgres_world.store.write(_limit, 100_000) == "200s"
+
+
+async def _sleep(tx: Tx) -> None:
+    assert isinstance(tx, PostgresTx)
+    await tx._connection.execute("SELECT pg_sleep(2)")
+
+
+async def test_a_large_batch_may_take_its_longer_time(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hanbeon.store.postgres._LONGEST_SECONDS", 1)
+    with pytest.raises(DatabaseUnavailable, match="transaction timeout"):
+        await postgres_world.store.write(_sleep)
+    await postgres_world.store.write(_sleep, 100_000)
 
 
 async def test_read_transactions_may_idle_for_minutes(postgres_world: World) -> None:

@@ -39,8 +39,7 @@ _BEGIN_LENT = f"BEGIN; {_KEEPALIVES}"
 # Between the preparation of a statement and its first run, while the server waits for the client, a session does not
 # count as idle.
 _LONGEST_SECONDS = 20
-_BEGIN = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
-_BEGIN_BEFORE_17 = f"BEGIN; {_PLANS}; {_NEVER_IDLE}; {_KEEPALIVES}"
+_FIRST_WITH_TRANSACTION_TIMEOUT = 17
 # A read-only transaction holds no locks, and an audit computes for long between its statements.
 _BEGIN_READING = (
     f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}; {_KEEPALIVES}; "
@@ -356,16 +355,23 @@ class PostgresUserTransaction:
 async def _transact(
     connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str
 ) -> tuple[T, AfterCommit]:
-    limits = ["idle_in_transaction_session_timeout"]
-    begin = _BEGIN_BEFORE_17
-    if connection.get_server_version().major >= 17:
-        limits.append("transaction_timeout")
-        begin = _BEGIN
-    if seconds > _LONGEST_SECONDS:
-        # The idle limit, too: with so large a batch the client takes long between two statements.
-        begin = "; ".join([begin, *(f"SET LOCAL {limit} = '{seconds:.0f}s'" for limit in limits)])
-    await connection.execute(f"{begin}{check}")
+    await connection.execute(f"{_begin(connection.get_server_version().major, seconds)}{check}")
     return await _commit(connection, operation)
+
+
+def _begin(server_version: int, seconds: float) -> str:
+    """Return the beginning of a transaction that may take the usual time, or `seconds` if that is longer.
+
+    The server does not change the timer of a transaction that runs, whatever the setting says: it is stopped first.
+    """
+    idle, whole = _NEVER_IDLE, f"SET LOCAL transaction_timeout = '{_LONGEST_SECONDS}s'"
+    if seconds > _LONGEST_SECONDS:
+        # The idle limit, too: with a large batch the client takes long between two statements.
+        idle = f"SET LOCAL idle_in_transaction_session_timeout = '{seconds:.0f}s'"
+        whole = f"SET LOCAL transaction_timeout = 0; SET LOCAL transaction_timeout = '{seconds:.0f}s'"
+    if server_version < _FIRST_WITH_TRANSACTION_TIMEOUT:
+        whole = _KEEPALIVES
+    return f"BEGIN; {_PLANS}; {idle}; {whole}"
 
 
 async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
