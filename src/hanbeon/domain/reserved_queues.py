@@ -36,6 +36,7 @@ class ReservedPrefix(msgspec.Struct, frozen=True):
 
 
 _prefixes: dict[str, ReservedPrefix] = {}
+_names: dict[str, tuple[str, str]] = {}
 
 
 def reserve(reserved: ReservedPrefix) -> ReservedPrefix:
@@ -43,6 +44,12 @@ def reserve(reserved: ReservedPrefix) -> ReservedPrefix:
     if _prefixes.setdefault(reserved.prefix, reserved) != reserved:
         raise ValueError(f"the queue prefix {reserved.prefix!r} is already registered; choose another")
     return reserved
+
+
+def reserve_name(queue: str, owner: str, remedy: str) -> None:
+    """Reserve one queue for an owner, whose counts and limits it carries. It is never deleted."""
+    if _names.setdefault(queue, (owner, remedy)) != (owner, remedy):
+        raise ValueError(f"the queue {queue!r} is already reserved; choose another")
 
 
 def reserved_prefix(queue: str) -> ReservedPrefix | None:
@@ -61,10 +68,11 @@ def is_indexed(queue: str) -> bool:
 
 
 def check_not_reserved(queue: str) -> None:
-    """Raise for a reserved queue: its lanes are deleted with its owner, and a cached one would lose the job."""
+    """Raise for a reserved queue: its lanes may be deleted with its owner, and a cached one would lose the job."""
     found = reserved_prefix(queue)
-    if found is not None:
+    owner, remedy = _names.get(queue, ("", "")) if found is None else (found.owner, found.remedy)
+    if owner:
         raise InvalidInput(
-            f"must not be a reserved queue, got {queue!r}, which belongs to {found.owner}; {found.remedy}",
+            f"must not be a reserved queue, got {queue!r}, which belongs to {owner}; {remedy}",
             field="queue",
         )

@@ -76,14 +76,17 @@ class Worker:
         source: TaskSource | None = None,
         pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
+        queues: Sequence[str] | None = None,
     ) -> None:
+        """`queues`: claim registered tasks only from these, and fire no schedules; for a part of the work."""
         self._store, self._hub = store, hub
         self._settings, self._clock = settings, clock
         self._zone = settings.zone
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or f"{socket.gethostname()}:{os.getpid()}"
         served = ServedTasks(registry, self._executors)
-        main = TaskPool("jobs", served, settings.concurrency, hint="work")
+        main = TaskPool("jobs", served, settings.concurrency, hint="work", queues=queues)
+        self._is_partial = queues is not None
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
@@ -178,7 +181,8 @@ class Worker:
 
         The claim of the main pool comes last, so that a caller who steps through them sees running what it began.
         """
-        return [self.recover, self.fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
+        fire = () if self._is_partial else (self.fire,)
+        return [self.recover, *fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
 
     @property
     def done(self) -> Done:

@@ -14,6 +14,7 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
@@ -50,6 +51,10 @@ class SurfaceApp(Protocol):
 
     @property
     def surfaces(self) -> tuple[Surface, ...]: ...
+
+    def surface_worker(
+        self, name: str, settings: Settings, queues: Sequence[str]
+    ) -> tuple[Worker, Sequence[Executor]]: ...
 
 
 class Service:
