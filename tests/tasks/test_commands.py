@@ -46,6 +46,7 @@ from hanbeon.tasks.result_codes import ResultCodes
         (["make"], {"params": {"a": {"pattern": "x"}}}, "params.a.pattern: must have type string, got any; set type"),
         (["make"], {"params": {"a": {"type": "string", "pattern": "["}}}, "params.a.pattern: must be a regular"),
         (["make"], {"params": {"a": {"type": "string", "pattern": 3}}}, "params.a.pattern: must be a regular"),
+        (["make"], {"params": {"a": {"type": "string", "pattern": ["x"]}}}, "params.a.pattern: must be a regular"),
         (["make"], {"params": {"a": {"type": "string", "pattern": "(?=a)"}}}, "got '(?=a)': invalid perl operator"),
         (
             ["make"],

@@ -170,6 +170,6 @@ def _check_rules(parameter: Parameter, field: str) -> None:
     if parameter.pattern is not None:
         try:
             pattern_of(parameter.pattern)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             message = f"must be a regular expression of RE2, got {quoted(parameter.pattern)}: {error}"
             raise InvalidInput(message, field=f"{field}.pattern") from error

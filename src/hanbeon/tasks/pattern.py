@@ -25,9 +25,9 @@ class Pattern:
 
 @lru_cache(maxsize=1_024)
 def pattern_of(text: Any) -> Pattern:
-    """Compile an expression; ValueError says what is wrong with it."""
+    """Compile an expression; ValueError or TypeError says what is wrong with it."""
     if not isinstance(text, str):
-        raise ValueError("it is not a text")
+        raise TypeError("it is not a text")
     options = re2.Options()
     options.log_errors = False  # They are raised; the log would be the process's standard error.
     try:
