@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import enum
 
-from hanbeon.domain.reserved_queues import reserve_name
+from hanbeon.domain.job import ON_EVERY_WORKER
+from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
 
-TASK = "hanbeon.workflow"
-"""The task of a run. Every worker has it."""
-QUEUE = "workflows"
+PREFIX = "hanbeon.workflow"
+TASK = f"{PREFIX}{ON_EVERY_WORKER}"
+"""The task of a run."""
+_REMEDY = "create a workflow"
+QUEUE = reserve_queue(ReservedQueue("workflows", "workflows", _REMEDY))
 """The queue of runs, and of nothing else: its counts are those of the monitor."""
-STEP_QUEUE = "workflow-tasks"
+STEP_QUEUE = reserve_queue(ReservedQueue("workflow-tasks", "workflows", _REMEDY))
 """The queue of the jobs that `task` steps wait for."""
 NOTICE_TASK = "hanbeon.workflow_notice"
-NOTICE_QUEUE = "workflow-notices"
-
-for _queue in (QUEUE, STEP_QUEUE, NOTICE_QUEUE):
-    reserve_name(_queue, "workflows", "create a workflow")
+NOTICE_QUEUE = reserve_queue(ReservedQueue("workflow-notices", "workflows", _REMEDY))
 
 
 class WorkflowStatus(enum.StrEnum):

@@ -16,6 +16,7 @@ from hanbeon.domain.workflows.definition import Definition, read_definition
 from hanbeon.domain.workflows.literals import (
     NOTICE_QUEUE,
     NOTICE_TASK,
+    PREFIX,
     QUEUE,
     STEP_QUEUE,
     TASK,
@@ -356,10 +357,11 @@ async def step_jobs_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -
         await promote_these(tx, lanes, seqs)
 
 
-HOOK = register_end_hook(
-    EndHook(
-        TASK, runs_ended, "a workflow", "retry it through its workflow: POST /api/workflows/{id}/runs/{run_id}/retry"
-    )
+HOOK = EndHook(
+    PREFIX,
+    runs_ended,
+    "a workflow",
+    "retry it through its workflow: POST /api/workflows/{id}/runs/{run_id}/retry",
 )
 STEP_HOOK = register_end_hook(
     EndHook(STEP_QUEUE, step_jobs_ended, "a run of a workflow", "retry the run", by_queue=True)

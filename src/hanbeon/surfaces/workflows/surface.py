@@ -13,6 +13,7 @@ SURFACE = Surface(
     pool="hanbeon.surfaces.workflows.worker_pool:workflow_pool",
     executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
     queues=("hanbeon.domain.workflows.literals:QUEUE",),
+    end_hook="hanbeon.store.operations.workflow_runs:HOOK",
     retention="hanbeon.surfaces.workflows.retention:RETENTION",
     job_place="hanbeon.surfaces.workflows.place:place_of_job",
     docs="workflows.md",
