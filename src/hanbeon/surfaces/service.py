@@ -14,6 +14,7 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.messages import Messenger
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
@@ -47,6 +48,9 @@ class SurfaceApp(Protocol):
 
     @property
     def settings(self) -> Settings: ...
+
+    @property
+    def messenger(self) -> Messenger: ...
 
     @property
     def surfaces(self) -> tuple[Surface, ...]: ...
