@@ -19,7 +19,7 @@ _ADMINS = {
     ("POST", "/api/offices/{id}/webhooks/{webhookId}/enable"),
     ("POST", "/api/offices/{id}/webhooks/{webhookId}/test"),
 }
-_LOOKS = {("POST", "/api/schedules/preview")}
+_LOOKS = {("POST", "/api/schedules/preview"), ("POST", "/api/workflows/{id}/dry-run")}
 """With a body, and changes nothing."""
 
 
@@ -27,6 +27,12 @@ def _may(scope: Scope | None, method: str, path: str) -> bool:
     """Repeat the rule by hand, on purpose, instead of reading it from the code."""
     if path in ("/", "/healthz", "/readyz", "/openapi.json") or path.startswith("/docs"):
         return True
+    if path == "/api/scheduler/monitor":
+        return scope is not None
+    if path.startswith("/api/scheduler/"):
+        return scope in (Scope.CRON, Scope.ADMIN)
+    if path == "/api/workflow/execute":
+        return scope in (Scope.CRON, Scope.ADMIN, Scope.USER)
     if scope is None or scope is Scope.CRON:
         return False
     if scope is Scope.ADMIN:

@@ -39,10 +39,13 @@ async def test_workflow_is_saved_run_and_read(app: App) -> None:
         assert len(web.seen) == 1
         done = await client.post("/api/workflow/execute", {"workflow_id": made.json["id"]})
         assert (done.status, done.json["status"], len(done.json["steps"])) == (200, "completed", 2)
+        again = [await client.post("/api/workflow/execute", {"workflow_id": made.json["id"]}, Idempotency_Key="k")]
+        again += [await client.post("/api/workflow/execute", {"workflow_id": made.json["id"]}, Idempotency_Key="k")]
+        assert again[0].body == again[1].body
         paused = (await client.post(f"{path}/pause")).json
         assert (paused["status"], paused["next_run_at"]) == ("paused", None)
         monitor = (await client.get("/api/scheduler/monitor")).json
-        assert [monitor[name] for name in ("pending", "running", "completed", "failed")] == [0, 0, 2, 0]
+        assert [monitor[name] for name in ("pending", "running", "completed", "failed")] == [0, 0, 3, 0]
         assert (await client.ask("DELETE", path)).status == 204
         assert (await client.get(path)).code == "workflow_not_found"
 
@@ -51,7 +54,10 @@ async def test_cron_and_execute_drive_without_a_worker(app: App) -> None:
     async with serving(app) as client:
         made = (await client.post("/api/workflows", DRAFT | {"status": "active"})).json
         assert (await client.post("/api/scheduler/cron")).json == {
-            "created": 0, "updated": 0, "unchanged": 1, "removed": 0
+            "created": 0,
+            "updated": 0,
+            "unchanged": 1,
+            "removed": 0,
         }
         done = await client.get("/api/scheduler/execute")
         assert (done.json["executed"], done.json["results"][0]["run_id"]) == (1, made["run_id"])

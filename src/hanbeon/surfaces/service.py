@@ -16,6 +16,7 @@ from hanbeon.errors import UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
+from hanbeon.messages import Messenger
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations import tasks
@@ -54,6 +55,9 @@ class SurfaceApp(Protocol):
 
     @property
     def settings(self) -> Settings: ...
+
+    @property
+    def messenger(self) -> Messenger: ...
 
     @property
     def surfaces(self) -> tuple[Surface, ...]: ...

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from tests.outbound.mail import smtp_server
 from tests.outbound.web import Web, json_reply
-from tests.surfaces.offices.delivery.mail import smtp_server
 from tests.surfaces.workflows.workflow_kit import WorkflowKit, message, statuses
 
 

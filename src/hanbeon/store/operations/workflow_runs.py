@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -53,6 +54,7 @@ from hanbeon.store.operations.workflows import (
 )
 from hanbeon.store.tx import Tx, to_json
 
+T = TypeVar("T")
 ROWS_OF_RUNS = ("prune_workflow_deliveries", "prune_workflow_steps", "prune_workflow_runs")
 """Statements that delete the rows of runs, which are given by the seqs of their jobs."""
 _CANCELLED = "CANCELLED"
@@ -102,7 +104,7 @@ class WholeRun(msgspec.Struct, frozen=True):
 
 
 class Registration(enum.StrEnum):
-    """What became of the registered run of a workflow."""
+    """The change of a workflow's registered run."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -373,11 +375,9 @@ def run_record(row: Any) -> RunRecord:
     return record
 
 
-async def in_rounds(write: Any, operation: Any) -> Any:
-    """Write; begin again while another transaction changes the registered run at the same time."""
+async def in_rounds(act: Callable[[], Awaitable[T]]) -> T:
+    """Write; begin again while another transaction changes the registered run, or the workflow, at the same time."""
     for _ in range(_ROUNDS):
-        try:
-            return await write(operation)
-        except RunChanged:
-            continue
+        with contextlib.suppress(RunChanged):
+            return await act()
     raise Conflict("the workflow changes faster than it can be written; try again")

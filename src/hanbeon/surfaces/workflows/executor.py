@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised, report
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
 from hanbeon.surfaces.workflows.specs import WORKFLOWS, NoticeSpec
 
@@ -19,10 +19,10 @@ class WorkflowExecutor:
     name = WORKFLOWS
     lends_transactions = False
     start_seconds = 0.0
+    stop_seconds = 1.0  # For the end of a process that sends a message.
 
-    def __init__(self, store: Store, http: HttpExecutor, blocking: Executor) -> None:
-        self.store, self.http = store, http
-        self.stop_seconds = blocking.stop_seconds
+    def __init__(self, store: Store, http: HttpExecutor, blocking: Executor, messenger: Messenger) -> None:
+        self.store, self.http, self.messenger = store, http, messenger
         self.running: set[WorkflowWork] = set()
         self.begun: list[str] = []
 
@@ -66,10 +66,9 @@ async def _body(executor: WorkflowExecutor, call: Call) -> Outcome:
         from hanbeon.surfaces.workflows.run_body import run_steps
         from hanbeon.surfaces.workflows.steps import StepHandlers
 
-        secrets: dict[str, Any] = {}
         if isinstance(call.task.spec, NoticeSpec):
-            return await send_notice(executor.store, executor.http.settings, secrets, call.arguments)
-        handlers = StepHandlers(executor.http, secrets)
+            return await send_notice(executor.store, executor.messenger, call.arguments)
+        handlers = StepHandlers(executor.http, executor.messenger)
         return await run_steps(executor.store, call.backend, handlers.by_type())
     except HanbeonError as error:
         return raised(error)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hanbeon.clock import iso
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.errors import WorkflowRunNotFound
-from hanbeon.messages import Message, MessageFailed, send
-from hanbeon.settings import Settings
+from hanbeon.messages import Message, MessageFailed, Messenger
 from hanbeon.store.operations.workflow_runs import run_by_id
 from hanbeon.store.store import Store
 
@@ -20,10 +20,8 @@ _TEXTS = {
 }
 
 
-async def send_notice(store: Store, settings: Settings, secrets: Mapping[str, str], args: Mapping[str, Any]) -> Outcome:
+async def send_notice(store: Store, messenger: Messenger, args: Mapping[str, Any]) -> Outcome:
     """Send one, in the language of the installation."""
-    from hanbeon.clock import iso
-
     try:
         run = await store.read(lambda tx: run_by_id(tx, None, args["run_id"]))
     except WorkflowRunNotFound:
@@ -31,8 +29,7 @@ async def send_notice(store: Store, settings: Settings, secrets: Mapping[str, st
     plan = run.plan
     if plan is None or args["number"] >= len(plan.notifications):
         return _GONE
-    target = plan.notifications[args["number"]]
-    target = target if "://" in target else secrets.get(target, "")
+    settings, target = messenger.settings, plan.notifications[args["number"]]
     title, body = _TEXTS[settings.language]
     words = {
         "name": plan.name,
@@ -42,7 +39,7 @@ async def send_notice(store: Store, settings: Settings, secrets: Mapping[str, st
     }
     message = Message(target=target, title=title.format(**words), body=body.format(**words))
     try:
-        await send(message, secrets, settings, _TIMEOUT_SECONDS)
+        await messenger.send(message, timeout=_TIMEOUT_SECONDS, key=f"{run.run_id}:notice:{args['number']}")
     except MessageFailed as error:
-        return Raised(str(error), permanent=error.permanent)
+        return Raised(str(error), error.failure_type, permanent=error.permanent)
     return Returned()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -13,13 +14,14 @@ from msgspec import UNSET
 from hanbeon.clock import iso
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.masks import MASK
-from hanbeon.domain.workflows.checks import TARGET, check_definition
+from hanbeon.domain.templates import TemplateError, variables
+from hanbeon.domain.workflows.checks import SECRETS, TARGET, check_definition
 from hanbeon.domain.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
 from hanbeon.domain.workflows.literals import Mode, StepType
 from hanbeon.domain.workflows.times import cron_of
 from hanbeon.errors import InvalidInput
+from hanbeon.messages import Messenger, shown_target
 from hanbeon.outbound.origin import split_url
-from hanbeon.outbound.targets import masked
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.validation import given_fields, inside
 from hanbeon.surfaces.workflows import schemas
@@ -33,52 +35,48 @@ _FIELDS = {
 }
 _OF_MODE = {Mode.DELAYED: "delay_minutes", Mode.SCHEDULED: "scheduled_time", Mode.RECURRING: "recurrence"}
 _URL = "://"
+PROBE = "probe"
+_PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
 _SECRET_HEADERS = ("authorization", "cookie", "token", "key", "secret", "password")
-CheckTarget = Callable[[str], None]
 
 
-class Secrets(NamedTuple):
-    """The names of secrets, and the check of a target's URL."""
-
-    names: Collection[str]
-    check_target: CheckTarget
-
-
-def definition_of(fields: Mapping[str, Any], secrets: Secrets, zone: ZoneInfo, before: Definition | None) -> Definition:
+def definition_of(
+    fields: Mapping[str, Any], messenger: Messenger, zone: ZoneInfo, before: Definition | None
+) -> Definition:
     """Make the definition from validated fields, on top of the one before; raises with the step and field."""
     known = {} if before is None else {name: getattr(before, name) for name in Definition.__struct_fields__}
     if "steps" in fields:
-        known["steps"] = _steps(fields["steps"], secrets, zone, before)
+        known["steps"] = _steps(fields["steps"], messenger, zone, before)
     if "notifications" in fields:
         stored = () if before is None else before.notifications
         known["notifications"] = tuple(
-            _target(text, f"notifications[{number}]", secrets, stored)
+            _target(text, f"notifications[{number}]", messenger, stored)
             for number, text in enumerate(fields["notifications"])
         )
     for name in ("name", "variables"):
         if name in fields:
             known[name] = fields[name]
     definition = Definition(**known)
-    check_definition(definition, secrets.names)
+    check_definition(definition, messenger.secrets.names)
     return definition
 
 
 def _steps(
-    given: Sequence[schemas.NewStep], secrets: Secrets, zone: ZoneInfo, before: Definition | None
+    given: Sequence[schemas.NewStep], messenger: Messenger, zone: ZoneInfo, before: Definition | None
 ) -> tuple[Step, ...]:
     stored = () if before is None else tuple(_targets(before))
     headers = {} if before is None else {step.name: step.headers or {} for step in before.steps}
     steps = []
     for index, step in enumerate(given):
         with inside(f"steps[{index}]"):
-            steps.append(_step(step, index, secrets, zone, stored, headers))
+            steps.append(_step(step, index, messenger, zone, stored, headers))
     return tuple(steps)
 
 
 def _step(
     step: schemas.NewStep,
     index: int,
-    secrets: Secrets,
+    messenger: Messenger,
     zone: ZoneInfo,
     stored: Sequence[str],
     headers: Mapping[str, Mapping[str, str]],
@@ -92,7 +90,7 @@ def _step(
     values: dict[str, Any] = {key: given[key] for key in _SHARED & given.keys()} | {"type": step.type, "name": name}
     values |= {"own_retries": "retries" in given, "own_timeout": "timeout" in given}
     if step.type is StepType.MESSAGE:
-        values |= _message(given, secrets, stored)
+        values |= _message(given, messenger, stored)
     elif step.type is StepType.HTTP:
         values |= _http(given, headers.get(name, {}))
     else:
@@ -100,7 +98,7 @@ def _step(
     return Step(**values)
 
 
-def _message(given: Mapping[str, Any], secrets: Secrets, stored: Sequence[str]) -> dict[str, Any]:
+def _message(given: Mapping[str, Any], messenger: Messenger, stored: Sequence[str]) -> dict[str, Any]:
     body = given.get("body")
     if not isinstance(body, str):
         raise InvalidInput("is required for a message step; it must be a text", field="body")
@@ -109,16 +107,18 @@ def _message(given: Mapping[str, Any], secrets: Secrets, stored: Sequence[str]) 
     recipients = given.get("recipients")
     target = given.get(TARGET)
     if target is not None:
-        target = _target(target, TARGET, secrets, stored)
+        target = _target(target, TARGET, messenger, stored)
     if recipients is not None:
-        recipients = tuple(_recipient(each, number, target, secrets, stored) for number, each in enumerate(recipients))
+        recipients = tuple(
+            _recipient(each, number, target, messenger, stored) for number, each in enumerate(recipients)
+        )
     elif target is None:
         raise InvalidInput("is required unless every recipient has one", field=TARGET)
     return {TARGET: target, "title": given.get("title"), "body": body, "recipients": recipients}
 
 
 def _recipient(
-    given: Mapping[str, Any], number: int, shared: str | None, secrets: Secrets, stored: Sequence[str]
+    given: Mapping[str, Any], number: int, shared: str | None, messenger: Messenger, stored: Sequence[str]
 ) -> dict[str, Any]:
     place = f"recipients[{number}].{TARGET}"
     target = given.get(TARGET)
@@ -128,29 +128,22 @@ def _recipient(
         return dict(given)
     if not isinstance(target, str):
         raise InvalidInput("must be an Apprise URL, or the name of a secret", field=place)
-    return {**given, TARGET: _target(target, place, secrets, stored)}
+    return {**given, TARGET: _target(target, place, messenger, stored)}
 
 
-def _target(text: str, field: str, secrets: Secrets, stored: Sequence[str]) -> str:
+def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) -> str:
     """Check a target. One that comes back masked, as it was shown, stays as it is."""
     if MASK in text:
         for each in stored:
             if shown_target(each) == text:
                 return each
         raise InvalidInput(f"must be whole, got one with {MASK} that is not as it was shown; give it anew", field=field)
-    if _URL not in text:
-        if text not in secrets.names:
-            raise InvalidInput(
-                "must be a URL like mailto://…, or the name of a secret that [secrets] declares; "
-                f"declared are: {', '.join(sorted(secrets.names)) or 'none'}",
-                field=field,
-            )
-        return text
+    # Whatever a run will insert, the rest must be a target: a text without any sign stands for it.
     try:
-        secrets.check_target(text)
-    except InvalidInput as error:
-        _, _, message = str(error).partition(": ") if error.field else ("", "", str(error))
-        raise InvalidInput(message, field=field) from None
+        own = {name: PROBE for name in variables(text) if not name.startswith(f"{SECRETS}.")}
+    except TemplateError as error:
+        raise InvalidInput(str(error), field=field) from None
+    messenger.check_target(_PLACE.sub(lambda found: own.get(found[1], found[0]), text), field)
     return text
 
 
@@ -265,11 +258,6 @@ def config_view(config: ScheduleConfig, zone: dt.tzinfo) -> dict[str, Any]:
 
 
 # Without secrets
-
-
-def shown_target(target: str) -> str:
-    """A target without its secrets; the name of a secret is none."""
-    return masked(target) if _URL in target else target
 
 
 def steps_view(definition: Definition, zone: dt.tzinfo) -> list[dict[str, Any]]:

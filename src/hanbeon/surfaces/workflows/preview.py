@@ -10,8 +10,8 @@ from hanbeon.domain.workflows.checks import STEPS, TARGET
 from hanbeon.domain.workflows.definition import Definition
 from hanbeon.domain.workflows.literals import StepType
 from hanbeon.errors import InvalidInput
+from hanbeon.messages import shown_target
 from hanbeon.store.operations.workflows import WorkflowRecord
-from hanbeon.surfaces.workflows.plan import shown_target
 from hanbeon.surfaces.workflows.schemas import RenderedMessage
 from hanbeon.surfaces.workflows.variables import fill, values_of
 from hanbeon.zones import zone_of

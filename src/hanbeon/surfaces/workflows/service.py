@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 from collections import Counter
 from collections.abc import Mapping
@@ -18,19 +19,16 @@ from hanbeon.domain.workflows.literals import QUEUE, Mode, WorkflowStatus
 from hanbeon.domain.workflows.times import LATE_US
 from hanbeon.errors import (
     Changed,
-    InvalidInput,
     NotFound,
     WorkflowNotFound,
     WorkflowRunNotFound,
     WorkflowWrongState,
 )
-from hanbeon.messages import check_target
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import tallies, workflow_runs, workflows
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.tasks import find_tasks
-from hanbeon.store.operations.workflow_runs import Registration, WholeRun, in_rounds
+from hanbeon.store.operations.workflow_runs import Registration, RunChanged, WholeRun, in_rounds
 from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.explanation import explanation_view
@@ -39,7 +37,7 @@ from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from hanbeon.surfaces.workflows import keywords, schemas
 from hanbeon.surfaces.workflows.local_runs import LocalRuns
-from hanbeon.surfaces.workflows.plan import Secrets, check_not_past, config_of, definition_of, shown_text
+from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
 from hanbeon.surfaces.workflows.serializers import Serializer
 from hanbeon.surfaces.workflows.variables import check_given
 from hanbeon.surfaces.workflows.vocabulary import status_of
@@ -75,7 +73,7 @@ class Workflows(Service):
         given = given_fields(validate(schemas.NewWorkflow, _json(fields)))
         status = given.get("status", WorkflowStatus.DRAFT)
         zone = self._zone_of(given.get("timezone"))
-        definition = definition_of(given, self._secrets, zone, None)
+        definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, None)
         config = config_of(given["schedule_config"], zone)
         new = NewWorkflow(
             id=new_id(0),
@@ -94,7 +92,7 @@ class Workflows(Service):
                 await self._to_status(tx, new.id, status)
             return await workflows.workflow_by_id(tx, new.id)
 
-        return await self._with_run(await in_rounds(self._write, write), seconds)
+        return await self._with_run(await in_rounds(lambda: self._write(write)), seconds)
 
     async def get(self, workflow: AnyWorkflow) -> schemas.Workflow:
         """The workflow as it is now, with its next run in its own zone."""
@@ -124,16 +122,24 @@ class Workflows(Service):
         workflow_id = _id(workflow)
         given = given_fields(validate(schemas.WorkflowChanges, _json(fields)))
 
-        async def write(tx: Tx) -> WorkflowRecord:
-            before, job = await workflow_runs.lock_with_run(tx, workflow_id)
-            if expected is not None and before.version != expected:
-                raise Changed(f"workflow {workflow_id} has changed: it is at version {before.version}, not {expected}")
-            after = await self._changed(tx, before, given)
-            if (status := given.get("status", before.status)) is not before.status:
-                after = await self._moved(tx, after, status)
-            return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+        async def change() -> WorkflowRecord:
+            seen = await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id))
+            zone = self._zone_of(given["timezone"]) if "timezone" in given else zone_of(seen.timezone)
+            definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, seen.plan)
 
-        return self._view(await in_rounds(self._write, write))
+            async def write(tx: Tx) -> WorkflowRecord:
+                before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+                _check_version(before, expected)
+                if before.version != seen.version:
+                    raise RunChanged
+                after = await self._changed(tx, before, given, definition, zone)
+                if (status := given.get("status", before.status)) is not before.status:
+                    after = await self._moved(tx, after, status)
+                return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+
+            return await self._write(write)
+
+        return self._view(await in_rounds(change))
 
     async def delete(self, workflow: AnyWorkflow, *, expected: int | None = None) -> None:
         """Delete a workflow that has no run under way. Its past runs are kept as long as any."""
@@ -141,8 +147,7 @@ class Workflows(Service):
 
         async def write(tx: Tx) -> None:
             before, job = await workflow_runs.lock_with_run(tx, workflow_id)
-            if expected is not None and before.version != expected:
-                raise Changed(f"workflow {workflow_id} has changed: it is at version {before.version}, not {expected}")
+            _check_version(before, expected)
             gone = msgspec.structs.replace(before, deleted_at=await now_us(tx), status=WorkflowStatus.PAUSED)
             after, _ = await workflow_runs.settle(tx, self._store.lanes, (gone, job))
             if after.run_id is not None:
@@ -150,7 +155,7 @@ class Workflows(Service):
                     f"workflow {workflow_id} has a run under way, {after.run_id}; cancel it, or wait for its end"
                 )
 
-        await in_rounds(self._write, write)
+        await in_rounds(lambda: self._write(write))
 
     async def activate(self, workflow: AnyWorkflow, *, wait: float | None = None) -> schemas.Workflow:
         """Make a workflow run by its schedule. `wait`: return its run, if that ends within so many seconds."""
@@ -255,7 +260,6 @@ class Workflows(Service):
     async def cron(self) -> schemas.Registered:
         """Register the next run of every active workflow, where that is not the registered one."""
         done: Counter[Registration | None] = Counter()
-        lanes = self._store.lanes
         after = 0
         while True:
             page = await self._read(
@@ -263,12 +267,7 @@ class Workflows(Service):
             )
             for each in page.items:
                 if each.status is WorkflowStatus.ACTIVE or each.run_id is not None:
-                    done[
-                        await in_rounds(
-                            self._write,
-                            lambda tx, each=each: workflow_runs.register(tx, lanes, each.id),
-                        )
-                    ] += 1
+                    done[await self._register(each.id)] += 1
                 after = each.seq
             if not page.more:
                 return schemas.Registered(**{kind.value: done[kind] for kind in Registration})
@@ -304,9 +303,18 @@ class Workflows(Service):
 
     # Shared helpers
 
+    async def _register(self, workflow_id: str) -> Registration | None:
+        lanes = self._store.lanes
+        try:
+            return await in_rounds(lambda: self._write(lambda tx: workflow_runs.register(tx, lanes, workflow_id)))
+        except WorkflowNotFound:
+            return None  # It was deleted since it was listed.
+
     async def _set_status(self, workflow: AnyWorkflow, status: WorkflowStatus) -> WorkflowRecord:
         workflow_id = _id(workflow)
-        record: WorkflowRecord = await in_rounds(self._write, lambda tx: self._to_status(tx, workflow_id, status))
+        record: WorkflowRecord = await in_rounds(
+            lambda: self._write(lambda tx: self._to_status(tx, workflow_id, status))
+        )
         return record
 
     async def _to_status(self, tx: Tx, workflow_id: str, status: WorkflowStatus) -> WorkflowRecord:
@@ -325,9 +333,9 @@ class Workflows(Service):
         check_not_past(after.config, now, zone_of(after.timezone))
         return msgspec.structs.replace(after, activation=after.activation + 1, activated_at=now, spent=False)
 
-    async def _changed(self, tx: Tx, before: WorkflowRecord, given: Mapping[str, Any]) -> WorkflowRecord:
-        zone = self._zone_of(given["timezone"]) if "timezone" in given else zone_of(before.timezone)
-        definition = definition_of(given, self._secrets, zone, before.plan)
+    async def _changed(
+        self, tx: Tx, before: WorkflowRecord, given: Mapping[str, Any], definition: Definition, zone: ZoneInfo
+    ) -> WorkflowRecord:
         await self._check_tasks(tx, definition)
         config: ScheduleConfig = before.config
         if "schedule_config" in given:
@@ -359,15 +367,9 @@ class Workflows(Service):
 
     async def _check_tasks(self, tx: Tx, definition: Definition) -> None:
         """Reject steps whose task nobody has registered."""
-        wanted = {step.task_id: index for index, step in enumerate(definition.steps) if step.task_id is not None}
-        unknown = wanted.keys() - set(self._app.tasks.names())
-        if unknown:
-            unknown -= {task.name for task in await find_tasks(tx, unknown)}
-        for name in sorted(unknown):
-            raise InvalidInput(
-                f"must be a registered task, got {name!r}; start a worker that has it",
-                field=f"steps[{wanted[name]}].task_id",
-            )
+        for index, step in enumerate(definition.steps):
+            if step.task_id is not None and step.task_id not in self._app.tasks.names():
+                await self._known_task(tx, step.task_id, f"steps[{index}].task_id")
 
     async def _with_run(self, record: WorkflowRecord, seconds: float) -> schemas.Workflow:
         if not seconds or record.run_id is None:
@@ -388,11 +390,6 @@ class Workflows(Service):
 
     def _zone_of(self, name: str | None) -> ZoneInfo:
         return self._zone if name is None else zone_of(name)
-
-    @property
-    def _secrets(self) -> Secrets:
-        schemes = self._app.settings.message_schemes
-        return Secrets((), lambda target: check_target(target, schemes))
 
     @property
     def _local(self) -> LocalRuns:
@@ -423,6 +420,11 @@ def _run_id(run: AnyRun) -> str:
     if not is_id(found):
         raise WorkflowRunNotFound(found)
     return found
+
+
+def _check_version(record: WorkflowRecord, expected: int | None) -> None:
+    if expected is not None and record.version != expected:
+        raise Changed(f"workflow {record.id} has changed: it is at version {record.version}, not {expected}")
 
 
 def _seconds(wait: float | None) -> float:

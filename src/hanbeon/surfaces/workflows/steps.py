@@ -1,9 +1,10 @@
-"""What each kind of step does. Before it acts outside the database, the record says that it is about to."""
+"""Handlers of each kind of step. Before one acts outside the database, the record says that it is about to."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -13,12 +14,12 @@ from hanbeon.domain.job import NewJob
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.retry import FailureType
-from hanbeon.domain.workflows.checks import TARGET
+from hanbeon.domain.templates import render, variables
+from hanbeon.domain.workflows.checks import SECRETS, TARGET
 from hanbeon.domain.workflows.definition import Step
 from hanbeon.domain.workflows.literals import STEP_QUEUE, DeliveryStatus, StepStatus, StepType
-from hanbeon.errors import InvalidInput
-from hanbeon.messages import Message, MessageFailed, send
-from hanbeon.settings import Settings
+from hanbeon.errors import InvalidInput, SecretUnavailable
+from hanbeon.messages import Message, MessageFailed, Messenger
 from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.operations.workflow_steps import DeliveryRecord, PutOffUntil, StepRecord, step_job_end
 from hanbeon.surfaces.workflows.run_body import RunState, RunStep, StepFailed, StepPutOff
@@ -34,12 +35,8 @@ _CANCELLED_CHILD = "the job of this step was cancelled"
 class StepHandlers:
     """The handlers of one worker: its connections, its settings and its secrets."""
 
-    def __init__(self, http: HttpExecutor, secrets: Mapping[str, str]) -> None:
-        self._http, self._secrets = http, secrets
-
-    @property
-    def _settings(self) -> Settings:
-        return self._http.settings
+    def __init__(self, http: HttpExecutor, messenger: Messenger) -> None:
+        self._http, self._messenger = http, messenger
 
     def by_type(self) -> dict[StepType, RunStep]:
         return {
@@ -62,7 +59,7 @@ class StepHandlers:
             sending = await self._sending(state, record, number, last)
             await state.write(deliveries=(*before, sending))
             try:
-                await self._send(state, step, recipient)
+                await self._send(state, step, recipient, f"{state.run.run_id}:{record.step_index}:{number}")
             except MessageFailed as error:
                 errors.append((number, error))
                 before = (_moved(sending, DeliveryStatus.FAILED, await state.now(), str(error)),)
@@ -90,45 +87,36 @@ class StepHandlers:
             changed_at=await state.now(),
         )
 
-    async def _send(self, state: RunState, step: Step, recipient: Mapping[str, Any]) -> None:
-        await send(
-            rendered(step, recipient, state.values(), self._secrets), self._secrets, self._settings, step.timeout
-        )
+    async def _send(self, state: RunState, step: Step, recipient: Mapping[str, Any], key: str) -> None:
+        try:
+            await self._messenger.send(rendered(step, recipient, state.values()), timeout=step.timeout, key=key)
+        except SecretUnavailable as error:
+            raise MessageFailed(str(error)) from None
 
     async def http(self, state: RunState, step: Step, record: StepRecord) -> Any:
         from hanbeon.surfaces.workflows.http_step import call
 
         key = f"{state.run.run_id}:{record.step_index}"
-        return await call(self._http, step, state.values(), self._secrets, key)
+        return await call(self._http, step, state.values(), self._messenger.secrets, key)
 
 
-def rendered(
-    step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any], secrets: Mapping[str, str]
-) -> Message:
+def rendered(step: Step, recipient: Mapping[str, Any], values: Mapping[str, Any]) -> Message:
     """The message to one recipient. Its target keeps the names of secrets, which are filled in when it is sent."""
     own = {**values, **{name: value for name, value in recipient.items() if name != TARGET}}
     target = str(recipient.get(TARGET) or step.target)
-    if "://" not in target:
-        target = secrets.get(target, "")
-        if not target:
-            raise MessageFailed("the secret that holds its target is not set here", permanent=True)
-    else:
+    if "://" in target:
         target = _rendered_target(target, own)
     return Message(target=target, title=str(fill(step.title or "", own)), body=str(fill(step.body or "", own)))
 
 
 def _rendered_target(target: str, values: Mapping[str, Any]) -> str:
     """Fill in all but secrets. What is inserted is quoted: it must not become another part of the URL."""
-    from urllib.parse import quote
-
-    from hanbeon.domain.templates import render, variables
-
-    kept = {name: f"{{{{ {name} }}}}" for name in variables(target) if name.startswith("secrets.")}
+    kept = {name: f"{{{{ {name} }}}}" for name in variables(target) if name.startswith(f"{SECRETS}.")}
     secret_names = {name.partition(".")[2]: text for name, text in kept.items()}
     encoded = set(kept.values())
     return render(
         target,
-        {**values, "secrets": secret_names},
+        {**values, SECRETS: secret_names},
         encode=lambda text: text if text in encoded else quote(text, safe="@"),
     )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from hanbeon.clock import iso
 from hanbeon.domain.templates import render
-from hanbeon.domain.workflows.checks import RUN, SECRETS, STEPS
+from hanbeon.domain.workflows.checks import RUN, STEPS
 from hanbeon.domain.workflows.definition import Definition
 from hanbeon.errors import InvalidInput
 from hanbeon.tasks.options import did_you_mean
@@ -46,14 +46,14 @@ def check_given(definition: Definition, given: Mapping[str, Any]) -> None:
             raise InvalidInput(f"unknown variable{hint} declared are: {known}", field=f"variables.{name}")
 
 
-def fill(value: Any, values: Mapping[str, Any], secrets: Mapping[str, str] | None = None) -> Any:
+def fill(value: Any, values: Mapping[str, Any]) -> Any:
     """Return the value with every text in it rendered."""
     if isinstance(value, str):
-        return render(value, values if secrets is None else {**values, SECRETS: secrets})
+        return render(value, values)
     if isinstance(value, Mapping):
-        return {name: fill(each, values, secrets) for name, each in value.items()}
+        return {name: fill(each, values) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [fill(each, values, secrets) for each in value]
+        return [fill(each, values) for each in value]
     return value
 
 
