@@ -126,9 +126,7 @@ class _lifespan:
         self.sent: asyncio.Queue[Any] = asyncio.Queue()
 
     async def __aenter__(self) -> Any:
-        self._task = asyncio.create_task(
-            self._application({"type": "lifespan"}, self._events.get, self.sent.put)  # type: ignore[arg-type]
-        )
+        self._task = asyncio.create_task(self._application({"type": "lifespan"}, self._events.get, self.sent.put))
         self._events.put_nowait({"type": "lifespan.startup"})
         return await self.sent.get()
 

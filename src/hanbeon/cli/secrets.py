@@ -38,7 +38,7 @@ def check(json: Json = False) -> None:
     from hanbeon.errors import Kind, SecretUnavailable
 
     declared = _declared()
-    rows = []
+    rows: list[tuple[str, str, str | None]] = []
     for name in declared.names:
         try:
             declared.read(name)
