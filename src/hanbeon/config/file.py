@@ -135,6 +135,15 @@ def load_settings_of(path: Path) -> dict[str, Any]:
     return values
 
 
+def load_secrets_of(path: Path) -> dict[str, SecretSource]:
+    """Read only the declarations of secrets."""
+    reader = Reader(Document.read(path))
+    found = read_secrets(reader.document.content.get("secrets", {}), reader)
+    if reader.problems:
+        raise reader.problems[0]
+    return found
+
+
 def _all_settings(
     values: Mapping[str, Any], aliases: Mapping[str, Mapping[str, Any]], reader: Reader
 ) -> dict[str, Any]:
