@@ -28,6 +28,8 @@ from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
+from hanbeon.messages import Messenger
+from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
@@ -90,6 +92,8 @@ class App:
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
         self.declared = DeclaredSchedules()
+        self.secrets = Secrets()
+        self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
@@ -121,6 +125,8 @@ class App:
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
             self.declared.replace(after.origin, after.schedules)
+            self.secrets.declare(after.secrets)
+        self.messenger.settings = self.settings
         self.file, self.given = after, given
         return self
 
@@ -141,12 +147,12 @@ class App:
 
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
-        try:
-            if hub is not None:
-                await hub.close()
-        finally:
+        async with contextlib.AsyncExitStack() as closing:
             if store is not None:
-                await store.close()
+                closing.push_async_callback(store.close)
+            if hub is not None:
+                closing.push_async_callback(hub.close)
+            closing.push_async_callback(self.messenger.close)
 
     async def __aenter__(self) -> App:
         return await self.open()
@@ -158,6 +164,7 @@ class App:
         """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
         twin._store = twin._hub = None
+        twin.messenger = Messenger(self.settings, self.secrets)
         return twin
 
     async def migrate(self) -> list[int]:
@@ -463,7 +470,7 @@ class App:
         changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
         settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
         given = self.given | changes
-        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
+        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, self.secrets, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
@@ -471,7 +478,7 @@ class App:
         for surface in self.surfaces:
             if surface.executor is not None:
                 # First, because it must end before the executors that it uses.
-                executors.insert(0, load(surface.executor)(self.store, http, blocking))
+                executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
         pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)

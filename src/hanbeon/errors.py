@@ -17,7 +17,9 @@ from hanbeon.error_base import Kind as Kind
 from hanbeon.quotation import plain, quoted
 from hanbeon.work_errors import JobCancelled as JobCancelled
 from hanbeon.work_errors import JobFailed as JobFailed
+from hanbeon.work_errors import MessageFailed as MessageFailed
 from hanbeon.work_errors import PermanentError as PermanentError
+from hanbeon.work_errors import SecretUnavailable as SecretUnavailable
 from hanbeon.work_errors import TaskError as TaskError
 from hanbeon.work_errors import WaitTimeout as WaitTimeout
 from hanbeon.work_errors import WorkFailed as WorkFailed

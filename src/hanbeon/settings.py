@@ -105,6 +105,9 @@ class Settings(BaseSettings):
         description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
     )
 
+    asgi_worker: bool = Field(
+        False, description="Run jobs in `hanbeon.asgi:application` too, if its server sends lifespan events"
+    )
     metrics_queues: int = Field(
         100,
         ge=0,

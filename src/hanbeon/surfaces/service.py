@@ -15,6 +15,7 @@ from hanbeon.engine.worker import Worker
 from hanbeon.errors import UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.messages import Messenger
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
 from hanbeon.store.operations import tasks
@@ -53,6 +54,9 @@ class SurfaceApp(Protocol):
 
     @property
     def settings(self) -> Settings: ...
+
+    @property
+    def messenger(self) -> Messenger: ...
 
     @property
     def surfaces(self) -> tuple[Surface, ...]: ...
