@@ -40,6 +40,7 @@ from hanbeon.store.operations.queries import JobFilter
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
+from hanbeon.stream_worker.reporter import Work
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
@@ -55,6 +56,7 @@ from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
+from hanbeon.tasks.stream_call import stream_task_of
 from hanbeon.tasks.task import Task, TaskOptions
 
 if TYPE_CHECKING:
@@ -230,6 +232,15 @@ class App:
     def http(self, name: str, url: str, **options: Any) -> Task[..., Any]:
         """Register an HTTP call as a task: `app.http("ping", "https://example.org/hook", method="POST", retries=5)`."""
         task = http_task_at(name, url, options)
+        self.tasks.add(task)
+        return task
+
+    def stream(self, name: str, stream: str, *, work: Work | None = None, **options: Any) -> Task[..., Any]:
+        """Register a task that stream workers do: `app.stream("thumb", "thumbs", timeout="10m")`.
+
+        `work` is the function that does it in-process where no Redis is configured.
+        """
+        task = stream_task_of(name, stream, work, options)
         self.tasks.add(task)
         return task
 

@@ -38,7 +38,9 @@ class Surface(NamedTuple):
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
     queues: Sequence[Reference] = ()
-    """Names in modules that reserve prefixes of queues when they are imported; see `domain/reserved_queues.py`."""
+    """Names in modules that reserve queues when they are imported; see `domain/reserved_queues.py`."""
+    end_hook: Reference | None = None
+    """Its `EndHook`: writes in the transaction in which a job of its tasks ends, whoever ends it."""
     retention: Reference | None = None
     """Its `Retention`: rows of its own that are deleted with their jobs, or by their age."""
     job_place: Reference | None = None

@@ -23,7 +23,7 @@ from hanbeon.tasks.signature import Signature, TaskSignature
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-ASYNC, THREAD, PROCESS, COMMAND, HTTP = "async", "thread", "process", "command", "http"
+ASYNC, THREAD, PROCESS, COMMAND, HTTP, STREAM = "async", "thread", "process", "command", "http", "stream"
 
 
 class Spec(Protocol):

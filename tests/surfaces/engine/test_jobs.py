@@ -180,11 +180,13 @@ async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
     assert copy.json["state"] == "pending"
     for body, field in (
         ({"task": "send", "args": {"too": "a"}}, "args"),
+        ({"task": "sned"}, "task"),
         ({"task": "nothing"}, "task"),
         ({}, "task"),
         ({"task": "hanbeon.webhook"}, "task"),
         ({"copy_of": made.json["id"], "task": "explode"}, "task"),
         ({"task": "send", "args": {"to": "a"}, "queue": "office:" + made.json["id"]}, "queue"),
+        ({"task": "send", "args": {"to": "a"}, "queue": "chains"}, "queue"),
     ):
         refused = await engine.post("/api/engine/jobs", body)
         assert refused.status == 422, body

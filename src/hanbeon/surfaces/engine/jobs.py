@@ -13,11 +13,10 @@ from hanbeon.domain.job import RESERVED, JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
 from hanbeon.domain.reserved_queues import check_not_reserved
-from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere, UnknownTask
+from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
@@ -225,13 +224,7 @@ class EngineJobs(Service):
         if name in self._app.tasks.names():
             settings = settings_of(self._app.tasks.get(name).options)
         else:
-            known = await self._read(lambda tx: find_tasks(tx, [name]))
-            if not known:
-                raise UnknownTask(
-                    f"there is no task {name[:80]!r}; a task is known once a worker that has it has started",
-                    field="task",
-                )
-            settings = known[0].settings
+            settings = (await self._read(lambda tx: self._known_task(tx, name, "task"))).settings
         return NewJob(
             id=job_id,
             task=name,

@@ -13,6 +13,7 @@ from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.job import JobRecord, check_name
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import summarise
 from hanbeon.domain.tally import Flow, Stock
 from hanbeon.errors import InvalidInput, NotFound
@@ -103,6 +104,9 @@ class Engine(EngineJobs):
             start = end - micros(_HOUR)
             if not isinstance(query.start, msgspec.UnsetType):
                 start = instant_of(query.start, "from", self._zone)
+            # Near the first and the last year of the calendar the steps would begin or end outside it.
+            check_instant(end, "to")
+            check_instant(start, "from")
             first, last = start - start % step, end - (end - 1) % step - 1 + step
             if not start < end:
                 raise InvalidInput("must be before `to`", field="from")
