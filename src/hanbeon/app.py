@@ -27,6 +27,7 @@ from hanbeon.engine.worker import Worker, default_name
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
 from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
 from hanbeon.messages import Messenger
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
+    from hanbeon.surfaces.workflows.service import Workflows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,7 +78,8 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
+    `app.workflows`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
@@ -85,6 +88,7 @@ class App:
         engine: Engine
         offices: Offices
         schedules: Schedules
+        workflows: Workflows
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -485,6 +489,21 @@ class App:
         schedules = partial(self.declared.resolved, self.tasks, settings)
         wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
         return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
+
+    def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
+        """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.
+
+        It is for a call that drives the surface in this process, and does nothing for others.
+        """
+        (surface,) = (each for each in self.surfaces if each.name == name)
+        executors, http, blocking = local_executors(settings, self.clock, self.tasks, settings.concurrency)
+        assert surface.executor is not None
+        assert surface.pool is not None
+        executors.insert(0, load(surface.executor)(self.store, http, blocking))
+        pool = load(surface.pool)(self.store, settings, self.clock)
+        schedules = partial(self.declared.resolved, self.tasks, settings)
+        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
+        return Worker(*given_to, pools=[pool], schedules=schedules, queues=queues), executors
 
 
 def _id(job: Any) -> str:

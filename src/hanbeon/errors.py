@@ -220,6 +220,24 @@ class ChainRunNotFound(NotFound):
         super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
 
 
+class WorkflowNotFound(NotFound):
+    """No workflow has that id."""
+
+    code = "workflow_not_found"
+
+    def __init__(self, workflow_id: object) -> None:
+        super().__init__(f"there is no workflow {str(workflow_id)[:40]!r}; it may have been deleted")
+
+
+class WorkflowRunNotFound(NotFound):
+    """The workflow has no run with that id, or it was pruned."""
+
+    code = "workflow_run_not_found"
+
+    def __init__(self, run_id: object) -> None:
+        super().__init__(f"there is no run {str(run_id)[:40]!r} of this workflow; it may have been pruned")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -254,6 +272,12 @@ class ChainWrongState(Conflict):
     def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.queue_id, self.state = queue_id, state
         super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
+
+
+class WorkflowWrongState(Conflict):
+    """The workflow, or its run, is in a state that does not allow this."""
+
+    code = "workflow_wrong_state"
 
 
 class MovedElsewhere(Conflict):

@@ -76,4 +76,4 @@ def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
         route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
     ]
     found = {method for route in matching if route.path == matching[0].path for method in route.methods or ()}
-    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+    return sorted(found)

@@ -59,13 +59,16 @@ class Authenticator:
         """Return true if every request needs a token."""
         return self._issuer is not None or bool(await self._known())
 
-    async def admit(self, request: Request, need: Need) -> Principal:
-        """Return the principal of a request; raises `Refused` if it may not send it."""
+    async def admit(self, request: Request, need: Need, *, acts: bool = False) -> Principal:
+        """Return the principal of a request; raises `Refused` if it may not send it. `acts`: of a GET, too."""
         if need is Need.NOTHING:
             return LOCAL
         # Browsers let a page open a WebSocket to any site without a CORS check, so handshakes are checked like changes.
         if request.method not in _SAFE or isinstance(request, Handshake):
             _check_origin(request)
+        elif acts:
+            _check_origin(request)
+            _check_site(request)
         try:
             who = await self._recognised(request)
         except _Unknown as unknown:
@@ -194,6 +197,13 @@ def _check_origin(request: Request) -> None:
     _, _, place = origin.partition("://")
     if not place or place.lower() != request.headers.get("host", "").lower():
         raise Refused("foreign_origin", f"the request comes from a page of {quoted(origin)}, which is not this server")
+
+
+def _check_site(request: Request) -> None:
+    """Reject a GET that a browser sends for a page of another site, or for a link in it: images have no Origin."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        raise Refused("foreign_origin", f"a browser sends this request for another site ({quoted(site)})")
 
 
 def _host(url: str) -> str:

@@ -81,6 +81,8 @@ class Operation(NamedTuple):
     links: Mapping[str, str] = {}
     """Parameters of paths below its own, as OpenAPI runtime expressions."""
     media: str = "application/json"
+    acts: bool = False
+    """A GET that changes something: never cached, no HEAD, and refused to pages of other sites."""
     quiet: bool = False
     """Polled by machines; logged at debug level only."""
     client: ClientCall = ClientCall()

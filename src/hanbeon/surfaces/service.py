@@ -15,6 +15,7 @@ from hanbeon.engine.worker import Worker
 from hanbeon.errors import UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
 from hanbeon.messages import Messenger
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
@@ -60,6 +61,10 @@ class SurfaceApp(Protocol):
 
     @property
     def surfaces(self) -> tuple[Surface, ...]: ...
+
+    def surface_worker(
+        self, name: str, settings: Settings, queues: Sequence[str]
+    ) -> tuple[Worker, Sequence[Executor]]: ...
 
 
 class Service:

@@ -79,13 +79,7 @@ async def prune(
     chunks = 0
     if jobs:
         jobs, chunks = await _with_few_logs(tx, jobs)
-        body = to_json(jobs)
-        await tx.fetch("prune_logs", body)
-        await tx.fetch("prune_edges", body)
-        await tx.fetch("prune_attempts", body)
-        for statement in (statement for part in parts for statement in part.of_jobs):
-            await tx.fetch(statement, body)
-        await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
+        await delete_jobs(tx, lanes, [statement for part in parts for statement in part.of_jobs], jobs)
     events = await tx.fetch("prune_events", older_than_us, limit)
     if indexed := index_entries(events):
         await tx.fetch("prune_queue_batches", to_json(indexed))
@@ -109,6 +103,17 @@ async def prune(
         await tx.fetch("note_pruned", older_than_us)
     await gather_totals(tx)
     return sum(deleted.values())
+
+
+async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs: Sequence[int]) -> None:
+    """Delete finished jobs that no other depends on; `statements` delete the rows that surfaces keep beside them."""
+    body = to_json(list(seqs))
+    await tx.fetch("prune_logs", body)
+    await tx.fetch("prune_edges", body)
+    await tx.fetch("prune_attempts", body)
+    for statement in statements:
+        await tx.fetch(statement, body)
+    await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
 
 
 def _aged(parts: Sequence[Retention]) -> list[AgedRows]:
