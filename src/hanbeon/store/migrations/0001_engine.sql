@@ -344,6 +344,18 @@ CREATE TABLE hanbeon.token (
   revoked_at bigint
 );
 
+-- Logins of browsers: each ends with its time, by logging out, or with the token that it was made with. Only the hash of
+-- the cookie is stored. `token` is null for a JWT.
+CREATE TABLE hanbeon.login (
+  hash text PRIMARY KEY,
+  user_name text NOT NULL,
+  scope text NOT NULL CHECK (scope IN (@scopes)),
+  token bigint REFERENCES hanbeon.token (id),
+  expires_at bigint NOT NULL
+);
+CREATE INDEX login_expiry ON hanbeon.login (expires_at);
+CREATE INDEX login_user ON hanbeon.login (user_name, expires_at);
+
 -- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
 CREATE TABLE hanbeon.action (
   seq @identity,
