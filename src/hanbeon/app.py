@@ -22,7 +22,8 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
-from hanbeon.engine.worker import Worker
+from hanbeon.engine.stream.wire import Wire
+from hanbeon.engine.worker import Worker, default_name
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
@@ -486,7 +487,8 @@ class App:
         pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
+        wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
 
     def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
         """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.

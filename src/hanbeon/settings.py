@@ -39,6 +39,9 @@ class Settings(BaseSettings):
 
     database_url: str = Field("sqlite:///hanbeon.db", description="The database: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL URL for LISTEN, past a pooler")
+    redis_url: str | None = Field(
+        None, description="The Redis of stream tasks: redis://host:6379/0; without it they run in-process"
+    )
     timezone: str = Field("Asia/Seoul", description="The IANA time zone of naive and of displayed times")
     lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs concurrently")

@@ -88,6 +88,7 @@ class Engine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -148,7 +149,9 @@ class Engine(Resource):
         """Return throughput, waits and runs over time."""
     def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Action]:
         """List who did what, newest first."""
     def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -175,6 +178,7 @@ class AsyncEngine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -239,7 +243,9 @@ class AsyncEngine(Resource):
         """Return throughput, waits and runs over time."""
     async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Action]:
         """List who did what, newest first."""
     async def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -265,7 +271,7 @@ class Offices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> Iterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class AsyncOffices(Resource):
@@ -281,7 +287,7 @@ class AsyncOffices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class Office(Resource):
@@ -327,6 +333,7 @@ class Office(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Job]:
         """List jobs in creation order, one page at a time."""
@@ -371,7 +378,9 @@ class Office(Resource):
     def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> Iterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -423,6 +432,7 @@ class AsyncOffice(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[Job]:
         """List jobs in creation order, one page at a time."""
@@ -467,7 +477,9 @@ class AsyncOffice(Resource):
     async def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> AsyncIterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -477,11 +489,11 @@ class AsyncOffice(Resource):
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):
-    def list(self, *, limit: int | None = None) -> Iterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class AsyncTasks(Resource):
-    def list(self, *, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class Task(Resource):
@@ -512,6 +524,7 @@ class Executions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -524,6 +537,7 @@ class AsyncExecutions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -587,6 +601,7 @@ class Schedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -636,6 +651,7 @@ class AsyncSchedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -696,7 +712,9 @@ class Schedule(Resource):
     def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> Iterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class AsyncSchedule(Resource):
@@ -739,7 +757,9 @@ class AsyncSchedule(Resource):
     async def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class Chains(Resource):
@@ -755,7 +775,9 @@ class Chains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> Iterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class AsyncChains(Resource):
@@ -771,7 +793,9 @@ class AsyncChains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> AsyncIterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class Chain(Resource):
@@ -812,7 +836,7 @@ class Chain(Resource):
     def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> Iterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[Run]:
         """List the runs of a chain, newest first."""
 
     def run_of(self, n: str) -> Run:
@@ -862,7 +886,7 @@ class AsyncChain(Resource):
     async def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> AsyncIterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[Run]:
         """List the runs of a chain, newest first."""
 
     async def run_of(self, n: str) -> Run:

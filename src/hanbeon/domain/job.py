@@ -180,6 +180,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     unique_key: str | None
     work_item: str | None
     meta: str | None
+    dispatched_at: int | None = None
+    """When its last attempt was sent to the stream workers; while it is ready, it waits for one of them."""
     replaced_by: str | None = None
     """The job that took over its unique key, if that ended it."""
 

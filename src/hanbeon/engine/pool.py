@@ -18,6 +18,7 @@ from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Tasks
+from hanbeon.tasks.task import STREAM
 
 _GATHER_EVENTS_SECONDS = 0.05
 
@@ -60,6 +61,11 @@ class TaskPool(NamedTuple):
     """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
 
 
+def run_here(tasks: Tasks) -> list[str]:
+    """Return the tasks whose jobs are run by this instance, and not by stream workers."""
+    return [name for name, task in tasks.items() if task.executor != STREAM]
+
+
 class Pool:
     """A `TaskPool` at work: its claimer, and the attempts that take up its slots."""
 
@@ -71,7 +77,9 @@ class Pool:
         clock: Clock,
         begin: Callable[[Pool, Claimed, float], None],
         attempts: RunningAttempts,
+        claimable: Callable[[Tasks], list[str]] = list,
     ) -> None:
+        """`claimable` leaves out those of the tasks whose jobs are not run here."""
         self.name, self.tasks, self.slots = spec.name, spec.tasks, spec.slots
         self.running: set[Attempt] = set()
         self._hint, self._relay, self._gather_seconds = spec.hint, spec.relay, spec.gather_seconds
@@ -79,7 +87,7 @@ class Pool:
             store,
             settings,
             clock,
-            tasks=lambda: list(self.tasks),
+            tasks=lambda: claimable(self.tasks),
             slots=lambda: self.slots,
             running=lambda: len(self.running),
             start=lambda job, sent_at: begin(self, job, sent_at),

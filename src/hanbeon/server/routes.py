@@ -65,6 +65,8 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
+            if operation.http:
+                keywords["http"] = http
             if operation.by:
                 keywords["by"] = principal.user
             if operation.checks_version:

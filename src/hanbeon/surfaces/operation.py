@@ -64,6 +64,8 @@ class Operation(NamedTuple):
     """The response has an ETag, made from the result's `version`; PATCH takes it as If-Match."""
     takes_version: bool = False
     """Takes If-Match although its response has no version."""
+    http: bool = False
+    """The method gets the HTTP request as `http`: for what no schema can say, such as cookies."""
     by: bool = False
     """The service records who sent the request."""
     idempotent: bool = False

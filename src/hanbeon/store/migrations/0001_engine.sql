@@ -15,6 +15,8 @@ CREATE TABLE hanbeon.queue (
   name text NOT NULL UNIQUE,
   paused boolean NOT NULL DEFAULT false,
   limited boolean NOT NULL DEFAULT false,
+  -- A job of it was dispatched to stream workers at some time: such jobs take slots, too.
+  streamed boolean NOT NULL DEFAULT false,
   limits text NOT NULL DEFAULT '{}',
   -- The limits that a configuration file declared last. They are applied when they change; otherwise operators own
   -- them.
@@ -70,6 +72,9 @@ CREATE TABLE hanbeon.job (
   -- The instance that claimed it last. For a running job, the holder of its lease.
   instance bigint,
   locked_until bigint,
+  -- When the last attempt was sent to the stream workers. A ready job that has this has its fence and its slot, and
+  -- is not claimed from the database.
+  dispatched_at bigint,
   -- How the last attempt ended, if the job ended with it: then this row is the attempt's record, and no other is
   -- written. Most jobs end with their first attempt, so for most this saves a row and an index entry.
   attempt_status text CHECK (attempt_status IN (@attempt_statuses)),
@@ -91,12 +96,15 @@ CREATE TABLE hanbeon.job (
   CHECK (state <> 'running' OR instance IS NOT NULL),
   CHECK (attempt_status IS NULL OR finished_at IS NOT NULL),
   CHECK ((state IN (@terminal_states)) = (finished_at IS NOT NULL)),
-  CHECK (state <> 'ready' OR unmet = 0)
+  CHECK (state <> 'ready' OR unmet = 0),
+  CHECK (state <> 'pending' OR dispatched_at IS NULL)
 ) @hot_table;
 
 CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'ready';
 -- Running jobs by lane and by expiry of their lease: readers hop from lane to lane.
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
+-- Jobs that wait for a stream worker.
+CREATE INDEX hanbeon_job_dispatched ON hanbeon.job (lane, seq) WHERE state = 'ready' AND dispatched_at IS NOT NULL;
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
 -- All jobs of a queue that a surface created: a surface stores its own data in `meta`; other jobs cost nothing.
@@ -121,6 +129,36 @@ CREATE TABLE hanbeon.edge (
   PRIMARY KEY (dependency, dependent)
 ) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
+
+-- The requests of stream tasks, one for each attempt until it is over and Redis knows. Without an epoch it is to be
+-- sent. From `close_at` on it is to be cleared away; `stop`: its worker is to be told to stop.
+CREATE TABLE hanbeon.dispatch (
+  n @identity,
+  job bigint NOT NULL,
+  fence bigint NOT NULL,
+  stream text NOT NULL,
+  wire_id text NOT NULL,
+  body text NOT NULL,
+  at bigint NOT NULL,
+  epoch text,
+  close_at bigint,
+  stop boolean NOT NULL DEFAULT false,
+  UNIQUE (job, fence)
+);
+CREATE INDEX hanbeon_dispatch_unsent ON hanbeon.dispatch (n) WHERE epoch IS NULL AND close_at IS NULL;
+CREATE INDEX hanbeon_dispatch_closing ON hanbeon.dispatch (close_at) WHERE close_at IS NOT NULL;
+
+-- What instances last saw of a stream in Redis.
+CREATE TABLE hanbeon.stream (
+  name text NOT NULL PRIMARY KEY,
+  -- Workers that have read from it lately.
+  workers integer NOT NULL,
+  deadletters bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  -- Since when Redis could not be reached, and why.
+  failing_since bigint,
+  error text
+);
 
 -- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.
 CREATE TABLE hanbeon.past_attempt (
@@ -305,6 +343,18 @@ CREATE TABLE hanbeon.token (
   last_used_at bigint,
   revoked_at bigint
 );
+
+-- Logins of browsers: each ends with its time, by logging out, or with the token that it was made with. Only the hash of
+-- the cookie is stored. `token` is null for a JWT.
+CREATE TABLE hanbeon.login (
+  hash text PRIMARY KEY,
+  user_name text NOT NULL,
+  scope text NOT NULL CHECK (scope IN (@scopes)),
+  token bigint REFERENCES hanbeon.token (id),
+  expires_at bigint NOT NULL
+);
+CREATE INDEX login_expiry ON hanbeon.login (expires_at);
+CREATE INDEX login_user ON hanbeon.login (user_name, expires_at);
 
 -- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
 CREATE TABLE hanbeon.action (
@@ -590,7 +640,7 @@ CREATE TABLE hanbeon.workflow_delivery (
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
-  j.retry_count, j.timeout_us, j.policy, j.fence,
+  j.retry_count, j.timeout_us, j.policy, j.fence, j.dispatched_at,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
   j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by
 FROM hanbeon.job AS j

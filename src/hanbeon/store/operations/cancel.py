@@ -12,6 +12,7 @@ from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sourc
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
@@ -91,6 +92,8 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
             "it cannot be replaced inside your transaction: enqueue without one"
         )
     await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)
+    if row["dispatched_at"] is not None:
+        await close_dispatches(tx, [row["seq"]], stop=True)
     return True
 
 
@@ -167,6 +170,9 @@ async def _cancel_locked(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> list[
     running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
     if waiting:
         await _cancel_waiting(tx, lanes, waiting, Reason.CANCELLED)
+    sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
+    if sent:
+        await close_dispatches(tx, sent, stop=True)
     if running:
         stopping = await tx.fetch("request_stop", to_json(running))
         await emit(tx, lanes, stopping, Reason.STOP_REQUESTED, State.RUNNING)

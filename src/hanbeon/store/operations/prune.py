@@ -12,6 +12,7 @@ from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.logins import prune_logins
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.retention import AgedRows, Retention
 from hanbeon.store.operations.tallies import coarsen, index_entries
@@ -96,6 +97,7 @@ async def prune(
         "timings": len(timings),
         "queues": queues,
         "responses": await prune_responses(tx, limit, lag_us),
+        "logins": await prune_logins(tx, limit, lag_us),
         **aged,
     }
     if any(deleted.values()):

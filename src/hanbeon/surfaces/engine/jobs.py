@@ -149,35 +149,36 @@ class EngineJobs(Service):
                 f"must contain one of {', '.join(allowed)} to {request.action.value} jobs", field="filter.state"
             )
         search = msgspec.structs.replace(search, states=chosen)
-        matched, done, cursor = 0, 0, None
+        matched, cursor = 0, None
+        moved: list[str] = []
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
-        while (matched if request.dry_run else done) < schemas.BULK_MOST:
+        while (matched if request.dry_run else len(moved)) < schemas.BULK_MOST:
             looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST)
             found = await self._read(looking)
             movable = [job for job in found.jobs if self._place(job).moves and job.stop_requested_at is None]
             matched += len(movable)
             if not request.dry_run:
-                done += await self._move(movable, retrying=retrying, states=chosen)
+                moved += await self._move(movable, retrying=retrying, states=chosen)
             cursor = found.cursor
             if cursor is None:
                 break
-        return schemas.BulkDone(matched=matched, done=done, more=cursor is not None)
+        return schemas.BulkDone(matched=matched, done=len(moved), more=cursor is not None, ids=moved)
 
-    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> int:
-        """Move a batch; one whose state has changed in the meantime is left alone."""
+    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> list[str]:
+        """Move a batch and return the ids; a job whose state has changed in the meantime is left alone."""
         if not jobs:
-            return 0
+            return []
         if not retrying:
             seqs = [job.seq for job in jobs]
-            return len(await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states)))
-        done = 0
+            return await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states))
+        done = []
         # One by one, oldest first: each locks what it depends on, in the same order as completions do.
         for job in reversed(jobs):
             try:
                 await self._store.requeue(job.id)
             except (Conflict, JobNotFound):
                 continue
-            done += 1
+            done.append(job.id)
         return done
 
     # Shared helpers

@@ -46,8 +46,9 @@ class Engine(EngineJobs):
         query = validate(schemas.QueueQuery, fields)
         numbers = await self._store.statistics(None, micros(query.window))
         view = self._serializer
-        found = [each for each in await self._read(queues) if each.name in numbers]
-        return schemas.EngineQueues(items=[view.queue(each, numbers[each.name]) for each in found])
+        found, now = await self._read(_queues_now)
+        items = [view.queue(each, numbers[each.name]) for each in found if each.name in numbers]
+        return schemas.EngineQueues(at=view.iso(now), items=items)
 
     async def change_queue(self, name: str, **fields: Unpack[keywords.QueueChangeFields]) -> schemas.EngineQueue:
         """Change the limits of a queue, or pause and resume it. In force at the next claim, on every instance."""
@@ -212,6 +213,10 @@ class Engine(EngineJobs):
                 for name, field in Settings.model_fields.items()
             ]
         )
+
+
+async def _queues_now(tx: Tx) -> tuple[list[QueueRecord], int]:
+    return await queues(tx), await queries.now_us(tx)
 
 
 def _number(given: int | str, kind: str, remedy: str) -> int:
