@@ -24,7 +24,7 @@ from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
-from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
@@ -112,7 +112,7 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if new_id is not random_id and await self._store.jobs([job_id]):
+        if may_exist(new_id) and await self._store.jobs([job_id]):
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)
