@@ -46,6 +46,7 @@ class Serializer:
         instances: dict[int, str],
         before: Sequence[LinkedJob],
         behind: Sequence[LinkedJob],
+        waiting: str | None = None,
     ) -> schemas.EngineJobDetail:
         seen = [self._attempt(each, instances) for each in attempts]
         if job.state is State.RUNNING:
@@ -58,6 +59,7 @@ class Serializer:
             **self._fields(job, place),
             attempts=seen,
             timeline=moments,
+            waiting=waiting,
             depends_on=[linked(each) for each in before],
             dependents=[linked(each) for each in behind],
         )
@@ -81,6 +83,7 @@ class Serializer:
             "deadline_at": self.iso_or_none(job.deadline_at),
             "finished_at": self.iso_or_none(job.finished_at),
             "stop_requested_at": self.iso_or_none(job.stop_requested_at),
+            "dispatched_at": self.iso_or_none(job.dispatched_at),
             "retry_count": job.retry_count,
             "max_retries": job.policy.max_retries,
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
