@@ -386,6 +386,12 @@ class DatabaseUnavailable(Unavailable):
     """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
 
 
+class RedisUnavailable(Unavailable):
+    """Redis is unavailable."""
+
+    code = "redis_unavailable"
+
+
 class DatabaseCorrupt(DatabaseUnavailable):
     """The database is damaged; restore it from a backup."""
 

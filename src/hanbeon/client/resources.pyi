@@ -18,6 +18,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkAction,
     BulkDone,
     CreatedToken,
+    DeadLetter,
     EngineCancelAnswer,
     EngineEvent,
     EngineInstance,
@@ -159,6 +160,14 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, limit: int | None = None) -> Iterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
@@ -253,6 +262,14 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    async def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    async def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    async def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:

@@ -60,6 +60,8 @@ class StreamBridge:
         self._prepared: frozenset[str] = frozenset()
         self._written: dict[str, tuple[tuple[int, int], float]] = {}
         self._down = False
+        self.take_over_ms = _TAKE_OVER_MS
+        """After this long, replies that another server has read and not acknowledged are taken over."""
         self._replies = ReplyReader(store, settings, wire)
         self.dispatch = Loop("stream_dispatch", self._dispatch)
         self.send = Loop("stream_send", self._over_the_wire(self._send))
@@ -216,7 +218,7 @@ class StreamBridge:
         await self._prepare()
         streams = self.streams()
         if streams:
-            await self._replies.take_over(streams, self.instance, _TAKE_OVER_MS)
+            await self._replies.take_over(streams, self.instance, self.take_over_ms)
         for name in streams:
             seen = await self._wire.look(name)
             await self._wire.trim(name)

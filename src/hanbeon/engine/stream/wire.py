@@ -9,7 +9,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import InvalidInput, RedisUnavailable
 from hanbeon.settings import masked
 
 SERVERS, WORKERS = "hanbeon", "workers"
@@ -125,6 +125,15 @@ class Wire:
         except self._failures as error:
             raise WireDownError(f"{type(error).__name__}: {error}") from error
 
+    @contextlib.asynccontextmanager
+    async def commands(self) -> AsyncIterator[Any]:
+        """The client, for what operators ask: raises RedisUnavailable."""
+        try:
+            async with self._border():
+                yield self._redis
+        except WireDownError as error:
+            raise RedisUnavailable(f"{error}; check redis_url and that Redis runs") from error
+
     async def epoch(self) -> str:
         """Return the present life of the data: another one means that some may be lost."""
         async with self._border():
@@ -224,7 +233,7 @@ class Wire:
                     await self._forget(keys=[key], args=[group["name"], _FORGET_MS])
                 done = [await self._done_to(key, group) for group in groups]
                 if done:
-                    await self._redis.xtrim(key, minid=min(done, key=_order), approximate=True)
+                    await self._redis.xtrim(key, minid=min(done, key=entry_order), approximate=True)
 
     async def _done_to(self, key: str, group: Mapping[str, Any]) -> str:
         if not group["pending"]:
@@ -233,7 +242,8 @@ class Wire:
         return str(summary["min"] or group["last-delivered-id"])
 
 
-def _order(entry_id: str) -> tuple[int, ...]:
+def entry_order(entry_id: str) -> tuple[int, ...]:
+    """Return the two numbers of an entry's id."""
     return tuple(int(part) for part in entry_id.split("-"))
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import micros
+from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
@@ -16,6 +17,7 @@ from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
@@ -60,7 +62,9 @@ class EngineJobs(Service):
             before = await job_search.dependencies_of(tx, job.seq)
             behind = await job_search.dependents_of(tx, job.seq)
             attempts = await queries.attempts_of(tx, job_id)
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind)
+            stream = await waiting_in(tx, job)
+            waiting = None if stream is None else waiting_for_worker(stream).text
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting)
 
         return await self._read(read)
 
