@@ -51,7 +51,10 @@ async def test_cron_and_execute_drive_without_a_worker(app: App) -> None:
     async with serving(app) as client:
         made = (await client.post("/api/workflows", DRAFT | {"status": "active"})).json
         assert (await client.post("/api/scheduler/cron")).json == {
-            "created": 0, "updated": 0, "unchanged": 1, "removed": 0
+            "created": 0,
+            "updated": 0,
+            "unchanged": 1,
+            "removed": 0,
         }
         done = await client.get("/api/scheduler/execute")
         assert (done.json["executed"], done.json["results"][0]["run_id"]) == (1, made["run_id"])
