@@ -160,7 +160,7 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
-    def deadletters(self, *, limit: int | None = None) -> Iterator[DeadLetter]:
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[DeadLetter]:
         """List messages of stream workers that could not be used."""
     def deadletter(self, letter: str) -> DeadLetter:
         """Return a dead letter."""
@@ -262,7 +262,7 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
-    def deadletters(self, *, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[DeadLetter]:
         """List messages of stream workers that could not be used."""
     async def deadletter(self, letter: str) -> DeadLetter:
         """Return a dead letter."""
@@ -932,7 +932,7 @@ class Workflows(Resource):
         """Save a workflow: a draft, or an active one, which runs."""
 
     def list(
-        self, *, status: WorkflowStatus | str | None = None, limit: int | None = None
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> Iterator[WorkflowsWorkflow]:
         """List workflows, a page at a time."""
 
@@ -970,7 +970,7 @@ class AsyncWorkflows(Resource):
         """Save a workflow: a draft, or an active one, which runs."""
 
     def list(
-        self, *, status: WorkflowStatus | str | None = None, limit: int | None = None
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> AsyncIterator[WorkflowsWorkflow]:
         """List workflows, a page at a time."""
 
@@ -1023,7 +1023,7 @@ class Workflow(Resource):
     def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
-    def runs(self, *, limit: int | None = None) -> Iterator[WorkflowRun]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
         """List the runs of a workflow, newest first."""
 
     def run_of(self, run: str) -> WorkflowRun:
@@ -1070,7 +1070,7 @@ class AsyncWorkflow(Resource):
     async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
-    def runs(self, *, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
         """List the runs of a workflow, newest first."""
 
     async def run_of(self, run: str) -> WorkflowRun:
