@@ -38,9 +38,9 @@ from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
@@ -350,7 +350,7 @@ class App:
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
-        return await self.store.list_jobs(filter, after, limit)
+        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit))
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
@@ -462,7 +462,7 @@ class App:
 
     async def instances(self) -> list[InstanceRecord]:
         """List the instances that work, or recently worked, on this database."""
-        return await self.store.instances(self._alive_within_us)
+        return await self.store.read(lambda tx: instances(tx, self._alive_within_us))
 
     @property
     def _alive_within_us(self) -> int:
