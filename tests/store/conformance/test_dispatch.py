@@ -16,7 +16,7 @@ from hanbeon.store.operations.dispatches import closing, drop_dispatches, mark_s
 from hanbeon.store.operations.stream_replies import Verdict, end_silent
 from hanbeon.stream_worker import Request
 from hanbeon.tasks.stream_call import StreamCall
-from tests.store.streaming import hear, progress, result, send
+from tests.store.stream_words import hear, progress, result, send
 from tests.store.world import World, new_id
 
 APPLIED, IGNORED, UNKNOWN = Verdict.APPLIED, Verdict.IGNORED, Verdict.UNKNOWN

@@ -73,7 +73,7 @@ class Dead(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What there is of a stream in Redis."""
+    """The state of a stream in Redis."""
 
     workers: int
     deadletters: int
