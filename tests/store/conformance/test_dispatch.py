@@ -17,7 +17,7 @@ from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.operations.stream_replies import Verdict, end_silent
 from hanbeon.stream_worker import Request
 from hanbeon.tasks.stream_call import StreamCall
-from tests.store.streaming import hear, progress, result, send
+from tests.store.stream_words import hear, progress, result, send
 from tests.store.world import World, new_id
 
 APPLIED, IGNORED, UNKNOWN = Verdict.APPLIED, Verdict.IGNORED, Verdict.UNKNOWN

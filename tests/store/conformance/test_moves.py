@@ -11,7 +11,7 @@ from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, WrongState
 from hanbeon.store.operations.queries import attempts_of
-from tests.store.streaming import send
+from tests.store.stream_words import send
 from tests.store.world import LEASE, World, changed, lease_of, new_job
 
 RETRY_DELAY = 60.0

@@ -39,6 +39,7 @@ class Code(enum.StrEnum):
     OVERLAPPING_EXECUTIONS = "overlapping_executions"
     STRANDED_CHAIN = "stranded_chain"
     BROKEN_WALK = "broken_walk"
+    BROKEN_DISPATCH = "broken_dispatch"
     STUCK_JOB = "stuck_job"
     STUCK_SCHEDULE = "stuck_schedule"
 
@@ -65,6 +66,7 @@ MEANINGS: dict[Code, str] = {
     Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
     Code.STRANDED_CHAIN: "a chain is running, but no unfinished job of the engine runs its step",
     Code.BROKEN_WALK: "a run of a chain did other operations than its walk, or in another order",
+    Code.BROKEN_DISPATCH: "the request of a stream task is missing while its attempt goes on, or outlives it",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
     Code.STUCK_SCHEDULE: "a schedule that was due a minute ago has not been processed",
 }
