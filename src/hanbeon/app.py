@@ -60,7 +60,9 @@ from hanbeon.tasks.task import Task, TaskOptions
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
+    from hanbeon.surfaces.exports.service import Exports
     from hanbeon.surfaces.offices.service import Offices
+    from hanbeon.surfaces.replays.service import Replays
     from hanbeon.surfaces.schedules.service import Schedules
 
 P = ParamSpec("P")
@@ -71,14 +73,17 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
+    `app.replays`, `app.exports`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
         chains: Chains
         engine: Engine
+        exports: Exports
         offices: Offices
+        replays: Replays
         schedules: Schedules
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:

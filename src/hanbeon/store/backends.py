@@ -6,7 +6,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 # For its registration: every process that opens a store must know all end hooks.
-import hanbeon.store.operations.chain_walk  # noqa: F401
+import hanbeon.store.operations.chain_walk
+import hanbeon.store.operations.exports  # noqa: F401
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked

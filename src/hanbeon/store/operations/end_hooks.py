@@ -42,6 +42,10 @@ OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
 """Awaits its transaction only, and must not raise: the ends of other jobs are in the same transaction."""
 
 
+OnProgress = Callable[[Tx, str, str], Awaitable[None]]
+"""`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text. Likewise."""
+
+
 class EndHook(NamedTuple):
     """The owner of the tasks named `<prefix>:…`. Their jobs are never retried by hand: `remedy` says what to do."""
 
@@ -51,6 +55,7 @@ class EndHook(NamedTuple):
     remedy: str
     unseen_timeouts: bool = True
     """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
+    on_progress: OnProgress | None = None
 
 
 _hooks: dict[str, EndHook] = {}
@@ -83,6 +88,15 @@ async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
     for prefix, seqs in ended.items():
         found = await tx.fetch("ended_jobs", to_json(sorted(seqs)))
         await _hooks[prefix].call(tx, lanes, [_ended_job(row, lanes) for row in found])
+
+
+async def run_progress_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any], progress: str) -> None:
+    """Run the hook of the job of this row, if any, whose progress was written in this transaction."""
+    for row in rows:
+        await lanes.learn(tx, [row["lane"]])
+        hook = lanes.hooked.get(row["lane"] & LANE_MASK)
+        if hook is not None and hook.on_progress is not None:
+            await hook.on_progress(tx, str(row["id"]), progress)
 
 
 def _ended_job(row: Any, lanes: LaneCache) -> EndedJob:

@@ -1,0 +1,19 @@
+"""The declaration of exports."""
+
+from __future__ import annotations
+
+from hanbeon.surfaces.exports.operations import CHANNELS, OPERATIONS
+from hanbeon.surfaces.surface import Surface
+
+SURFACE = Surface(
+    name="exports",
+    title="Replays rendered to videos and thumbnails, with progress and downloads.",
+    service="hanbeon.surfaces.exports.service:Exports",
+    operations=OPERATIONS,
+    channels=CHANNELS,
+    pool="hanbeon.surfaces.exports.worker_pool:export_pool",
+    verify="hanbeon.surfaces.exports.verify:verify_exports",
+    retention="hanbeon.surfaces.exports.retention:RETENTION",
+    job_place="hanbeon.surfaces.exports.place:place_of_job",
+    docs="exports.md",
+)
