@@ -32,7 +32,9 @@ from hanbeon.export_errors import ResultNotReady as ResultNotReady
 from hanbeon.quotation import plain, quoted
 from hanbeon.work_errors import JobCancelled as JobCancelled
 from hanbeon.work_errors import JobFailed as JobFailed
+from hanbeon.work_errors import MessageFailed as MessageFailed
 from hanbeon.work_errors import PermanentError as PermanentError
+from hanbeon.work_errors import SecretUnavailable as SecretUnavailable
 from hanbeon.work_errors import TaskError as TaskError
 from hanbeon.work_errors import WaitTimeout as WaitTimeout
 from hanbeon.work_errors import WorkFailed as WorkFailed
@@ -215,6 +217,24 @@ class ChainRunNotFound(NotFound):
         super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
 
 
+class WorkflowNotFound(NotFound):
+    """No workflow has that id."""
+
+    code = "workflow_not_found"
+
+    def __init__(self, workflow_id: object) -> None:
+        super().__init__(f"there is no workflow {str(workflow_id)[:40]!r}; it may have been deleted")
+
+
+class WorkflowRunNotFound(NotFound):
+    """The workflow has no run with that id, or it was pruned."""
+
+    code = "workflow_run_not_found"
+
+    def __init__(self, run_id: object) -> None:
+        super().__init__(f"there is no run {str(run_id)[:40]!r} of this workflow; it may have been pruned")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -242,6 +262,12 @@ class ChainWrongState(Conflict):
     def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.queue_id, self.state = queue_id, state
         super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
+
+
+class WorkflowWrongState(Conflict):
+    """The workflow, or its run, is in a state that does not allow this."""
+
+    code = "workflow_wrong_state"
 
 
 class MovedElsewhere(Conflict):
@@ -341,6 +367,12 @@ class DatabaseUnavailable(Unavailable):
     code = "database_unavailable"
     ids: tuple[str, ...] = ()
     """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
+
+
+class RedisUnavailable(Unavailable):
+    """Redis is unavailable."""
+
+    code = "redis_unavailable"
 
 
 class DatabaseCorrupt(DatabaseUnavailable):

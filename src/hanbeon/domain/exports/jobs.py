@@ -7,8 +7,10 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
+
 PREFIX = "hanbeon.export"
-QUEUE = "exports"
+QUEUE = reserve_queue(ReservedQueue("exports", "exports", "export a replay, or use another queue"))
 
 
 class JobType(enum.StrEnum):

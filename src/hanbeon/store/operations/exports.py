@@ -19,7 +19,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import ExportEnded, ExportNotFound
 from hanbeon.store.operations import cancel
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.replays import ReplayRecord, lock_replay
 from hanbeon.store.operations.unwanted_files import UnwantedFile, add_unwanted
@@ -176,15 +176,7 @@ def _event(kind: ExportEventType, at: int, row: Any, details: dict[str, Any]) ->
     return Event(type=kind.value, at=at, queue=QUEUE, details={**known, **details})
 
 
-HOOK = register_end_hook(
-    EndHook(
-        PREFIX,
-        exports_ended,
-        "an export",
-        "export the replay again",
-        on_progress=exports_progressed,
-    )
-)
+HOOK = EndHook(PREFIX, exports_ended, "an export", "export the replay again", on_progress=exports_progressed)
 
 
 def export_record(row: Any) -> ExportRecord:
