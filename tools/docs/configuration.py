@@ -35,6 +35,8 @@ _KINDS = {
     "`retries`, `params` and other options of the task go next to it.",
     "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
     "options that the table does not set are taken from there.",
+    "stream": 'Workers behind Redis Streams, in any language: `{ name = "thumbs" }` names the streams. It needs '
+    "`redis_url`.",
 }
 _LIMITS = {
     "max_concurrent": "The most jobs that run at once, across all workers; 0: no limit.",
