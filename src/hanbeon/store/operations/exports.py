@@ -66,8 +66,8 @@ class ExportRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 async def add_export(tx: Tx, lanes: LaneCache, new: NewExport) -> ExportRecord:
     """Create an export and its job. A repeated request, which has the same `uid`, returns the existing one."""
-    found = await tx.fetch("export_by_uid", new.uid)
-    if not found:
+    found = await export_by_uid(tx, new.uid)
+    if found is None:
         replay = await lock_replay(tx, new.owner, new.replay_id)
         options = to_json(new.options)
         row = (
@@ -76,8 +76,9 @@ async def add_export(tx: Tx, lanes: LaneCache, new: NewExport) -> ExportRecord:
         job = _job(new, replay, row["id"], row["created_at"])
         lanes = await lanes.ensure(tx, [job.lane])
         await enqueues.enqueue(tx, lanes, [job])
-        found = await tx.fetch("export_by_uid", new.uid)
-    return export_record(found[0])
+        found = await export_by_uid(tx, new.uid)
+    assert found is not None
+    return found
 
 
 def _job(new: NewExport, replay: ReplayRecord, export_id: int, created_at: int) -> NewJob:
@@ -97,6 +98,12 @@ def _job(new: NewExport, replay: ReplayRecord, export_id: int, created_at: int) 
         timeout_us=new.timeout_us,
         policy=RetryPolicy(max_retries=0),
     )
+
+
+async def export_by_uid(tx: Tx, uid: str) -> ExportRecord | None:
+    """Return the export that a request with this id has created, if it has."""
+    rows = await tx.fetch("export_by_uid", uid)
+    return export_record(rows[0]) if rows else None
 
 
 async def export_of(tx: Tx, owner: str, export_id: int) -> ExportRecord:

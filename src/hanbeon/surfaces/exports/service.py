@@ -34,7 +34,7 @@ from hanbeon.surfaces.exports.serializers import export_view
 from hanbeon.surfaces.file_roots import export_root
 from hanbeon.surfaces.numbers import NUMBERED_PAGE_SIZE, number_of, replay_number
 from hanbeon.surfaces.schema import Explanation
-from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
+from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id
 from hanbeon.surfaces.stored_file import StoredFile
 from hanbeon.surfaces.validation import given_fields, validate
 
@@ -59,7 +59,7 @@ class Exports(Service):
     ) -> schemas.ExportCreated:
         """Export a replay to a video: `export_mp4(7, width=640, height=360)`."""
         options = given_fields(validate(schemas.NewVideo, fields))
-        return await self._create(replay, JobType.MP4, options, by, new_id)
+        return await self._create(replay, JobType.MP4, options, by, new_id(0), may_exist(new_id))
 
     async def export_thumbnail(
         self,
@@ -71,7 +71,7 @@ class Exports(Service):
     ) -> schemas.ExportCreated:
         """Export a picture of a replay's liveliest moment."""
         options = given_fields(validate(schemas.NewThumbnail, fields))
-        return await self._create(replay, JobType.THUMBNAIL, options, by, new_id)
+        return await self._create(replay, JobType.THUMBNAIL, options, by, new_id(0), may_exist(new_id))
 
     async def list(self, *, by: str = LOCAL, **query: Unpack[keywords.ExportQueryFields]) -> schemas.ExportPage:
         """A page of the user's exports, newest first."""
@@ -147,14 +147,16 @@ class Exports(Service):
         return EventPlace(self._store.incarnation, last), present
 
     async def _create(
-        self, replay: AnyReplay, job_type: JobType, options: Mapping[str, Any], by: str, new_id: NewId
+        self, replay: AnyReplay, job_type: JobType, options: Mapping[str, Any], by: str, uid: str, exists: bool
     ) -> schemas.ExportCreated:
         number, settings = replay_number(replay), self._app.settings
+        if exists and (made := await self._read(lambda tx: exports.export_by_uid(tx, uid))) is not None:
+            return schemas.ExportCreated(job_id=made.id)
         found = await self._read(lambda tx: replay_of(tx, by, number))
         chosen = RenderOptions(**options)
         chosen.part_of(found.duration_ms)
         new = NewExport(
-            uid=new_id(0),
+            uid=uid,
             job_type=job_type,
             owner=by,
             replay_id=number,
