@@ -66,7 +66,9 @@ from hanbeon.tasks.task import Task, TaskOptions
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
+    from hanbeon.surfaces.exports.service import Exports
     from hanbeon.surfaces.offices.service import Offices
+    from hanbeon.surfaces.replays.service import Replays
     from hanbeon.surfaces.schedules.service import Schedules
     from hanbeon.surfaces.workflows.service import Workflows
 
@@ -79,14 +81,16 @@ class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
     The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
-    `app.workflows`.
+    `app.workflows`, `app.replays`, `app.exports`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
         chains: Chains
         engine: Engine
+        exports: Exports
         offices: Offices
+        replays: Replays
         schedules: Schedules
         workflows: Workflows
 

@@ -239,7 +239,7 @@ class Store(Transactions):
         """
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
-        return await self.write(lambda tx: lease.write_progress(tx, held, progress))
+        return await self.write(lambda tx: lease.write_progress(tx, self.lanes, held, progress))
 
     async def write_logs(
         self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
