@@ -298,7 +298,7 @@ async def _run_ended(tx: Tx, lanes: LaneCache, workflow: WorkflowRecord, now: in
     assert workflow.next_time is not None
     assert workflow.run_id is not None
     config = workflow.config
-    passed = passed_over(config, workflow.timezone, workflow.next_time, now)
+    passed = passed_over(config, workflow.timezone, max(workflow.next_time, workflow.activated_at or 0), now)
     if passed is not None:
         await tx.fetch("skip_workflow_times", workflow.run_id, to_json(passed))
     workflow = msgspec.structs.replace(
