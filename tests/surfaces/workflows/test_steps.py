@@ -147,9 +147,7 @@ async def test_final_failure_notifies_whom_the_workflow_names(workflow_kit: Work
     assert (mail["To"], mail["Subject"]) == ("ops@example.org", "Workflow “알림” failed")
 
 
-async def test_secrets_are_sent_and_shown_nowhere(
-    workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_secrets_are_sent_and_shown_nowhere(workflow_kit: WorkflowKit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "s3cr3t-token")
     workflow_kit.app.secrets.declare({"TOKEN": SecretSource(env="API_TOKEN")})
     async with Web(json_reply('{"echo": "s3cr3t-token"}'), reply(400, "bad s3cr3t-token")) as web:
