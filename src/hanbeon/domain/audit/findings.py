@@ -39,6 +39,8 @@ class Code(enum.StrEnum):
     OVERLAPPING_EXECUTIONS = "overlapping_executions"
     STRANDED_CHAIN = "stranded_chain"
     BROKEN_WALK = "broken_walk"
+    STRANDED_WORKFLOW = "stranded_workflow"
+    BROKEN_RUN = "broken_run"
     STUCK_JOB = "stuck_job"
     STUCK_SCHEDULE = "stuck_schedule"
 
@@ -65,6 +67,8 @@ MEANINGS: dict[Code, str] = {
     Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
     Code.STRANDED_CHAIN: "a chain is running, but no unfinished job of the engine runs its step",
     Code.BROKEN_WALK: "a run of a chain did other operations than its walk, or in another order",
+    Code.STRANDED_WORKFLOW: "a workflow waits for a registered run that has ended or is gone",
+    Code.BROKEN_RUN: "a run of a workflow and its job disagree, or a step began before the one before it had ended",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
     Code.STUCK_SCHEDULE: "a schedule that was due a minute ago has not been processed",
 }
