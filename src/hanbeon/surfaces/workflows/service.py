@@ -356,8 +356,8 @@ class Workflows(Service):
             check_not_past(config, now, zone)
         if before.status is not WorkflowStatus.ACTIVE:
             return after
-        # Other times are another cause. One that has run counts from now on, one that has not from its activation.
-        again = before.spent or config.mode is Mode.IMMEDIATE
+        # Other times are another cause. Only a delay that is not over goes on from the activation.
+        again = before.spent or config.mode in (Mode.IMMEDIATE, Mode.RECURRING)
         return msgspec.structs.replace(
             after,
             activation=before.activation + 1,

@@ -14,6 +14,7 @@ SURFACE = Surface(
     executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
     queues=("hanbeon.domain.workflows.literals:QUEUE",),
     end_hook="hanbeon.store.operations.workflow_runs:HOOK",
+    verify="hanbeon.surfaces.workflows.verify:verify_workflows",
     retention="hanbeon.surfaces.workflows.retention:RETENTION",
     job_place="hanbeon.surfaces.workflows.place:place_of_job",
     docs="workflows.md",
