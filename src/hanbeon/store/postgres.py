@@ -16,7 +16,7 @@ from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx import AfterCommit, TraceScope, Tx
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -75,6 +75,8 @@ class _Connection(asyncpg.Connection):
 
 class PostgresTx:
     """An open transaction on one connection; see `Tx`."""
+
+    tracing: TraceScope | None = None
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection

@@ -25,7 +25,7 @@ from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx, drive
+from hanbeon.store.tx import AfterCommit, TraceScope, Tx, drive
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -133,6 +133,8 @@ class _Connection:
 
 class SqliteTx:
     """A transaction whose statements never suspend; see `Tx`."""
+
+    tracing: TraceScope | None = None
 
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection

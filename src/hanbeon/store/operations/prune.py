@@ -83,6 +83,7 @@ async def prune(
         await tx.fetch("prune_logs", body)
         await tx.fetch("prune_edges", body)
         await tx.fetch("prune_attempts", body)
+        await tx.fetch("prune_traces", body)
         for statement in (statement for part in parts for statement in part.of_jobs):
             await tx.fetch(statement, body)
         await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
