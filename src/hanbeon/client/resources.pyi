@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.engine.schemas import (
@@ -17,6 +18,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkAction,
     BulkDone,
     CreatedToken,
+    DeadLetter,
     EngineCancelAnswer,
     EngineEvent,
     EngineInstance,
@@ -58,6 +60,17 @@ from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.workflows.schemas import (
+    DryRunResult,
+    Executed,
+    Monitor,
+    NewScheduleConfig,
+    NewStep,
+    Registered,
+    WorkflowRun,
+)
+from hanbeon.surfaces.workflows.schemas import Execution as WorkflowsExecution
+from hanbeon.surfaces.workflows.schemas import Workflow as WorkflowsWorkflow
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
@@ -147,6 +160,14 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
@@ -241,6 +262,14 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    async def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    async def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    async def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
@@ -886,6 +915,176 @@ class AsyncChain(Resource):
     def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
+class Workflows(Resource):
+    def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class AsyncWorkflows(Resource):
+    async def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    async def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    async def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    async def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    async def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    async def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class Workflow(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
+
+class AsyncWorkflow(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    async def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    async def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    async def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    async def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    async def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    async def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    async def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    async def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
+
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
@@ -907,6 +1106,9 @@ class SyncResources:
     @property
     def chains(self) -> Chains: ...
     def chain(self, id: str, /) -> Chain: ...
+    @property
+    def workflows(self) -> Workflows: ...
+    def workflow(self, id: str, /) -> Workflow: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -929,3 +1131,6 @@ class AsyncResources:
     @property
     def chains(self) -> AsyncChains: ...
     def chain(self, id: str, /) -> AsyncChain: ...
+    @property
+    def workflows(self) -> AsyncWorkflows: ...
+    def workflow(self, id: str, /) -> AsyncWorkflow: ...

@@ -21,14 +21,13 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.sqlite import SqliteDatabase
-from hanbeon.store.tx import AfterCommit, TraceScope, Tx
+from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, TraceScope, Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 if TYPE_CHECKING:
     from hanbeon.telemetry.tracer import Tracer
 
 T = TypeVar("T")
-_JOBS_A_SECOND = 500
 
 
 class Transactions:
@@ -111,7 +110,7 @@ class Transactions:
         if self.tracer is not None:
             operation = self._traced(operation)
         with self._noticing():
-            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+            answer, after = await self._transact(operation, jobs / JOBS_A_SECOND)
         self._committed(after)
         return answer
 
@@ -120,6 +119,14 @@ class Transactions:
         if self.tracer is None:
             return operation
         return partial(_within_scope, operation, TraceScope(current_trace() or self.tracer.caller()))
+
+    async def _transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
+        while True:
+            try:
+                return await self.database.transact(operation, seconds)
+            except TakesLonger as longer:
+                # More each time: what there is to do may have grown meanwhile.
+                seconds = max(longer.seconds, seconds + 1)
 
     @contextlib.contextmanager
     def _noticing(self) -> Iterator[None]:

@@ -9,5 +9,6 @@ The same function runs in-process where no Redis is configured:
 
 from hanbeon.stream_worker.reporter import Reporter, Result, Work, WorkCancelled, WorkFailed
 from hanbeon.stream_worker.request import Request
+from hanbeon.stream_worker.worker import StreamWorker
 
-__all__ = ["Reporter", "Request", "Result", "Work", "WorkCancelled", "WorkFailed"]
+__all__ = ["Reporter", "Request", "Result", "StreamWorker", "Work", "WorkCancelled", "WorkFailed"]

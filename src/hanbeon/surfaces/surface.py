@@ -32,7 +32,7 @@ class Surface(NamedTuple):
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
-    """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
+    """`(store, http, blocking, messenger) → Executor`: runs the bodies of the pool's tasks, on the worker's own."""
     verify: Reference | None = None
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None

@@ -21,8 +21,6 @@ from hanbeon.tasks.options import check_names, types_by_name
 from hanbeon.tasks.parameters import Parameters
 from hanbeon.tasks.task import STREAM, Task, TaskOptions, defining
 
-LEASE_SECONDS = 600.0
-"""The lease of a task that has neither a `lease` nor a `timeout`."""
 WINDOW = 1_000
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LONGEST_LEASE = 7 * 86_400
@@ -53,9 +51,13 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
     None: a `jobId` is the job's id.
     """
 
+    dead_types: ClassVar[frozenset[str]] = frozenset()
+    """Failure types of results that are also moved to the dead letters, such as a path outside the allowed ones."""
+
     name: str
     work: Work | None = None
     lease: float | None = None
+    """How long a worker may stay silent, in seconds; None: as long as the job's timeout."""
     window: int = WINDOW
     params: Mapping[str, Any] | None = None
 
@@ -78,9 +80,10 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
         options = {"args": msgspec.json.decode(job.args), "fence": job.fence}
         return Request(job_id=job.id, job_type=job.task, options=options)
 
-    def wire_id(self, job: Claimed) -> str:
-        """Return the `jobId` under which workers know the job."""
-        return self.request(job).job_id
+    def to_wire(self, job: Claimed) -> tuple[str, str]:
+        """Return the `jobId` under which workers know the job, and the fields of its request as JSON."""
+        request = self.request(job)
+        return request.job_id, msgspec.json.encode(request.to_fields()).decode()
 
     def fence_of(self, result_uri: str) -> int | None:
         """Return the attempt that a result's path belongs to, where paths tell."""
@@ -101,10 +104,6 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
             message = f"result: over the limit of {max_bytes:,} bytes; store it elsewhere and return a reference"
             return Raised(message, FailureType.INVALID, permanent=True)
         return Returned(text)
-
-    def lease_seconds(self, timeout: float | None) -> float:
-        """Return how long a worker may stay silent."""
-        return self.lease or timeout or LEASE_SECONDS
 
     def __str__(self) -> str:
         return f"the stream {self.name}"

@@ -90,6 +90,15 @@ async def test_jobs_without_operation_or_library(chain_kit: ChainKit) -> None:
     assert (ended.jobs[0].job_return, ended.jobs[2].job_return) == ({"forward": None, "backward": None}, "UNINIT")
 
 
+async def test_uninit_equals_omission(chain_kit: ChainKit) -> None:
+    chain = await chain_kit.chain({"operation_library": "UNINIT"})
+    bare = await chain_kit.chains.create(queue_library="UNINIT", jobs=[{}])
+    assert [(each.operation_library, each.state) for each in (*chain.jobs, *bare.jobs)] == [
+        (LIBRARY, "NOTYET"),
+        ("UNINIT", "NOLIB"),
+    ]
+
+
 async def test_second_run_starts_over(chain_kit: ChainKit, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     arguments = {"name": "b", "gate": str(gate)}
@@ -318,7 +327,10 @@ async def test_step_is_not_retried_by_hand(chain_kit: ChainKit) -> None:
         ({"jobs": [{"forward_operation": "os.system"}]}, "jobs[0].forward_operation"),
         ({"jobs": [{"expired_time": 0}]}, "jobs[0].expired_time"),
         ({"jobs": [{"expired_time": -1}]}, "jobs[0].expired_time"),
-        ({"jobs": [{"arguments": {1, 2}, "expired_tim": 1}]}, "jobs[0].expired_tim"),
+        ({"jobs": [{"expired_tim": 1}]}, "jobs[0].expired_tim"),
+        ({"jobs": [{"arguments": object()}]}, "jobs[0].arguments"),
+        ({"jobs": [{"arguments": float("nan")}]}, "jobs[0].arguments"),
+        ({"jobs": [{"arguments": "x" * 600_000}]}, "jobs[0].arguments"),
         ({"retries": -1}, "retries"),
         ({"on_unknown": "ignore"}, "on_unknown"),
     ],

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from hanbeon.domain.job import RESERVED
+from hanbeon.domain.job import RESERVED, LaneName
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.records import LANE_MASK
 from hanbeon.store.tx import Tx, to_json
@@ -44,7 +44,10 @@ OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
 
 
 class EndHook(NamedTuple):
-    """The owner of the tasks named `<prefix>:…`. Their jobs are never retried by hand: `remedy` says what to do."""
+    """The owner of the tasks named `<prefix>:…`, or of the queue `prefix` (`by_queue`).
+
+    Their jobs are never retried by hand: `remedy` says what to do.
+    """
 
     prefix: str
     call: OnEnd
@@ -52,6 +55,8 @@ class EndHook(NamedTuple):
     remedy: str
     unseen_timeouts: bool = True
     """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
+    by_queue: bool = False
+    """The hook is that of a queue, whatever tasks its jobs have."""
 
 
 _hooks: dict[str, EndHook] = {}
@@ -64,11 +69,14 @@ def register_end_hook(hook: EndHook) -> EndHook:
     return hook
 
 
-def end_hook_of(task: str) -> EndHook | None:
-    """Return the hook of a task; None for almost all."""
-    if _SEPARATOR not in task:
+def end_hook_of(lane: LaneName) -> EndHook | None:
+    """Return the hook of a lane, by its queue or by its task; None for almost all."""
+    found = _hooks.get(lane.queue)
+    if found is not None and found.by_queue:
+        return found
+    if _SEPARATOR not in lane.task:
         return None
-    prefix = task.partition(_SEPARATOR)[0]
+    prefix = lane.task.partition(_SEPARATOR)[0]
     found = _hooks.get(prefix)
     if found is None and prefix.startswith(RESERVED):
         return EndHook(prefix, _refuse, "a surface that this process lacks", "use a process that has it")
