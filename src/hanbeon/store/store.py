@@ -16,6 +16,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
+from hanbeon.domain.trace_context import TraceContext
 from hanbeon.errors import (
     DatabaseRestored,
     DatabaseUnavailable,
@@ -33,7 +34,7 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies
+from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies, traces
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
@@ -67,6 +68,17 @@ class Store(Transactions):
 
         `first` runs before them in the same transaction, and may raise; `last` sees the result before the commit.
         """
+        if self.tracer is not None:
+            with self.tracer.enqueuing(jobs):
+                return await self._enqueue(jobs, first, last)
+        return await self._enqueue(jobs, first, last)
+
+    async def _enqueue(
+        self,
+        jobs: Sequence[NewJob],
+        first: Callable[[Tx], Awaitable[None]] | None,
+        last: Callable[[Tx, Sequence[enqueues.Enqueued]], Awaitable[None]] | None,
+    ) -> list[enqueues.Enqueued]:
         bulk = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
         if bulk is None:
             enqueues.check_batch(jobs)
@@ -106,6 +118,8 @@ class Store(Transactions):
         """Create a job by the fast path, a single statement, if the precondition holds; None: use the general path."""
         if not isinstance(self.database, PostgresDatabase) or not isinstance(self.notifier, PostgresNotifier):
             return None
+        if self.tracer is not None:
+            return None  # Its statement writes no context.
         if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
             return None
         hints = ("work", "event")
@@ -126,6 +140,12 @@ class Store(Transactions):
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none within a caller's transaction: they exist if and only if it commits."""
+        if self.tracer is not None:
+            with self.tracer.enqueuing(jobs):
+                return await self._enqueue_within(transaction, jobs)
+        return await self._enqueue_within(transaction, jobs)
+
+    async def _enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         if isinstance(self.database, SqliteDatabase):
             return await self._enqueue_lent(transaction, jobs)
         if isinstance(transaction, PostgresUserTransaction):
@@ -158,7 +178,7 @@ class Store(Transactions):
                 raise DatabaseRestored
             return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
 
-        return await within(caller, enqueue)
+        return await within(caller, self._traced(enqueue))
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -170,7 +190,7 @@ class Store(Transactions):
             lanes = await (lent.lanes or self.lanes).ensure(tx, (job.lane for job in jobs))
             return await enqueues.enqueue(tx, lanes, jobs), lanes
 
-        answers, lent.lanes = await lent.within(enqueue)
+        answers, lent.lanes = await lent.within(self._traced(enqueue))
         return answers
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
@@ -186,11 +206,21 @@ class Store(Transactions):
         again_from_first = request.cursor > 0
         while True:
             page = request
-            answer = await self.write(lambda tx, page=page: claims.claim(tx, self.lanes, page))  # type: ignore[misc]
+            answer = await self.write(partial(self._claim, page=page))
             if answer.jobs or (answer.cursor == 0 and not again_from_first):
                 return answer
             again_from_first = again_from_first and answer.cursor > 0
             request = request._replace(cursor=answer.cursor, behind=None)
+
+    async def _claim(self, tx: Tx, page: claims.ClaimRequest) -> claims.ClaimAnswer:
+        answer = await claims.claim(tx, self.lanes, page)
+        if tx.tracing is not None and answer.jobs:
+            answer = answer._replace(jobs=await traces.with_traces(tx, answer.jobs))
+        return answer
+
+    async def keep_trace(self, job: int, context: TraceContext) -> None:
+        """Note the trace of a job that had none, for its next attempts."""
+        await self.write(lambda tx: traces.keep_traces(tx, {job: context.text}))
 
     async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
         """End the attempts whose leases are held; those missing from the answer were rejected."""
@@ -201,7 +231,8 @@ class Store(Transactions):
     ) -> completions.Completed | None:
         """End an attempt as the last step of the transaction lent to it; None: rejected, and rolled back."""
         try:
-            answer, after = await lent.finish(lambda tx: self._complete_with_children(tx, report, children))
+            completing = self._traced(partial(self._complete_with_children, report=report, children=children))
+            answer, after = await lent.finish(completing)
         except NotSucceeded:
             return None
         self._committed(after)
