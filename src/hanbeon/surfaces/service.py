@@ -14,18 +14,25 @@ from hanbeon.clock import iso, micros
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import DatabaseUnavailable
+from hanbeon.errors import DatabaseUnavailable, UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
+from hanbeon.messages import Messenger
+from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
+from hanbeon.store.operations import tasks
+from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
+from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
 P = ParamSpec("P")
+_HINTED_MOST = 1_000
 LOCAL = "local"
 """The user of calls without authentication."""
 
@@ -89,7 +96,14 @@ class SurfaceApp(Protocol):
     def settings(self) -> Settings: ...
 
     @property
+    def messenger(self) -> Messenger: ...
+
+    @property
     def surfaces(self) -> tuple[Surface, ...]: ...
+
+    def surface_worker(
+        self, name: str, settings: Settings, queues: Sequence[str]
+    ) -> tuple[Worker, Sequence[Executor]]: ...
 
 
 class Service:
@@ -136,6 +150,15 @@ class Service:
 
     async def _write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         return await self._store.write(operation, jobs)
+
+    async def _known_task(self, tx: Tx, name: str, field: str) -> KnownTask:
+        """Return a task that a worker or this App has registered in the database."""
+        found = await tasks.find_tasks(tx, [name])
+        if not found:
+            names = [each.name for each in await tasks.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
+            hint = did_you_mean(name, names) or "; a task is known once a worker that has it has started"
+            raise UnknownTask(f"there is no task {quoted(name)}{hint}", field=field)
+        return found[0]
 
     def _packed(self, task: str, args: Mapping[str, Any]) -> str:
         """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""

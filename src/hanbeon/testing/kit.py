@@ -62,7 +62,7 @@ class TestKit:
         async with contextlib.AsyncExitStack() as undo:
             url = self._url or undo.enter_context(_new_file())
             undo.callback(self._restore, self.app.settings, self.app.clock)
-            changes = {"database_url": url, "listen_url": None, "shutdown_grace": 0.0}
+            changes = {"database_url": url, "listen_url": None, "redis_url": None, "shutdown_grace": 0.0}
             self.app.settings = self.app.settings.model_copy(update=changes)
             self.app.clock = self.clock
             await self.app.migrate()

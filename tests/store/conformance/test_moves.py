@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State, is
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, WrongState
+from tests.store.streaming import send
 from tests.store.world import LEASE, World, changed, lease_of, new_job
 
 RETRY_DELAY = 60.0
@@ -82,6 +83,7 @@ COMMANDS: dict[str, tuple[Command, list[Reason]]] = {
     "enqueue again": (enqueue_again, [Reason.ENQUEUED, Reason.SCHEDULED]),
     "promote": (promote_when_due, [Reason.PROMOTED]),
     "claim": (lambda world, subject: world.claim(10), [Reason.CLAIMED]),
+    "dispatch": (lambda world, subject: send(world), [Reason.DISPATCHED]),
     "settle: returned": (settle_with(Returned("2")), [Reason.SUCCEEDED]),
     "settle: raised": (settle_with(Raised("boom")), [Reason.RETRIED]),
     "settle: raised for good": (settle_with(Raised("boom", permanent=True)), [Reason.FAILED]),

@@ -27,8 +27,8 @@ from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import translated, words
-from hanbeon.surfaces.engine.jobs import EngineJobs
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.service import page
@@ -38,7 +38,7 @@ _RUNNING_MOST = 1_000
 _HOUR = 3_600
 
 
-class Engine(EngineJobs):
+class Engine(EngineDeadLetters):
     """Jobs, queues, workers, statistics, tokens and actions of one installation."""
 
     async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:
@@ -46,8 +46,9 @@ class Engine(EngineJobs):
         query = validate(schemas.QueueQuery, fields)
         numbers = await self._store.statistics(None, micros(query.window))
         view = self._serializer
-        found = [each for each in await self._read(queues) if each.name in numbers]
-        return schemas.EngineQueues(items=[view.queue(each, numbers[each.name]) for each in found])
+        found, now = await self._read(_queues_now)
+        items = [view.queue(each, numbers[each.name]) for each in found if each.name in numbers]
+        return schemas.EngineQueues(at=view.iso(now), items=items)
 
     async def change_queue(self, name: str, **fields: Unpack[keywords.QueueChangeFields]) -> schemas.EngineQueue:
         """Change the limits of a queue, or pause and resume it. In force at the next claim, on every instance."""
@@ -212,6 +213,10 @@ class Engine(EngineJobs):
                 for name, field in Settings.model_fields.items()
             ]
         )
+
+
+async def _queues_now(tx: Tx) -> tuple[list[QueueRecord], int]:
+    return await queues(tx), await queries.now_us(tx)
 
 
 def _number(given: int | str, kind: str, remedy: str) -> int:
