@@ -114,6 +114,13 @@ class Settings(BaseSettings):
         description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
     )
 
+    cron_secret: str | None = Field(
+        None,
+        min_length=16,
+        max_length=512,
+        repr=False,
+        description="A token of the scope cron, for a serverless cron; turns auth on",
+    )
     asgi_worker: bool = Field(
         False, description="Run jobs in `hanbeon.asgi:application` too, if its server sends lifespan events"
     )
