@@ -79,7 +79,8 @@ async def _run(serverless: Serverless, minutes: int, workflows: list[tuple[str, 
         web.answer = serverless.note
         later = {"type": "message", "target": f"json://127.0.0.1:{web.port}/", "body": "after the wait"}
         for name, schedule in workflows:
-            steps = [{"type": "wait", "minutes": 5}, later] if name == "waits" else []
+            wait: dict[str, Any] = {"type": "wait", "minutes": 5}
+            steps = [wait, later] if name == "waits" else []
             body = _workflow(name, web.port, schedule, *steps)
             status, made = await call(serverless.application, "POST", "/api/workflows", token, body)
             assert status == 201, made
