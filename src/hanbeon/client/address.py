@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,12 +37,18 @@ class Address:
     def arguments(self, request: Request, *, silence: float | None = None) -> dict[str, Any]:
         """Return httpx2's arguments for a request. `silence`: how long a stream may send nothing."""
         timeout = self._seconds(self._timeout if silence is None else silence)
+        if request.upload is not None:
+            # Opened for each attempt: the last one has read it.
+            name = Path(request.upload).name
+            return self._plain(request, timeout) | {"files": {"file": (name, open(request.upload, "rb"))}}
+        return self._plain(request, timeout) | {"content": request.body}
+
+    def _plain(self, request: Request, timeout: Any) -> dict[str, Any]:
         return {
             "method": request.method,
             "url": f"{self.url}{request.path}",
             "params": list(request.query) or None,
             "headers": {**_trace_headers(), **request.headers},
-            "content": request.body,
             "timeout": timeout,
         }
 

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from hanbeon.domain.actor import Actor, current_actor, nobody
-from hanbeon.domain.events import Event
-from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
+from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
@@ -35,7 +34,7 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies, traces
+from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies, traces
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
@@ -263,9 +262,6 @@ class Store(Transactions):
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
 
-    async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
-        return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
 
@@ -274,7 +270,7 @@ class Store(Transactions):
         """
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
-        return await self.write(lambda tx: lease.write_progress(tx, held, progress))
+        return await self.write(lambda tx: lease.write_progress(tx, self.lanes, held, progress))
 
     async def write_logs(
         self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
@@ -305,9 +301,6 @@ class Store(Transactions):
 
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
-
-    async def next_due_us(self) -> int | None:
-        return await self.read(promote.next_due_us)
 
     async def count_prunable(self, older_than_us: int) -> dict[str, int]:
         """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
@@ -365,24 +358,11 @@ class Store(Transactions):
         await self.write(lambda tx: queues.add_queue(tx, name))
         return await self.write(lambda tx: queues.change_queue(tx, name, limits, paused))
 
-    async def declare_queues(self, declared: Mapping[str, Mapping[str, Any]]) -> list[queues.QueueRecord]:
-        """Apply the declarations that differ from the last ones, all or none; return the queues that changed."""
-        return await self.write(lambda tx: queues.declare_queues(tx, declared))
-
     async def job(self, job_id: str) -> JobRecord:
-        found = await self.jobs([job_id])
+        found = await self.read(lambda tx: queries.jobs_by_id(tx, [job_id]))
         if not found:
             raise JobNotFound(job_id)
         return found[0]
-
-    async def jobs(self, ids: Sequence[str]) -> list[JobRecord]:
-        return await self.read(lambda tx: queries.jobs_by_id(tx, ids))
-
-    async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
-        return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
-
-    async def attempts(self, job_id: str) -> list[AttemptRecord]:
-        return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
     async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
         """Return up to `limit` lines of a job's log after a place."""
@@ -438,15 +418,6 @@ class Store(Transactions):
     async def number_events(self, limit: int = 1000) -> int:
         with nobody():  # Readers do this, too.
             return await self.write(lambda tx: events.number_events(tx, limit))
-
-    async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
-        return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
-
-    async def register(self, new: instances.NewInstance) -> int:
-        return await self.write(lambda tx: instances.register(tx, new))
-
-    async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
-        return await self.read(lambda tx: instances.instances(tx, alive_within_us))
 
 
 class NotSucceeded(Exception):
