@@ -11,7 +11,20 @@ from hanbeon.domain.access import Scope
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.statistics import Spans
-from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import (
+    STORABLE,
+    BulkCursor,
+    Cursor,
+    Events,
+    JobCursor,
+    Name,
+    NameOrEmpty,
+    Page,
+    PageSize,
+    Request,
+    Result,
+    Uuid,
+)
 from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
@@ -50,7 +63,7 @@ class JobFilter(Request, frozen=True, kw_only=True):
 class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
     """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
 
-    cursor: Cursor | UnsetType | None = UNSET
+    cursor: JobCursor | UnsetType | None = UNSET
     limit: PageSize = 100
 
 
@@ -98,6 +111,7 @@ class Bulk(Request, frozen=True, kw_only=True):
     action: BulkAction
     filter: JobFilter
     dry_run: bool = False
+    cursor: BulkCursor | UnsetType | None = UNSET
 
 
 class QueueQuery(Request, frozen=True, kw_only=True):
@@ -232,11 +246,15 @@ class EngineCancelAnswer(Result, frozen=True, kw_only=True):
 
 
 class BulkDone(Result, frozen=True, kw_only=True):
-    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest."""
+    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest.
+
+    With `next_cursor` as the next `cursor` it goes through the jobs once, also through those that fail again.
+    """
 
     matched: int
     done: int
     more: bool
+    next_cursor: str | None
 
 
 class Activity(Result, frozen=True, kw_only=True):
