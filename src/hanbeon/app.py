@@ -22,24 +22,29 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
-from hanbeon.engine.worker import Worker
+from hanbeon.engine.stream.wire import Wire
+from hanbeon.engine.worker import Worker, default_name
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
 from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
+from hanbeon.messages import Messenger
+from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
+from hanbeon.stream_worker.reporter import Work
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
@@ -55,13 +60,17 @@ from hanbeon.tasks.http_call import http_task_at
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
+from hanbeon.tasks.stream_call import stream_task_of
 from hanbeon.tasks.task import Task, TaskOptions
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
+    from hanbeon.surfaces.exports.service import Exports
     from hanbeon.surfaces.offices.service import Offices
+    from hanbeon.surfaces.replays.service import Replays
     from hanbeon.surfaces.schedules.service import Schedules
+    from hanbeon.surfaces.workflows.service import Workflows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,15 +80,19 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
+    `app.workflows`, `app.replays`, `app.exports`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
         chains: Chains
         engine: Engine
+        exports: Exports
         offices: Offices
+        replays: Replays
         schedules: Schedules
+        workflows: Workflows
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -88,6 +101,8 @@ class App:
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
         self.declared = DeclaredSchedules()
+        self.secrets = Secrets()
+        self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
@@ -119,6 +134,8 @@ class App:
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
             self.declared.replace(after.origin, after.schedules)
+            self.secrets.declare(after.secrets)
+        self.messenger.settings = self.settings
         self.file, self.given = after, given
         return self
 
@@ -133,18 +150,19 @@ class App:
                 settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
             equip(store, self.surfaces)
+            store.trace(on=settings.tracing)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
 
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
-        try:
-            if hub is not None:
-                await hub.close()
-        finally:
+        async with contextlib.AsyncExitStack() as closing:
             if store is not None:
-                await store.close()
+                closing.push_async_callback(store.close)
+            if hub is not None:
+                closing.push_async_callback(hub.close)
+            closing.push_async_callback(self.messenger.close)
 
     async def __aenter__(self) -> App:
         return await self.open()
@@ -156,6 +174,7 @@ class App:
         """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
         twin._store = twin._hub = None
+        twin.messenger = Messenger(self.settings, self.secrets)
         return twin
 
     async def migrate(self) -> list[int]:
@@ -230,6 +249,15 @@ class App:
     def http(self, name: str, url: str, **options: Any) -> Task[..., Any]:
         """Register an HTTP call as a task: `app.http("ping", "https://example.org/hook", method="POST", retries=5)`."""
         task = http_task_at(name, url, options)
+        self.tasks.add(task)
+        return task
+
+    def stream(self, name: str, stream: str, *, work: Work | None = None, **options: Any) -> Task[..., Any]:
+        """Register a task that stream workers do: `app.stream("thumb", "thumbs", timeout="10m")`.
+
+        `work` is the function that does it in-process where no Redis is configured.
+        """
+        task = stream_task_of(name, stream, work, options)
         self.tasks.add(task)
         return task
 
@@ -327,7 +355,7 @@ class App:
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
-        return await self.store.list_jobs(filter, after, limit)
+        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit))
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
@@ -439,7 +467,7 @@ class App:
 
     async def instances(self) -> list[InstanceRecord]:
         """List the instances that work, or recently worked, on this database."""
-        return await self.store.instances(self._alive_within_us)
+        return await self.store.read(lambda tx: instances(tx, self._alive_within_us))
 
     @property
     def _alive_within_us(self) -> int:
@@ -452,7 +480,7 @@ class App:
         changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
         settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
         given = self.given | changes
-        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
+        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, self.secrets, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
@@ -460,11 +488,27 @@ class App:
         for surface in self.surfaces:
             if surface.executor is not None:
                 # First, because it must end before the executors that it uses.
-                executors.insert(0, load(surface.executor)(self.store, http, blocking))
+                executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
         pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
+        wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
+
+    def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
+        """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.
+
+        It is for a call that drives the surface in this process, and does nothing for others.
+        """
+        (surface,) = (each for each in self.surfaces if each.name == name)
+        executors, http, blocking = local_executors(settings, self.clock, self.tasks, settings.concurrency)
+        assert surface.executor is not None
+        assert surface.pool is not None
+        executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
+        pool = load(surface.pool)(self.store, settings, self.clock)
+        schedules = partial(self.declared.resolved, self.tasks, settings)
+        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
+        return Worker(*given_to, pools=[pool], schedules=schedules, queues=queues), executors
 
 
 def _id(job: Any) -> str:

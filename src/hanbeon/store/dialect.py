@@ -18,6 +18,7 @@
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
 @prunable_run                              of r, a run of a chain: older than $1, and may be deleted
+@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: likewise
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
@@ -45,10 +46,13 @@ import msgspec
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
+from hanbeon.domain.exports.jobs import JobType
+from hanbeon.domain.exports.jobs import task_of as export_task
 from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
+from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, StepStatus, StepType, WorkflowStatus
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
@@ -109,6 +113,27 @@ _LIFECYCLE_WORDS = {
     # The last run of a chain is kept as long as the chain: it shows what that run returned.
     "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
     "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
+    "export_types": _quoted(JobType),
+    "export_tasks": _quoted(export_task(each) for each in JobType),
+    "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
+    "r.created_at",
+    "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
+    "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
+    "j.failure_type, j.error_message",
+    "workflow_statuses": _quoted(WorkflowStatus),
+    "run_kinds": _quoted(RunKind),
+    "run_ends": _quoted(RunEnd),
+    "step_types": _quoted(StepType),
+    "step_statuses": _quoted(StepStatus),
+    "delivery_statuses": _quoted(DeliveryStatus),
+    "workflow_columns": "w.seq, w.id, w.name, w.definition, w.shown, w.schedule_config, w.timezone, w.status, "
+    "w.activation, w.activated_at, w.spent, w.run_id, w.next_time, w.last_time, w.declared_name, w.declared, "
+    "w.version, w.created_by, w.created_at, w.changed_at, w.deleted_at",
+    "run_columns": "r.job, r.run_id, r.workflow_id, r.kind, r.scheduled_time, r.variables, r.requested_by, "
+    "r.definition, r.due_at, r.executed_at, r.ended_at, r.status, r.error_code, r.error_message, r.retry_count, "
+    "r.late, r.skipped, r.created_at",
+    "step_columns": "s.run_id, s.step_index, s.name, s.type, s.status, s.attempts, s.unknown, s.fence, s.output, "
+    "s.error_code, s.error_message, s.step_job, s.until, s.started_at, s.ended_at",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
@@ -155,6 +180,7 @@ class Postgres:
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
+        "lock_job": "FOR NO KEY UPDATE OF j",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
         "lock_skip_run": "FOR UPDATE OF r SKIP LOCKED",
         "lock_schedule": "FOR UPDATE OF s",
@@ -244,6 +270,7 @@ class Sqlite:
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
+        "lock_job": "",
         "lock_to_delete": "",
         "lock_skip_run": "",
         "lock_schedule": "",
@@ -312,7 +339,7 @@ class Sqlite:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows only the changed table, and not its alias. The clock does not advance within a
         # statement (see `sqlite.py`), so reading it again gives the value of `n.now`.
-        columns = re.sub(r"\bj\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
+        columns = re.sub(r"\b[ej]\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
         return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
 
 

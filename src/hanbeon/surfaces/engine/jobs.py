@@ -12,16 +12,17 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import micros
+from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
 from hanbeon.domain.reserved_queues import check_not_reserved
-from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere, UnknownTask
+from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.job_indexes import JobSearch
-from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.tx import Tx, in_parts
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
@@ -29,7 +30,7 @@ from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
-from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
@@ -69,7 +70,9 @@ class EngineJobs(Service):
             before = await job_search.dependencies_of(tx, job.seq)
             behind = await job_search.dependents_of(tx, job.seq)
             attempts = await queries.attempts_of(tx, job_id)
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind)
+            stream = await waiting_in(tx, job)
+            waiting = None if stream is None else waiting_for_worker(stream).text
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting)
 
         return await self._read(read)
 
@@ -121,7 +124,8 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if new_id is not random_id and await self._store.jobs([job_id]):
+        made = await self._read(lambda tx: queries.jobs_by_id(tx, [job_id])) if may_exist(new_id) else []
+        if made:
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)
@@ -160,22 +164,24 @@ class EngineJobs(Service):
             )
         search = msgspec.structs.replace(search, states=chosen)
         cursor, as_of = await self._bulk_place(or_default(request.cursor, None), search)
-        matched, done = 0, 0
+        matched = 0
+        moved: list[str] = []
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
-        while (room := schemas.BULK_MOST - (matched if request.dry_run else done)) > 0:
+        while (room := schemas.BULK_MOST - (matched if request.dry_run else len(moved))) > 0:
             found = await self._read(partial(job_search.search_jobs, search=search, cursor=cursor, limit=room))
             movable = [job for job in found.jobs if self._place(job).moves and _movable(job, as_of)]
             matched += len(movable)
             for part in () if request.dry_run else in_parts(movable, MOVED_AT_ONCE):
                 began = time.monotonic()
-                done += await (self._retry(part) if retrying else self._cancel(part, chosen))
+                moved += await (self._retry(part) if retrying else self._cancel(part, chosen))
                 # Half of the time belongs to others: SQLite lets in whoever asks while nobody writes, not who waited.
                 await asyncio.sleep(min(time.monotonic() - began, _PAUSE_MOST))
             cursor = found.cursor
             if cursor is None:
                 break
         place = None if cursor is None else f"{cursor}.{as_of}"
-        return schemas.BulkDone(matched=matched, done=done, more=cursor is not None, next_cursor=place)
+        more = cursor is not None
+        return schemas.BulkDone(matched=matched, done=len(moved), more=more, next_cursor=place, ids=moved)
 
     async def _bulk_place(self, given: str | None, search: JobSearch) -> tuple[str | None, int]:
         """Where a bulk move goes on, and the instant of its first call: what ended since is left alone."""
@@ -185,13 +191,13 @@ class EngineJobs(Service):
         _check_cursor(cursor, search)
         return cursor, int(as_of)
 
-    async def _cancel(self, jobs: Sequence[JobRecord], states: tuple[State, ...]) -> int:
-        """Cancel a batch; one whose state has changed in the meantime is left alone."""
+    async def _cancel(self, jobs: Sequence[JobRecord], states: tuple[State, ...]) -> list[str]:
+        """Cancel a batch and return the ids; one whose state has changed in the meantime is left alone."""
         seqs = [job.seq for job in jobs]
-        return len(await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states)))
+        return await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states))
 
-    async def _retry(self, jobs: Sequence[JobRecord]) -> int:
-        """Run a batch again; one whose state has changed in the meantime is left alone."""
+    async def _retry(self, jobs: Sequence[JobRecord]) -> list[str]:
+        """Run a batch again and return the ids; one whose state has changed in the meantime is left alone."""
         fences = {job.seq: job.fence for job in jobs}
         done, alone = await self._write(lambda tx: cancel.requeue_these(tx, self._store.lanes, fences))
         for job_id in alone:
@@ -199,7 +205,7 @@ class EngineJobs(Service):
                 await self._store.requeue(job_id)
             except (Conflict, JobNotFound):
                 continue
-            done += 1
+            done.append(job_id)
         return done
 
     # Shared helpers
@@ -245,13 +251,7 @@ class EngineJobs(Service):
         if name in self._app.tasks.names():
             settings = settings_of(self._app.tasks.get(name).options)
         else:
-            known = await self._read(lambda tx: find_tasks(tx, [name]))
-            if not known:
-                raise UnknownTask(
-                    f"there is no task {name[:80]!r}; a task is known once a worker that has it has started",
-                    field="task",
-                )
-            settings = known[0].settings
+            settings = (await self._read(lambda tx: self._known_task(tx, name, "task"))).settings
         return NewJob(
             id=job_id,
             task=name,
