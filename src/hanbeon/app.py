@@ -493,7 +493,14 @@ class App:
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
         wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
+        declare = None if self.file is None else partial(self._declare_surfaces, self.file)
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire, declare=declare)
+
+    async def _declare_surfaces(self, file: ConfigFile) -> None:
+        if declared := file.surfaces.get("workflows"):
+            from hanbeon.surfaces.workflows.declarations import apply_declared
+
+            await apply_declared(self.workflows, declared)
 
     def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
         """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.clock import Clock
@@ -86,11 +86,15 @@ class Worker:
         schedules: Callable[[], Sequence[Declaration]] = tuple,
         wire: Wire | None = None,
         queues: Sequence[str] | None = None,
+        declare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`wire`: stream tasks are dispatched over it, instead of being run here.
 
         `queues`: claim registered tasks only from these, and fire no schedules; for a part of the work.
+
+        `declare`: puts what else a file declares in force, once the tasks are known.
         """
+        self._declare = declare
         self._store, self._hub = store, hub
         self._settings, self._clock = settings, clock
         self._zone = settings.zone
@@ -153,6 +157,8 @@ class Worker:
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
         await self._instance.register(self._settings)
+        if self._declare is not None:
+            await self._declare()
         for pool in self.pools:
             pool.claimer.instance = self.instance
         if self.stream is not None:

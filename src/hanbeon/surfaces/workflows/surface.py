@@ -12,6 +12,7 @@ SURFACE = Surface(
     operations=OPERATIONS,
     pool="hanbeon.surfaces.workflows.worker_pool:workflow_pool",
     executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
+    config="hanbeon.config.workflows:read_workflows",
     queues=("hanbeon.domain.workflows.literals:QUEUE",),
     end_hook="hanbeon.store.operations.workflow_runs:HOOK",
     verify="hanbeon.surfaces.workflows.verify:verify_workflows",
