@@ -27,8 +27,11 @@ from hanbeon.engine.worker import Worker, default_name
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
 from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
+from hanbeon.messages import Messenger
+from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
 from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
@@ -65,6 +68,7 @@ if TYPE_CHECKING:
     from hanbeon.surfaces.engine.service import Engine
     from hanbeon.surfaces.offices.service import Offices
     from hanbeon.surfaces.schedules.service import Schedules
+    from hanbeon.surfaces.workflows.service import Workflows
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,7 +78,8 @@ _PAGE_LIMIT = 10_000
 class App:
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
+    `app.workflows`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
@@ -83,6 +88,7 @@ class App:
         engine: Engine
         offices: Offices
         schedules: Schedules
+        workflows: Workflows
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -91,6 +97,8 @@ class App:
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
         self.declared = DeclaredSchedules()
+        self.secrets = Secrets()
+        self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
@@ -122,6 +130,8 @@ class App:
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
             self.declared.replace(after.origin, after.schedules)
+            self.secrets.declare(after.secrets)
+        self.messenger.settings = self.settings
         self.file, self.given = after, given
         return self
 
@@ -142,12 +152,12 @@ class App:
 
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
-        try:
-            if hub is not None:
-                await hub.close()
-        finally:
+        async with contextlib.AsyncExitStack() as closing:
             if store is not None:
-                await store.close()
+                closing.push_async_callback(store.close)
+            if hub is not None:
+                closing.push_async_callback(hub.close)
+            closing.push_async_callback(self.messenger.close)
 
     async def __aenter__(self) -> App:
         return await self.open()
@@ -159,6 +169,7 @@ class App:
         """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
         twin._store = twin._hub = None
+        twin.messenger = Messenger(self.settings, self.secrets)
         return twin
 
     async def migrate(self) -> list[int]:
@@ -464,7 +475,7 @@ class App:
         changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
         settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
         given = self.given | changes
-        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
+        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, self.secrets, given)
         self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
         # A reloaded file may raise the concurrency. Threads are created as they are needed.
         threads = settings.concurrency if source is None else CONCURRENCY_MAX
@@ -472,12 +483,27 @@ class App:
         for surface in self.surfaces:
             if surface.executor is not None:
                 # First, because it must end before the executors that it uses.
-                executors.insert(0, load(surface.executor)(self.store, http, blocking))
+                executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
         pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
         wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
         return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
+
+    def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
+        """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.
+
+        It is for a call that drives the surface in this process, and does nothing for others.
+        """
+        (surface,) = (each for each in self.surfaces if each.name == name)
+        executors, http, blocking = local_executors(settings, self.clock, self.tasks, settings.concurrency)
+        assert surface.executor is not None
+        assert surface.pool is not None
+        executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
+        pool = load(surface.pool)(self.store, settings, self.clock)
+        schedules = partial(self.declared.resolved, self.tasks, settings)
+        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
+        return Worker(*given_to, pools=[pool], schedules=schedules, queues=queues), executors
 
 
 def _id(job: Any) -> str:

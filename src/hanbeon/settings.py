@@ -91,6 +91,12 @@ class Settings(BaseSettings):
     chain_concurrency: int = Field(
         20, ge=1, le=1_000, description="How many operations of chains a worker runs at once, beside its jobs"
     )
+    workflow_concurrency: int = Field(
+        20, ge=1, le=1_000, description="How many runs of workflows a worker works on at once, beside its jobs"
+    )
+    workflow_budget: float = Field(
+        25.0, gt=0, le=600, description="How long a call of scheduler/execute or workflow/execute may take"
+    )
     pool_size: int = Field(10, ge=2, description="Maximum PostgreSQL connections of one App")
     host: str = Field("127.0.0.1", min_length=1, description="The address the server listens on")
     port: int = Field(8000, ge=0, le=65_535, description="The port the server listens on; 0 picks a free one")
@@ -108,6 +114,9 @@ class Settings(BaseSettings):
         description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
     )
 
+    asgi_worker: bool = Field(
+        False, description="Run jobs in `hanbeon.asgi:application` too, if its server sends lifespan events"
+    )
     metrics_queues: int = Field(
         100,
         ge=0,

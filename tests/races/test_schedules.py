@@ -125,8 +125,11 @@ async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_pa
                 left = await store.write(partial(register_tasks, tasks=settings, by="another"))
             record = await store.job(made.execution_id)
             assert (left, record.timeout_us) == ([record.seq], None)
+            # If that answer was lost, or its worker died, whoever registers the task next is told again.
+            assert await store.write(partial(register_tasks, tasks=settings, by="another")) == left
             await store.write(partial(follow, job=record.seq))
         assert (await store.job(made.execution_id)).timeout_us == 5_000_000
+        assert await store.write(partial(register_tasks, tasks=settings, by="another")) == []
 
 
 async def _register(app: App, share: float) -> None:

@@ -68,16 +68,30 @@ CREATIONS: dict[tuple[str, str], Creation] = {
         "/api/schedules",
         _id,
     ),
+    ("workflows", "create"): Creation(
+        "/api/workflows",
+        lambda number: {
+            "name": f"workflow {number}",
+            "steps": [{"type": "wait", "seconds": 0}],
+            "schedule_config": {"mode": "delayed", "delay_minutes": 5},
+            "status": "active",
+        },
+        "/api/workflows",
+        _id,
+    ),
 }
 
 
 OF_CHAINS = {("chains", "create"), ("chains", "enqueue"), ("chains", "run")}
 """Their ids are numbers from the database, so that each has a unique id of its request beside it."""
 
+OF_WORKFLOWS = {("workflows", "execute")}
+"""It also runs what it creates: `test_workflows.py` repeats it."""
+
 
 def test_every_creating_operation_has_a_case() -> None:
     creating = {(each.name, it.call) for each in SURFACES for it in each.operations if it.creates}
-    assert CREATIONS.keys() | OF_CHAINS == creating
+    assert CREATIONS.keys() | OF_CHAINS | OF_WORKFLOWS == creating
 
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])

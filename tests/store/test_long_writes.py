@@ -8,6 +8,8 @@ import pytest
 
 from hanbeon import App, State
 from hanbeon.clock import MICROS
+from hanbeon.domain.job import OnDependencyFailure
+from hanbeon.domain.outcome import Raised
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import sqlite
 from hanbeon.store.operations import lease as lease_rows
@@ -84,6 +86,31 @@ async def test_edges_make_a_write_long_too(held_world: World) -> None:
         )
         await store.enqueue([new_job(depends_on=ids) for _ in range(200)])
         assert (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq] > _SHORT_US
+    finally:
+        await store.close()
+
+
+@pytest.mark.parametrize("end", ["succeeds", "fails", "is_cancelled"])
+async def test_an_end_with_many_dependents_is_long_too(held_world: World, end: str) -> None:
+    """How many there are is known only inside the transaction, which is begun again once the leases last longer."""
+    store = held_world.store
+    try:
+        root = new_job()
+        behind = [new_job(depends_on=(root.id,), on_dependency_failure=OnDependencyFailure.FAIL) for _ in range(_BATCH)]
+        await store.enqueue([root, *behind])
+        await store.enqueue([new_job(task="other")])
+        (held,) = await held_world.claim(tasks=["other"], lease_us=_SHORT_US)
+        match end:
+            case "succeeds":
+                await held_world.finish(root.id)
+            case "fails":
+                await held_world.finish(root.id, Raised("no"))
+            case _:
+                await store.cancel(root.id)
+        left = (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq]
+        assert left == _GRANTED_US
+        expected = State.READY if end == "succeeds" else State.FAILED
+        assert (await store.job(behind[-1].id)).state is expected
     finally:
         await store.close()
 

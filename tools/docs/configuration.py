@@ -21,6 +21,8 @@ _SECTIONS = {
     "settings": '[Settings](settings.md) by name. Durations are seconds, or text like `"30s"`, `"1h30m"` or `"30d"`.',
     "tasks": "A table per task: what it runs, and its [options](options.md#of-a-task).",
     "queues": "A table per queue: its limits.",
+    "secrets": "Names for secrets, each a variable of the environment or a file: "
+    '`smtp = { env = "SMTP_PASSWORD" }`, `slack = { file = "/run/secrets/slack" }` ([messages](messages.md#secrets)).',
     "schedules": "A table per schedule: its task, and when it runs.",
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
     "allow it for itself.",
@@ -148,7 +150,7 @@ keeps its configuration. Otherwise, between two claims:
 
 - Tasks are added, changed and removed. Running jobs finish with the old definition; jobs that wait or are
   retried run the new one. Jobs of a removed task wait for a worker that has it.
-- Changed limits of queues and changed schedules are declared.
+- Changed limits of queues, changed schedules and changed secrets are declared.
 - {at_once} take effect. Other settings, and `app`, are logged as `restart_needed`.
 - Python modules are not reloaded: a changed function needs a restart, a new module does not.
 

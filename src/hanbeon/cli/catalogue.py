@@ -53,6 +53,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Database": {
         "migrate": "Bring the database's schema up to date.",
         "config": "Show and check the settings.",
+        "secrets": "Check the secrets that hanbeon.toml declares.",
         "prune": "Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.",
         "backup": "Copy a SQLite database while it is in use, or print the commands that back up PostgreSQL.",
         "restore": "Restore a SQLite database from a backup, or finish the restore of any database with --after.",

@@ -19,7 +19,7 @@ from hanbeon.surfaces.surface import Surface
 _API = "/api/"
 _OF_ALL = {"GET": "list", "POST": "create"}
 _OF_ONE = {"GET": "get", "PATCH": "change", "DELETE": "delete"}
-_PAGED = "next_cursor"
+_PAGED, _ITEMS = "next_cursor", "items"
 _CURSOR = "cursor"
 
 
@@ -90,7 +90,7 @@ class ClientMethod:
 
 
 class Pages(ClientMethod):
-    """Iterates over a list, page by page; `limit` is the size of a page."""
+    """Iterates over a list, page by page; `limit` is the size of a page, `cursor` where the first one begins."""
 
     streams = True
 
@@ -153,7 +153,7 @@ def methods_of(surface: Surface) -> Iterator[ClientMethod]:
         fields = getattr(response, "__struct_fields__", ())
         if _PAGED not in fields:
             yield ClientMethod(operation, place)
-        elif "items" in fields:
+        elif _ITEMS in fields:
             yield Pages(operation, place)
         else:
             yield Gathered(operation, place)
@@ -185,9 +185,10 @@ def _fields(operation: Operation) -> Iterator[tuple[str, msgspec.inspect.Field]]
         return
     info: Any = msgspec.inspect.type_info(operation.request)
     response = next(iter(operation.responses.values()), None)
-    paged = _PAGED in getattr(response, "__struct_fields__", ())
+    fields = getattr(response, "__struct_fields__", ())
+    gathered = _PAGED in fields and _ITEMS not in fields
     for field in info.fields:
-        if not (paged and field.encode_name == _CURSOR):  # The iterators set it.
+        if not (gathered and field.encode_name == _CURSOR):  # All pages are one.
             yield (field.name if keyword.iskeyword(field.encode_name) else field.encode_name), field
 
 

@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.engine.schemas import (
@@ -59,6 +60,17 @@ from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.workflows.schemas import (
+    DryRunResult,
+    Executed,
+    Monitor,
+    NewScheduleConfig,
+    NewStep,
+    Registered,
+    WorkflowRun,
+)
+from hanbeon.surfaces.workflows.schemas import Execution as WorkflowsExecution
+from hanbeon.surfaces.workflows.schemas import Workflow as WorkflowsWorkflow
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
@@ -77,6 +89,7 @@ class Engine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -137,7 +150,9 @@ class Engine(Resource):
         """Return throughput, waits and runs over time."""
     def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Action]:
         """List who did what, newest first."""
     def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -145,7 +160,7 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
-    def deadletters(self, *, limit: int | None = None) -> Iterator[DeadLetter]:
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[DeadLetter]:
         """List messages of stream workers that could not be used."""
     def deadletter(self, letter: str) -> DeadLetter:
         """Return a dead letter."""
@@ -172,6 +187,7 @@ class AsyncEngine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -236,7 +252,9 @@ class AsyncEngine(Resource):
         """Return throughput, waits and runs over time."""
     async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Action]:
         """List who did what, newest first."""
     async def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -244,7 +262,7 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
-    def deadletters(self, *, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[DeadLetter]:
         """List messages of stream workers that could not be used."""
     async def deadletter(self, letter: str) -> DeadLetter:
         """Return a dead letter."""
@@ -270,7 +288,7 @@ class Offices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> Iterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class AsyncOffices(Resource):
@@ -286,7 +304,7 @@ class AsyncOffices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class Office(Resource):
@@ -332,6 +350,7 @@ class Office(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[Job]:
         """List jobs in creation order, one page at a time."""
@@ -376,7 +395,9 @@ class Office(Resource):
     def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> Iterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -428,6 +449,7 @@ class AsyncOffice(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[Job]:
         """List jobs in creation order, one page at a time."""
@@ -472,7 +494,9 @@ class AsyncOffice(Resource):
     async def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> AsyncIterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -482,11 +506,11 @@ class AsyncOffice(Resource):
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):
-    def list(self, *, limit: int | None = None) -> Iterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class AsyncTasks(Resource):
-    def list(self, *, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class Task(Resource):
@@ -517,6 +541,7 @@ class Executions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -529,6 +554,7 @@ class AsyncExecutions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -592,6 +618,7 @@ class Schedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -641,6 +668,7 @@ class AsyncSchedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -701,7 +729,9 @@ class Schedule(Resource):
     def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> Iterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class AsyncSchedule(Resource):
@@ -744,7 +774,9 @@ class AsyncSchedule(Resource):
     async def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class Chains(Resource):
@@ -760,7 +792,9 @@ class Chains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> Iterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class AsyncChains(Resource):
@@ -776,7 +810,9 @@ class AsyncChains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> AsyncIterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class Chain(Resource):
@@ -817,7 +853,7 @@ class Chain(Resource):
     def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> Iterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[Run]:
         """List the runs of a chain, newest first."""
 
     def run_of(self, n: str) -> Run:
@@ -867,7 +903,7 @@ class AsyncChain(Resource):
     async def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> AsyncIterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[Run]:
         """List the runs of a chain, newest first."""
 
     async def run_of(self, n: str) -> Run:
@@ -878,6 +914,176 @@ class AsyncChain(Resource):
 
     def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class Workflows(Resource):
+    def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class AsyncWorkflows(Resource):
+    async def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    async def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    async def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    async def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    async def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    async def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class Workflow(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
+
+class AsyncWorkflow(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    async def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    async def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    async def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    async def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    async def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    async def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    async def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    async def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
 
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -900,6 +1106,9 @@ class SyncResources:
     @property
     def chains(self) -> Chains: ...
     def chain(self, id: str, /) -> Chain: ...
+    @property
+    def workflows(self) -> Workflows: ...
+    def workflow(self, id: str, /) -> Workflow: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -922,3 +1131,6 @@ class AsyncResources:
     @property
     def chains(self) -> AsyncChains: ...
     def chain(self, id: str, /) -> AsyncChain: ...
+    @property
+    def workflows(self) -> AsyncWorkflows: ...
+    def workflow(self, id: str, /) -> AsyncWorkflow: ...

@@ -40,10 +40,12 @@ class Claimer:
         running: Callable[[], int],
         start: Callable[[Claimed, float], None],
         unanswered: UnansweredClaims,
+        queues: Sequence[str] | None = None,
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
         self._tasks, self._slots, self._running, self._start = tasks, slots, running, start
         self.unanswered = unanswered
+        self._queues = queues
         self._cursor = 0
         self._position: LanePosition | None = None
         self._position_until = 0.0
@@ -131,7 +133,7 @@ class Claimer:
         sent_at, began_at = self._clock.monotonic(), self._cursor
         position, guessed = self._next_position(sent_at)
         answer = await self._answer(
-            ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position)
+            ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position, self._queues)
         )
         self._cursor = answer.cursor
         if answer.place is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from hanbeon.clock import Clock
@@ -55,6 +55,8 @@ class TaskPool(NamedTuple):
     relay: PoolRelay | None = None
     listed: bool = False
     """The tasks are named among those of the instance, because not every worker has them."""
+    queues: Sequence[str] | None = None
+    """Claim from these queues only; None: from all."""
     gather_seconds: float = 0.0
     """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
 
@@ -90,6 +92,7 @@ class Pool:
             running=lambda: len(self.running),
             start=lambda job, sent_at: begin(self, job, sent_at),
             unanswered=UnansweredClaims(store, settings, clock, attempts),
+            queues=spec.queues,
         )
         self.claim = Loop(f"claim_{spec.name}", self._claim)
         self.relay = None if spec.relay is None else Loop(f"relay_{spec.name}", self._gather_and_relay)

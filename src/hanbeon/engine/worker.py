@@ -85,15 +85,20 @@ class Worker:
         pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
         wire: Wire | None = None,
+        queues: Sequence[str] | None = None,
     ) -> None:
-        """`wire`: stream tasks are dispatched over it, instead of being run here."""
+        """`wire`: stream tasks are dispatched over it, instead of being run here.
+
+        `queues`: claim registered tasks only from these, and fire no schedules; for a part of the work.
+        """
         self._store, self._hub = store, hub
         self._settings, self._clock = settings, clock
         self._zone = settings.zone
         self._executors = {executor.name: executor for executor in executors}
         self.name = name or default_name()
         served = ServedTasks(registry, self._executors, remote=wire is not None)
-        main = TaskPool("jobs", served, settings.concurrency, hint="work")
+        main = TaskPool("jobs", served, settings.concurrency, hint="work", queues=queues)
+        self._is_partial = queues is not None
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
@@ -199,7 +204,8 @@ class Worker:
 
         The claim of the main pool comes last, so that a caller who steps through them sees running what it began.
         """
-        return [self.recover, self.fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
+        fire = () if self._is_partial else (self.fire,)
+        return [self.recover, *fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
 
     @property
     def done(self) -> Done:

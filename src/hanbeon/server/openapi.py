@@ -192,10 +192,10 @@ def problems_of(operation: Operation) -> Mapping[int, Mapping[str, str]]:
 
 
 def _http_problems(operation: Operation) -> Iterator[str]:
-    if operation.need is not Need.NOTHING:
+    if _uses_tokens(operation):
         yield from _AUTHENTICATED
-        if operation.method != "GET":
-            yield from _CHANGES
+    if operation.method != "GET":
+        yield from _CHANGES
     if operation.request is not None and not operation.in_query:
         yield from _BODY
     if operation.creates:
@@ -209,5 +209,10 @@ def _errors(operation: Operation) -> Iterator[type[HanbeonError]]:
         yield Changed
     if operation.parameters and not any(error.kind is Kind.NOT_FOUND for error in operation.errors):
         yield NotFound
-    if operation.need is not Need.NOTHING:
+    if _uses_tokens(operation):
         yield Unavailable  # Tokens are in the database.
+
+
+def _uses_tokens(operation: Operation) -> bool:
+    """True also for logging in and out, which need no token of their own."""
+    return operation.need is not Need.NOTHING or operation.http

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,6 +19,7 @@ from hanbeon.domain.actor import acting
 from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
+from hanbeon.server.middleware import HEAD_ONLY
 from hanbeon.server.push.sse import EventStream
 from hanbeon.server.request import ApiRequest, NoFields, Principal
 from hanbeon.surfaces import schema
@@ -32,7 +34,14 @@ Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 def operation_routes(
     context: ServerContext, surface: str, service: object, operations: Iterable[Operation]
 ) -> list[Route]:
-    return [Route(each.path, _endpoint(context, surface, service, each), methods=[each.method]) for each in operations]
+    return [_route(each, _endpoint(context, surface, service, each)) for each in operations]
+
+
+def _route(operation: Operation, endpoint: Endpoint) -> Route:
+    route = Route(operation.path, endpoint, methods=[operation.method])
+    if operation.acts and route.methods is not None:
+        route.methods.discard("HEAD")  # Whoever sends it, such as a preview of links, means to change nothing.
+    return route
 
 
 def _endpoint(context: ServerContext, surface: str, service: object, operation: Operation) -> Endpoint:
@@ -44,7 +53,9 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
 
     async def answer(http: Request) -> Response:
         http.state.quiet = operation.quiet
-        principal = await context.authenticator.admit(http, operation.need)
+        if operation.acts and http.scope.get(HEAD_ONLY):
+            raise HTTPException(405)
+        principal = await context.authenticator.admit(http, operation.need, acts=operation.acts)
         http.state.user = principal.user
         request = ApiRequest(http, principal, max_bytes)
 
@@ -54,6 +65,8 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
+            if operation.http:
+                keywords["http"] = http
             if operation.by:
                 keywords["by"] = principal.user
             if operation.checks_version:

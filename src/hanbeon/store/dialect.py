@@ -48,6 +48,7 @@ from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependen
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
+from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, StepStatus, StepType, WorkflowStatus
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
@@ -107,6 +108,20 @@ _LIFECYCLE_WORDS = {
     # The last run of a chain is kept as long as the chain: it shows what that run returned.
     "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
     "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
+    "workflow_statuses": _quoted(WorkflowStatus),
+    "run_kinds": _quoted(RunKind),
+    "run_ends": _quoted(RunEnd),
+    "step_types": _quoted(StepType),
+    "step_statuses": _quoted(StepStatus),
+    "delivery_statuses": _quoted(DeliveryStatus),
+    "workflow_columns": "w.seq, w.id, w.name, w.definition, w.shown, w.schedule_config, w.timezone, w.status, "
+    "w.activation, w.activated_at, w.spent, w.run_id, w.next_time, w.last_time, w.declared_name, w.declared, "
+    "w.version, w.created_by, w.created_at, w.changed_at, w.deleted_at",
+    "run_columns": "r.job, r.run_id, r.workflow_id, r.kind, r.scheduled_time, r.variables, r.requested_by, "
+    "r.definition, r.due_at, r.executed_at, r.ended_at, r.status, r.error_code, r.error_message, r.retry_count, "
+    "r.late, r.skipped, r.created_at",
+    "step_columns": "s.run_id, s.step_index, s.name, s.type, s.status, s.attempts, s.unknown, s.fence, s.output, "
+    "s.error_code, s.error_message, s.step_job, s.until, s.started_at, s.ended_at",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
@@ -153,6 +168,7 @@ class Postgres:
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
+        "lock_job": "FOR NO KEY UPDATE OF j",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
         "lock_skip_run": "FOR UPDATE OF r SKIP LOCKED",
         "lock_schedule": "FOR UPDATE OF s",
@@ -238,6 +254,7 @@ class Sqlite:
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
+        "lock_job": "",
         "lock_to_delete": "",
         "lock_skip_run": "",
         "lock_schedule": "",

@@ -20,11 +20,10 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.sqlite import SqliteDatabase
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
-_JOBS_A_SECOND = 500
 
 
 class Transactions:
@@ -92,9 +91,17 @@ class Transactions:
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
         with self._noticing():
-            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+            answer, after = await self._transact(operation, jobs / JOBS_A_SECOND)
         self._committed(after)
         return answer
+
+    async def _transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
+        while True:
+            try:
+                return await self.database.transact(operation, seconds)
+            except TakesLonger as longer:
+                # More each time: what there is to do may have grown meanwhile.
+                seconds = max(longer.seconds, seconds + 1)
 
     @contextlib.contextmanager
     def _noticing(self) -> Iterator[None]:

@@ -64,6 +64,8 @@ class Operation(NamedTuple):
     """The response has an ETag, made from the result's `version`; PATCH takes it as If-Match."""
     takes_version: bool = False
     """Takes If-Match although its response has no version."""
+    http: bool = False
+    """The method gets the HTTP request as `http`: for what no schema can say, such as cookies."""
     by: bool = False
     """The service records who sent the request."""
     idempotent: bool = False
@@ -81,6 +83,8 @@ class Operation(NamedTuple):
     links: Mapping[str, str] = {}
     """Parameters of paths below its own, as OpenAPI runtime expressions."""
     media: str = "application/json"
+    acts: bool = False
+    """A GET that changes something: never cached, no HEAD, and refused to pages of other sites."""
     quiet: bool = False
     """Polled by machines; logged at debug level only."""
     client: ClientCall = ClientCall()

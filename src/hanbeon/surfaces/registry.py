@@ -7,7 +7,8 @@ from hanbeon.surfaces.engine.surface import SURFACE as ENGINE
 from hanbeon.surfaces.offices.surface import SURFACE as OFFICES
 from hanbeon.surfaces.schedules.surface import SURFACE as SCHEDULES
 from hanbeon.surfaces.surface import Surface, reserve_queues
+from hanbeon.surfaces.workflows.surface import SURFACE as WORKFLOWS
 
-SURFACES: tuple[Surface, ...] = (ENGINE, OFFICES, SCHEDULES, CHAINS)
+SURFACES: tuple[Surface, ...] = (ENGINE, OFFICES, SCHEDULES, CHAINS, WORKFLOWS)
 # At once: a task may name its queue before a store is opened.
 reserve_queues(SURFACES)

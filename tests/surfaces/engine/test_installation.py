@@ -67,6 +67,8 @@ async def test_workers_statistics_and_failures_are_shown(app: App, engine: Clien
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "from"),
         ("from=2020-01-01T00:00:00Z", "step"),
         ("queue=none", "queue"),
+        ("to=0001-01-01T00:00:00Z", "to"),
+        ("from=0001-01-01T00:00:00Z&to=0001-01-01T00:01:00Z", "to"),
     ):
         refused = await engine.get(f"/api/engine/statistics?{query}")
         assert (refused.status, refused.json["field"]) == (422, field), query

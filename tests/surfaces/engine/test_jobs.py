@@ -158,7 +158,12 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
         assert (refused.status, refused.code) == (409, "moved_elsewhere")
         assert "/api/chains/3" in refused.json["detail"]
     filter = {"action": "cancel", "filter": {}}
-    assert (await engine.post("/api/engine/jobs/bulk", filter)).json == {"matched": 0, "done": 0, "more": False}
+    assert (await engine.post("/api/engine/jobs/bulk", filter)).json == {
+        "matched": 0,
+        "done": 0,
+        "more": False,
+        "ids": [],
+    }
     assert (await app.job(job.id).record()).state == "ready"
 
 
@@ -175,11 +180,13 @@ async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
     assert copy.json["state"] == "pending"
     for body, field in (
         ({"task": "send", "args": {"too": "a"}}, "args"),
+        ({"task": "sned"}, "task"),
         ({"task": "nothing"}, "task"),
         ({}, "task"),
         ({"task": "hanbeon.webhook"}, "task"),
         ({"copy_of": made.json["id"], "task": "explode"}, "task"),
         ({"task": "send", "args": {"to": "a"}, "queue": "office:" + made.json["id"]}, "queue"),
+        ({"task": "send", "args": {"to": "a"}, "queue": "chains"}, "queue"),
     ):
         refused = await engine.post("/api/engine/jobs", body)
         assert refused.status == 422, body
@@ -189,18 +196,19 @@ async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
 
 async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.surfaces.engine.schemas.BULK_MOST", 4)
-    await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(10)])
+    sent = await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(10)])
     kept = await app.enqueue("explode")
     body: dict[str, Any] = {"action": "cancel", "filter": {"task": "send"}, "dry_run": True}
     dry = await engine.post("/api/engine/jobs/bulk", body)
-    assert dry.json == {"matched": 4, "done": 0, "more": True}
+    assert dry.json == {"matched": 4, "done": 0, "more": True, "ids": []}
     body["dry_run"] = False
     answers = [(await engine.post("/api/engine/jobs/bulk", body)).json for _ in range(3)]
     assert [(each["done"], each["more"]) for each in answers] == [(4, True), (4, True), (2, False)]
+    assert sorted(job_id for each in answers for job_id in each["ids"]) == sorted(job.id for job in sent)
     assert {record.state.value for record in await app.jobs(task="send")} == {"cancelled"}
     assert (await kept.record()).state == "ready"
     retried = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"text": '"to":"3"'}})
-    assert retried.json == {"matched": 1, "done": 1, "more": False}
+    assert retried.json == {"matched": 1, "done": 1, "more": False, "ids": [sent[3].id]}
     await app.cancel_where(task="send")
     held = [await app.enqueue("explode", unique_key=f"key-{number}") for number in range(4)]
     await app.cancel_where(task="explode", states=["ready"])

@@ -78,6 +78,9 @@ class _Meddled:
     def moves(self) -> int:
         return self._tx.moves
 
+    def expect(self, jobs: int) -> None:
+        self._tx.expect(jobs)
+
     def wake(self, *hints: str) -> None:
         self._tx.wake(*hints)
 

@@ -99,10 +99,20 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
 
 async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     """Run a failed or cancelled job again, with all its retries; return its state."""
+    return await _requeue(tx, lanes, job_id, owned=False)
+
+
+async def requeue_owned(tx: Tx, lanes: LaneCache, job_id: str) -> State:
+    """Like `requeue`, for the owner of the job's end hook, which takes back what it did at its end."""
+    return await _requeue(tx, lanes, job_id, owned=True)
+
+
+async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> State:
     # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
     waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
     row = await lock_one(tx, job_id)
-    await _refuse_hooked(tx, lanes, row)
+    if not owned:
+        await _refuse_hooked(tx, lanes, row)
     if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
         await tx.fetch("keep_attempts", to_json([row["seq"]]))
@@ -116,7 +126,7 @@ async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
 async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:
     """Raise for a job whose owner has acted on its end, which cannot be taken back."""
     await lanes.learn(tx, [row["lane"]])
-    hook = end_hook_of(lanes.name(row["lane"]).task)
+    hook = end_hook_of(lanes.name(row["lane"]))
     if hook is not None:
         raise Conflict(f"job {row['id']} belongs to {hook.owner}, which has gone on since; {hook.remedy}")
 

@@ -48,7 +48,7 @@ from hanbeon.store.operations.chains import (
     lock_chain,
     whole_chain,
 )
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.tx import Tx, to_json
@@ -136,15 +136,13 @@ async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> No
     await _write(tx, lanes, walks)
 
 
-HOOK = register_end_hook(
-    EndHook(
-        PREFIX,
-        steps_ended,
-        "a chain",
-        "run the chain again, or resume it if it is BLOCKED",
-        # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
-        unseen_timeouts=False,
-    )
+HOOK = EndHook(
+    PREFIX,
+    steps_ended,
+    "a chain",
+    "run the chain again, or resume it if it is BLOCKED",
+    # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
+    unseen_timeouts=False,
 )
 
 

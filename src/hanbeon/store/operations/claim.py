@@ -48,6 +48,8 @@ class ClaimRequest(NamedTuple):
     lease_us: int
     cursor: int = 0
     behind: LanePosition | None = None
+    queues: Sequence[str] | None = None
+    """Claim from these queues only; None: from all."""
 
 
 class ClaimAnswer(NamedTuple):
@@ -126,8 +128,9 @@ async def _scan(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
     lanes: list[Any] = []
     after = request.cursor
     tasks = to_json(request.tasks)
+    queues = None if request.queues is None else to_json(request.queues)
     while True:
-        found = await tx.fetch("ready_lanes", after, _LANES_A_FETCH, tasks)
+        found = await tx.fetch("ready_lanes", after, _LANES_A_FETCH, tasks, queues)
         lanes += found
         if len(found) < _LANES_A_FETCH:
             return lanes, 0

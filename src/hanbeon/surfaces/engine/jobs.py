@@ -14,12 +14,11 @@ from hanbeon.domain.job import RESERVED, JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
 from hanbeon.domain.reserved_queues import check_not_reserved
-from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere, UnknownTask
+from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.tasks import find_tasks
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
@@ -27,7 +26,7 @@ from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
-from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
@@ -117,7 +116,7 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if new_id is not random_id and await self._store.jobs([job_id]):
+        if may_exist(new_id) and await self._store.jobs([job_id]):
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)
@@ -154,35 +153,36 @@ class EngineJobs(Service):
                 f"must contain one of {', '.join(allowed)} to {request.action.value} jobs", field="filter.state"
             )
         search = msgspec.structs.replace(search, states=chosen)
-        matched, done, cursor = 0, 0, None
+        matched, cursor = 0, None
+        moved: list[str] = []
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
-        while (matched if request.dry_run else done) < schemas.BULK_MOST:
+        while (matched if request.dry_run else len(moved)) < schemas.BULK_MOST:
             looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST)
             found = await self._read(looking)
             movable = [job for job in found.jobs if self._place(job).moves and job.stop_requested_at is None]
             matched += len(movable)
             if not request.dry_run:
-                done += await self._move(movable, retrying=retrying, states=chosen)
+                moved += await self._move(movable, retrying=retrying, states=chosen)
             cursor = found.cursor
             if cursor is None:
                 break
-        return schemas.BulkDone(matched=matched, done=done, more=cursor is not None)
+        return schemas.BulkDone(matched=matched, done=len(moved), more=cursor is not None, ids=moved)
 
-    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> int:
-        """Move a batch; one whose state has changed in the meantime is left alone."""
+    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> list[str]:
+        """Move a batch and return the ids; a job whose state has changed in the meantime is left alone."""
         if not jobs:
-            return 0
+            return []
         if not retrying:
             seqs = [job.seq for job in jobs]
-            return len(await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states)))
-        done = 0
+            return await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states))
+        done = []
         # One by one, oldest first: each locks what it depends on, in the same order as completions do.
         for job in reversed(jobs):
             try:
                 await self._store.requeue(job.id)
             except (Conflict, JobNotFound):
                 continue
-            done += 1
+            done.append(job.id)
         return done
 
     # Shared helpers
@@ -228,13 +228,7 @@ class EngineJobs(Service):
         if name in self._app.tasks.names():
             settings = settings_of(self._app.tasks.get(name).options)
         else:
-            known = await self._read(lambda tx: find_tasks(tx, [name]))
-            if not known:
-                raise UnknownTask(
-                    f"there is no task {name[:80]!r}; a task is known once a worker that has it has started",
-                    field="task",
-                )
-            settings = known[0].settings
+            settings = (await self._read(lambda tx: self._known_task(tx, name, "task"))).settings
         return NewJob(
             id=job_id,
             task=name,

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDependencyFailure
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
 from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
 from hanbeon.surfaces.validation import EXPECTED
@@ -157,9 +158,23 @@ class NewTokenRequest(Request, frozen=True, kw_only=True):
 # Results
 
 
-class EngineJob(Result, frozen=True, kw_only=True):
-    """A job as the engine has it. `path`: where its surface shows it. Arguments of built-in tasks are not shown."""
+class EnginePolicy(Result, frozen=True, kw_only=True):
+    """How failed attempts are retried, under the names of the task options; `retry_delay` in seconds."""
 
+    retries: int
+    retry_delay: float
+    backoff: Backoff
+    jitter: float
+    on_lost: OnLost
+
+
+class EngineJob(Result, frozen=True, kw_only=True):
+    """A job as the engine has it. `path`: where its surface shows it. Arguments of built-in tasks are not shown.
+
+    `seq`: its place in the order of creation. `unmet`: how many of its dependencies have not succeeded yet.
+    """
+
+    seq: int
     id: str
     queue: str
     task: str
@@ -175,11 +190,15 @@ class EngineJob(Result, frozen=True, kw_only=True):
     deadline_at: str | None
     finished_at: str | None
     stop_requested_at: str | None
+    unmet: int
+    on_dependency_failure: OnDependencyFailure
     dispatched_at: str | None
     retry_count: int
     max_retries: int
+    policy: EnginePolicy
     timeout_ms: int | None
     attempt: int
+    instance_id: int | None
     locked_until: str | None
     progress: Any
     result: Any
@@ -188,6 +207,7 @@ class EngineJob(Result, frozen=True, kw_only=True):
     idempotency_key: str | None
     unique_key: str | None
     work_item: str | None
+    meta: Any
     replaced_by: str | None
     surface: str | None
     path: str | None
@@ -201,6 +221,7 @@ class EngineAttempt(Result, frozen=True, kw_only=True):
     attempt: int
     status: AttemptStatus
     instance: str | None
+    instance_id: int | None
     started_at: str
     deadline_at: str | None
     ended_at: str | None
@@ -244,11 +265,15 @@ class EngineCancelAnswer(Result, frozen=True, kw_only=True):
 
 
 class BulkDone(Result, frozen=True, kw_only=True):
-    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest."""
+    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest.
+
+    `ids` are the jobs that were moved.
+    """
 
     matched: int
     done: int
     more: bool
+    ids: list[str]
 
 
 class Activity(Result, frozen=True, kw_only=True):
@@ -267,7 +292,10 @@ class Activity(Result, frozen=True, kw_only=True):
 
 
 class EngineQueue(Activity, frozen=True, kw_only=True):
-    """A queue, its limits, and its activity in the last `seconds`. Durations are seconds."""
+    """A queue, its limits, and its activity in the last `seconds`. Durations are seconds.
+
+    `declared`: the limits that a configuration file declared last. `mean_run`: of all succeeded jobs that are stored.
+    """
 
     name: str
     paused: bool
@@ -276,11 +304,16 @@ class EngineQueue(Activity, frozen=True, kw_only=True):
     roles: dict[str, int]
     keys: dict[str, int]
     states: dict[State, int]
+    declared: dict[str, Any] | None
     oldest_ready: float | None
+    mean_run: float | None
     seconds: float
 
 
 class EngineQueues(Result, frozen=True, kw_only=True):
+    """`at`: the moment of these numbers, by the clock of the database."""
+
+    at: str
     items: list[EngineQueue]
 
 
@@ -291,6 +324,7 @@ class EngineInstance(Result, frozen=True, kw_only=True):
     pid: int
     version: str
     tasks: list[str]
+    schedules: list[str]
     capacity: int
     running: int
     alive: bool

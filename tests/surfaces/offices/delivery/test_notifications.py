@@ -16,8 +16,8 @@ from hanbeon.domain.delivery import TASK, ListenerKind
 from hanbeon.domain.job import JobRecord
 from hanbeon.store.operations.queries import JobFilter
 from hanbeon.testing import TestKit
+from tests.outbound.mail import smtp_server
 from tests.outbound.web import Web, reply, silence
-from tests.surfaces.offices.delivery.mail import smtp_server
 from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 FAILING = {"handler": "fail", "max_retries": 1, "role": "QA", "title": "Try it out", "args": {"failure_type": "boom"}}
