@@ -323,6 +323,32 @@ export type Explanation = {
   runnable: boolean;
   reasons: Array<Record<string, unknown>>;
 };
+export type Export = {
+  jobId: number;
+  jobType: JobType;
+  replayId: number;
+  status: ExportStatus;
+  progress: number;
+  phase: string;
+  message: string;
+  resultUri: null | string;
+  resultChecksum: null | string;
+  errorCode: null | string;
+  errorMessage: null | string;
+  createdAt: string;
+  startedAt: null | string;
+  endedAt: null | string;
+};
+export type ExportCreated = {
+  jobId: number;
+};
+export type ExportPage = {
+  items: Array<Export>;
+  page: number;
+  size: number;
+  total: number;
+};
+export type ExportStatus = "CANCELLED" | "FAILED" | "QUEUED" | "RUNNING" | "SUCCEEDED";
 export type FailedRun = {
   run_id: string;
   workflow_id: string;
@@ -475,6 +501,7 @@ export type JobSpec = {
   on_dependency_failure?: "block" | "fail" | null;
 };
 export type JobStatus = "cancelled" | "done" | "failed" | "pending" | "processing" | "ready" | "timeout";
+export type JobType = "MP4" | "THUMBNAIL";
 export type JobsCreated = {
   jobs: Array<Job>;
 };
@@ -607,9 +634,22 @@ export type NewStep = {
   task_id?: string;
   args?: Record<string, unknown>;
 };
+export type NewThumbnail = {
+  width?: number;
+  height?: number;
+  startMs?: number;
+  lengthMs?: number;
+};
 export type NewTokenRequest = {
   user: string;
   scope: Scope;
+};
+export type NewVideo = {
+  width?: number;
+  height?: number;
+  startMs?: number;
+  lengthMs?: number;
+  fps?: number;
 };
 export type NewWorkflow = {
   name: string;
@@ -728,6 +768,21 @@ export type RenderedMessage = {
   target: string;
   title: string;
   body: string;
+};
+export type Replay = {
+  replayId: number;
+  name: string;
+  title: string;
+  bytes: number;
+  checksum: string;
+  durationMs: number;
+  createdAt: string;
+};
+export type ReplayPage = {
+  items: Array<Replay>;
+  page: number;
+  size: number;
+  total: number;
 };
 export type Returned = {
   job_id: number;
@@ -1109,4 +1164,13 @@ export interface Calls {
   "GET /api/scheduler/cron": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Registered };
   "GET /api/scheduler/execute": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Executed };
   "GET /api/scheduler/monitor": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Monitor };
+  "GET /api/replays": { path: Record<string, never>; query: { page?: number; size?: number }; body: undefined; result: ReplayPage };
+  "GET /api/replays/{replayId}": { path: { replayId: string }; query: Record<string, never>; body: undefined; result: Replay };
+  "DELETE /api/replays/{replayId}": { path: { replayId: string }; query: Record<string, never>; body: undefined; result: undefined };
+  "POST /api/replays/{replayId}/exports/mp4": { path: { replayId: string }; query: Record<string, never>; body: NewVideo; result: ExportCreated };
+  "POST /api/replays/{replayId}/exports/thumbnail": { path: { replayId: string }; query: Record<string, never>; body: NewThumbnail; result: ExportCreated };
+  "GET /api/jobs": { path: Record<string, never>; query: { jobType?: "MP4" | "THUMBNAIL"; status?: "CANCELLED" | "FAILED" | "QUEUED" | "RUNNING" | "SUCCEEDED"; page?: number; size?: number }; body: undefined; result: ExportPage };
+  "GET /api/jobs/{jobId}": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
+  "POST /api/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
+  "GET /api/jobs/{jobId}/explain": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
 }

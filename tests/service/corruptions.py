@@ -327,6 +327,11 @@ async def a_job_is_gone_and_its_log_is_not(store: Store, lives: Lives) -> None:
     await run_sql(store, LOG, 10**9, 1, 1, 1)
 
 
+@doctored(Code.LOST_JOB)
+async def a_job_is_gone_and_its_trace_is_not(store: Store, lives: Lives) -> None:
+    await run_sql(store, "INSERT INTO hanbeon.trace (job, context) VALUES ($1, 'x')", 10**9)
+
+
 @doctored(Code.BROKEN_LOG)
 async def a_log_is_of_an_attempt_that_nobody_claimed(store: Store, lives: Lives) -> str:
     job = await store.job(lives["retried"])

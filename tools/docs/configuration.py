@@ -27,6 +27,7 @@ _SECTIONS = {
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
     "allow it for itself.",
     "chains": "`libraries`: the modules that chains may import. Not used yet.",
+    "workflows": "Workflows by name, with the fields of the API: [workflows](workflows.md#declarations).",
 }
 _KINDS = {
     "command": "A program and its arguments, as a list. It is run without a shell.",

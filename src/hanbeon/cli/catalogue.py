@@ -40,6 +40,12 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Chains": {
         "chain": "Create, run, watch and undo chains of operations.",
     },
+    "Exports": {
+        "export": "Upload replays, export them to videos and thumbnails, and download these.",
+    },
+    "Workflows": {
+        "workflow": "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",

@@ -49,6 +49,8 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     last_event: int
     schedules: int
     chains: int
+    replays: int
+    exports: int
     pruned: bool
     findings: tuple[Finding, ...]
 
@@ -113,6 +115,8 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         events=history.events,
         schedules=sum(part.counts.get("schedules", 0) for part in parts),
         chains=sum(part.counts.get("chains", 0) for part in parts),
+        replays=sum(part.counts.get("replays", 0) for part in parts),
+        exports=sum(part.counts.get("exports", 0) for part in parts),
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,
@@ -160,7 +164,7 @@ class _Jobs:
 def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for seq, group in groupby(rows, key=lambda row: row["job"]):
         found = tuple(group)
-        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies and logs are left"
+        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies, logs and traces are left"
         yield Finding(code=Code.LOST_JOB, message=message, rows=found)
 
 
@@ -218,6 +222,8 @@ def _verdict(report: VerifyReport) -> str:
         seen += f", {report.schedules:,} schedules"
     if report.chains:
         seen += f", {report.chains:,} chains"
+    if report.exports:
+        seen += f", {report.exports:,} exports"
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)

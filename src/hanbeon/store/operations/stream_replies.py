@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import HandedBack, Outcome, Returned, decide
 from hanbeon.store.operations.complete import Completed, apply_ends, held_of
 from hanbeon.store.operations.dispatches import close_dispatches
+from hanbeon.store.operations.end_hooks import run_progress_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import free_since
 from hanbeon.store.tx import Tx, to_json
@@ -48,14 +49,19 @@ class Reply(NamedTuple):
 
 LEASE_US = 600_000_000
 """How long a worker may stay silent if neither its task nor its job says."""
+_DIGITS = 19
 _progress = msgspec.json.Decoder(StreamProgress)
 
 
 async def resolve(tx: Tx, statement: str | None, wire_ids: Collection[str]) -> dict[str, str]:
-    """Return the ids of jobs by their ids on the wire; those that are none are left out."""
+    """Return the ids of jobs by their ids on the wire; those that are none are left out.
+
+    `statement` translates numbers, as JSON; None: an id on the wire is the job's.
+    """
     if statement is None:
         return {wire_id: wire_id for wire_id in wire_ids if is_id(wire_id)}
-    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(sorted(wire_ids)))}
+    numbers = sorted(int(each) for each in wire_ids if each.isascii() and each.isdigit() and len(each) < _DIGITS)
+    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(numbers))}
 
 
 async def apply_replies(
@@ -97,7 +103,7 @@ async def apply_replies(
         if isinstance(outcome, Returned):
             last = progress.get(job_id) or _last_progress(rows[job_id]) or StreamProgress(0)
             progress[job_id] = StreamProgress(100, last.phase, last.message)
-    await _write_progress(tx, heard, lease_us, progress)
+    await _write_progress(tx, lanes, heard, lease_us, progress)
     ended = await _end(tx, lanes, {job_id: heard[job_id] for job_id in outcomes}, outcomes, random_share)
     return verdicts, ended
 
@@ -144,7 +150,11 @@ async def claim_dispatched(
 
 
 async def _write_progress(
-    tx: Tx, rows: Mapping[str, Any], lease_us: Mapping[int, int], progress: Mapping[str, StreamProgress]
+    tx: Tx,
+    lanes: LaneCache,
+    rows: Mapping[str, Any],
+    lease_us: Mapping[int, int],
+    progress: Mapping[str, StreamProgress],
 ) -> None:
     body = [
         {
@@ -155,8 +165,9 @@ async def _write_progress(
         }
         for job_id, each in progress.items()
     ]
-    if body:
-        await tx.fetch("stream_progress", to_json(body))
+    texts = {each["seq"]: each["progress"] for each in body}
+    for row in await tx.fetch("stream_progress", to_json(body)) if body else ():
+        await run_progress_hooks(tx, lanes, [row], texts[row["seq"]])
 
 
 async def _end(
