@@ -14,9 +14,7 @@ from tests.outbound.mail import smtp_server
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-async def test_example_sends_and_declares(
-    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_example_sends_and_declares(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(EXAMPLES / "workflows", tmp_path / "workflows")
     folder = tmp_path / "workflows"
     config = folder / "hanbeon.toml"

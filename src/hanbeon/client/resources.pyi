@@ -915,7 +915,7 @@ class Workflows(Resource):
         """Save a workflow: a draft, or an active one, which runs."""
 
     def list(
-        self, *, status: WorkflowStatus | str | None = None, limit: int | None = None
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> Iterator[WorkflowsWorkflow]:
         """List workflows, a page at a time."""
 
@@ -953,7 +953,7 @@ class AsyncWorkflows(Resource):
         """Save a workflow: a draft, or an active one, which runs."""
 
     def list(
-        self, *, status: WorkflowStatus | str | None = None, limit: int | None = None
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
     ) -> AsyncIterator[WorkflowsWorkflow]:
         """List workflows, a page at a time."""
 
@@ -1006,7 +1006,7 @@ class Workflow(Resource):
     def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
-    def runs(self, *, limit: int | None = None) -> Iterator[WorkflowRun]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
         """List the runs of a workflow, newest first."""
 
     def run_of(self, run: str) -> WorkflowRun:
@@ -1053,7 +1053,7 @@ class AsyncWorkflow(Resource):
     async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
         """Render every message of a workflow, sending none."""
 
-    def runs(self, *, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
         """List the runs of a workflow, newest first."""
 
     async def run_of(self, run: str) -> WorkflowRun:
