@@ -36,7 +36,8 @@ def api_types() -> str:
 
 def _is_json(call: dict[str, Any]) -> bool:
     done = [response for status, response in call["responses"].items() if status.startswith("2")]
-    return all(_JSON in response.get("content", {_JSON: {}}) for response in done)
+    bodies = [call["requestBody"], *done] if "requestBody" in call else done
+    return all(_JSON in each.get("content", {_JSON: {}}) for each in bodies)
 
 
 def _call(call: dict[str, Any]) -> str:

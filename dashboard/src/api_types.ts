@@ -25,6 +25,7 @@ export type BulkDone = {
   matched: number;
   done: number;
   more: boolean;
+  ids: Array<string>;
 };
 export type CancelAll = {
   task_id?: null | string;
@@ -89,12 +90,32 @@ export type CreatedToken = {
   revoked_at: null | string;
   token: string;
 };
+export type DeadLetter = {
+  id: string;
+  stream: string;
+  entry: string;
+  reason: string;
+  payload: Record<string, unknown>;
+  at: string;
+};
+export type DeadLetterPage = {
+  items: Array<DeadLetter>;
+  next_cursor: null | string;
+};
+export type DelayedRun = {
+  run_id: string;
+  workflow_id: string;
+  name: null | string;
+  scheduled_time: string;
+  due_at: string;
+  late_seconds: number;
+};
 export type Delivery = {
   id: string;
   event_id: null | number;
   type: MessageType;
   job_id: null | string;
-  status: DeliveryStatus;
+  status: OfficesDeliveryStatus;
   attempts: number;
   error_message: null | string;
   next_attempt_at: null | string;
@@ -105,8 +126,14 @@ export type DeliveryPage = {
   items: Array<Delivery>;
   next_cursor: null | string;
 };
-export type DeliveryStatus = "cancelled" | "delivered" | "failed" | "sending" | "waiting";
 export type Direction = "BACKWARD" | "FORWARD";
+export type DryRun = {
+  variables?: Record<string, unknown>;
+  outputs?: Record<string, unknown>;
+};
+export type DryRunResult = {
+  messages: Array<RenderedMessage>;
+};
 export type Edge = {
   from: string;
   to: string;
@@ -115,6 +142,7 @@ export type EngineAttempt = {
   attempt: number;
   status: AttemptStatus;
   instance: null | string;
+  instance_id: null | number;
   started_at: string;
   deadline_at: null | string;
   ended_at: null | string;
@@ -128,6 +156,7 @@ export type EngineInstance = {
   pid: number;
   version: string;
   tasks: Array<string>;
+  schedules: Array<string>;
   capacity: number;
   running: number;
   alive: boolean;
@@ -141,6 +170,7 @@ export type EngineInstances = {
   items: Array<EngineInstance>;
 };
 export type EngineJob = {
+  seq: number;
   id: string;
   queue: string;
   task: string;
@@ -156,10 +186,15 @@ export type EngineJob = {
   deadline_at: null | string;
   finished_at: null | string;
   stop_requested_at: null | string;
+  unmet: number;
+  on_dependency_failure: OnDependencyFailure;
+  dispatched_at: null | string;
   retry_count: number;
   max_retries: number;
+  policy: EnginePolicy;
   timeout_ms: null | number;
   attempt: number;
+  instance_id: null | number;
   locked_until: null | string;
   progress: unknown;
   result: unknown;
@@ -168,11 +203,13 @@ export type EngineJob = {
   idempotency_key: null | string;
   unique_key: null | string;
   work_item: null | string;
+  meta: unknown;
   replaced_by: null | string;
   surface: null | string;
   path: null | string;
 };
 export type EngineJobDetail = {
+  seq: number;
   id: string;
   queue: string;
   task: string;
@@ -188,10 +225,15 @@ export type EngineJobDetail = {
   deadline_at: null | string;
   finished_at: null | string;
   stop_requested_at: null | string;
+  unmet: number;
+  on_dependency_failure: OnDependencyFailure;
+  dispatched_at: null | string;
   retry_count: number;
   max_retries: number;
+  policy: EnginePolicy;
   timeout_ms: null | number;
   attempt: number;
+  instance_id: null | number;
   locked_until: null | string;
   progress: unknown;
   result: unknown;
@@ -200,9 +242,11 @@ export type EngineJobDetail = {
   idempotency_key: null | string;
   unique_key: null | string;
   work_item: null | string;
+  meta: unknown;
   replaced_by: null | string;
   surface: null | string;
   path: null | string;
+  waiting: null | string;
   attempts: Array<EngineAttempt>;
   timeline: Array<Moved>;
   depends_on: Array<Linked>;
@@ -211,6 +255,13 @@ export type EngineJobDetail = {
 export type EngineJobPage = {
   items: Array<EngineJob>;
   next_cursor: null | string;
+};
+export type EnginePolicy = {
+  retries: number;
+  retry_delay: number;
+  backoff: Backoff;
+  jitter: number;
+  on_lost: OnLost;
 };
 export type EnginePriority = {
   priority?: number;
@@ -234,10 +285,13 @@ export type EngineQueue = {
   roles: Record<string, number>;
   keys: Record<string, number>;
   states: Record<string, number>;
+  declared: Record<string, unknown> | null;
   oldest_ready: null | number;
+  mean_run: null | number;
   seconds: number;
 };
 export type EngineQueues = {
+  at: string;
   items: Array<EngineQueue>;
 };
 export type EngineSettings = {
@@ -249,33 +303,60 @@ export type EngineStatistics = {
   items: Array<StatisticsStep>;
 };
 export type EventType = "job_cancelled" | "job_completed" | "job_failed" | "job_ready" | "job_retrying" | "job_started" | "job_timeout";
-export type Execution = {
-  execution_id: string;
-  task_id: string;
-  type: ExecutionType;
-  status: SchedulesExecutionStatus;
-  schedule_id: null | string;
-  scheduled_at: string;
-  created_at: string;
-  started_at: null | string;
-  ended_at: null | string;
-  retry_count: number;
-  instance: null | string;
-  locked_until: null | string;
+export type Executed = {
+  executed: number;
+  results: Array<ExecutedRun>;
+};
+export type ExecutedRun = {
+  run_id: string;
+  workflow_id: string;
+  status: RunStatus;
   error_code: null | string;
   error_message: null | string;
-  progress: unknown;
-  result: unknown;
-  requested_by: null | string;
 };
 export type ExecutionPage = {
-  items: Array<Execution>;
+  items: Array<SchedulesExecution>;
   next_cursor: null | string;
 };
 export type ExecutionType = "MANUAL" | "SCHEDULE";
 export type Explanation = {
   runnable: boolean;
   reasons: Array<Record<string, unknown>>;
+};
+export type Export = {
+  jobId: number;
+  jobType: JobType;
+  replayId: number;
+  status: ExportStatus;
+  progress: number;
+  phase: string;
+  message: string;
+  resultUri: null | string;
+  resultChecksum: null | string;
+  errorCode: null | string;
+  errorMessage: null | string;
+  createdAt: string;
+  startedAt: null | string;
+  endedAt: null | string;
+};
+export type ExportCreated = {
+  jobId: number;
+};
+export type ExportPage = {
+  items: Array<Export>;
+  page: number;
+  size: number;
+  total: number;
+};
+export type ExportStatus = "CANCELLED" | "FAILED" | "QUEUED" | "RUNNING" | "SUCCEEDED";
+export type FailedRun = {
+  run_id: string;
+  workflow_id: string;
+  name: null | string;
+  scheduled_time: string;
+  ended_at: string;
+  error_code: null | string;
+  error_message: null | string;
 };
 export type FailureGroup = {
   task: string;
@@ -304,6 +385,7 @@ export type FirePage = {
   next_cursor: null | string;
 };
 export type FireReason = "caught_up" | "changed" | "deleted" | "late" | "limit" | "overlap" | "paused" | "queue_full";
+export type Frequency = "daily" | "monthly" | "weekly";
 export type Graph = {
   nodes: Array<Node>;
   edges: Array<Edge>;
@@ -419,6 +501,7 @@ export type JobSpec = {
   on_dependency_failure?: "block" | "fail" | null;
 };
 export type JobStatus = "cancelled" | "done" | "failed" | "pending" | "processing" | "ready" | "timeout";
+export type JobType = "MP4" | "THUMBNAIL";
 export type JobsCreated = {
   jobs: Array<Job>;
 };
@@ -453,6 +536,16 @@ export type ManualRun = {
 };
 export type MessageType = "job_cancelled" | "job_completed" | "job_failed" | "job_ready" | "job_retrying" | "job_started" | "job_timeout" | "webhook_test";
 export type Misfire = "all" | "coalesce" | "skip";
+export type Mode = "delayed" | "immediate" | "recurring" | "scheduled";
+export type Monitor = {
+  pending: number;
+  running: number;
+  completed: number;
+  failed: number;
+  delayed: Array<DelayedRun>;
+  next: Array<NextRun>;
+  recent_failures: Array<FailedRun>;
+};
 export type Moved = {
   at: string;
   type: string;
@@ -485,6 +578,16 @@ export type NewEngineJob = {
   timeout_ms?: number;
   max_retries?: number;
 };
+export type NewExecution = {
+  workflow_id: string;
+  variables?: Record<string, unknown>;
+};
+export type NewRecurrence = {
+  frequency: Frequency;
+  time: string;
+  weekdays?: Array<string>;
+  day?: number;
+};
 export type NewRun = {
   context?: Record<string, unknown>;
 };
@@ -505,9 +608,64 @@ export type NewSchedule = {
   name?: null | string;
   task_id: string;
 };
+export type NewScheduleConfig = {
+  mode: Mode;
+  delay_minutes?: number;
+  scheduled_time?: string;
+  recurrence?: NewRecurrence;
+};
+export type NewStep = {
+  type: StepType;
+  name?: string;
+  retries?: number;
+  retry_delay?: number;
+  timeout?: number;
+  on_error?: OnError;
+  target?: string;
+  title?: string;
+  body?: unknown;
+  recipients?: Array<Record<string, unknown>>;
+  method?: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
+  url?: string;
+  headers?: Record<string, string>;
+  seconds?: number;
+  minutes?: number;
+  until?: string;
+  task_id?: string;
+  args?: Record<string, unknown>;
+};
+export type NewThumbnail = {
+  width?: number;
+  height?: number;
+  startMs?: number;
+  lengthMs?: number;
+};
 export type NewTokenRequest = {
   user: string;
   scope: Scope;
+};
+export type NewVideo = {
+  width?: number;
+  height?: number;
+  startMs?: number;
+  lengthMs?: number;
+  fps?: number;
+};
+export type NewWorkflow = {
+  name: string;
+  steps: Array<NewStep>;
+  schedule_config: NewScheduleConfig;
+  variables?: Record<string, unknown>;
+  timezone?: null | string;
+  status?: WorkflowStatus;
+  notifications?: Array<string>;
+};
+export type NextRun = {
+  run_id: string;
+  workflow_id: string;
+  name: null | string;
+  scheduled_time: string;
+  due_at: string;
 };
 export type Node = {
   id: string;
@@ -546,6 +704,9 @@ export type OfficePage = {
   next_cursor: null | string;
 };
 export type OnBackwardFailure = "continue" | "stop";
+export type OnDependencyFailure = "block" | "fail";
+export type OnError = "continue" | "stop";
+export type OnLost = "fail" | "retry";
 export type OnUnknown = "compensate" | "retry";
 export type Overlap = "allow" | "queue_one" | "skip";
 export type Preview = {
@@ -594,6 +755,35 @@ export type QueueChange = {
 export type Readiness = {
   status?: string;
 };
+export type Registered = {
+  created: number;
+  updated: number;
+  unchanged: number;
+  removed: number;
+};
+export type RenderedMessage = {
+  step: number;
+  name: string;
+  recipient: number;
+  target: string;
+  title: string;
+  body: string;
+};
+export type Replay = {
+  replayId: number;
+  name: string;
+  title: string;
+  bytes: number;
+  checksum: string;
+  durationMs: number;
+  createdAt: string;
+};
+export type ReplayPage = {
+  items: Array<Replay>;
+  page: number;
+  size: number;
+  total: number;
+};
 export type Returned = {
   job_id: number;
   direction: Direction;
@@ -610,10 +800,12 @@ export type Run = {
   ended_at: null | string;
   duration: null | number;
 };
+export type RunKind = "manual" | "registered";
 export type RunPage = {
   items: Array<Run>;
   next_cursor: null | string;
 };
+export type RunStatus = "completed" | "failed" | "pending" | "running";
 export type RunStep = {
   job_id: number;
   direction: Direction;
@@ -684,6 +876,11 @@ export type Setting = {
   default: unknown;
   description: string;
 };
+export type SkippedTimes = {
+  count: number;
+  first: string;
+  last: string;
+};
 export type Spans = {
   count: number;
   mean: number;
@@ -708,6 +905,8 @@ export type StatisticsStep = {
   at: string;
   failures: Record<string, number>;
 };
+export type StepStatus = "cancelled" | "completed" | "failed" | "retrying" | "running" | "waiting";
+export type StepType = "http" | "message" | "task" | "wait";
 export type Task = {
   task_id: string;
   queue: string;
@@ -758,8 +957,110 @@ export type WebhookChange = {
   events?: Array<EventType> | null;
 };
 export type WebhookState = "disabled" | "enabled";
+export type Workflow = {
+  id: string;
+  name: string;
+  status: WorkflowStatus;
+  steps: unknown;
+  variables: unknown;
+  schedule_config: unknown;
+  timezone: string;
+  notifications: Array<string>;
+  next_run_at: null | string;
+  run_id: null | string;
+  declared: boolean;
+  version: number;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  run?: WorkflowRun | null;
+};
+export type WorkflowChanges = {
+  name?: string;
+  steps?: Array<NewStep>;
+  schedule_config?: NewScheduleConfig;
+  variables?: Record<string, unknown>;
+  timezone?: null | string;
+  status?: WorkflowStatus;
+  notifications?: Array<string>;
+};
+export type WorkflowDelivery = {
+  recipient: number;
+  status: WorkflowsDeliveryStatus;
+  attempts: number;
+  unknown: number;
+  error_message: null | string;
+};
+export type WorkflowPage = {
+  items: Array<Workflow>;
+  next_cursor: null | string;
+};
+export type WorkflowRun = {
+  run_id: string;
+  workflow_id: string;
+  kind: RunKind;
+  status: RunStatus;
+  scheduled_time: string;
+  executed_at: null | string;
+  ended_at: null | string;
+  retry_count: number;
+  error_code: null | string;
+  error_message: null | string;
+  late: boolean;
+  skipped: SkippedTimes | null;
+  variables: unknown;
+  steps: Array<WorkflowStep>;
+};
+export type WorkflowRunPage = {
+  items: Array<WorkflowRun>;
+  next_cursor: null | string;
+};
+export type WorkflowStatus = "active" | "draft" | "paused";
+export type WorkflowStep = {
+  index: number;
+  name: string;
+  type: StepType;
+  status: StepStatus;
+  attempts: number;
+  output: unknown;
+  error_message: null | string;
+  started_at: string;
+  ended_at: null | string;
+  unknown: number;
+  job_id: null | string;
+  deliveries: Array<WorkflowDelivery>;
+};
+export type WorkflowsDeliveryStatus = "failed" | "sending" | "sent" | "unknown";
+export type OfficesDeliveryStatus = "cancelled" | "delivered" | "failed" | "sending" | "waiting";
 export type OfficesExecutionStatus = "cancelled" | "completed" | "failed" | "running" | "timeout";
+export type SchedulesExecution = {
+  execution_id: string;
+  task_id: string;
+  type: ExecutionType;
+  status: SchedulesExecutionStatus;
+  schedule_id: null | string;
+  scheduled_at: string;
+  created_at: string;
+  started_at: null | string;
+  ended_at: null | string;
+  retry_count: number;
+  instance: null | string;
+  locked_until: null | string;
+  error_code: null | string;
+  error_message: null | string;
+  progress: unknown;
+  result: unknown;
+  requested_by: null | string;
+};
 export type SchedulesExecutionStatus = "FAILED" | "PENDING" | "RUNNING" | "SUCCESS";
+export type WorkflowsExecution = {
+  run_id: string;
+  workflow_id: string;
+  status: RunStatus;
+  error_code: null | string;
+  error_message: null | string;
+  steps: Array<WorkflowStep>;
+};
 
 export interface Calls {
   "GET /healthz": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Liveness };
@@ -787,6 +1088,10 @@ export interface Calls {
   "GET /api/engine/tokens": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Tokens };
   "POST /api/engine/tokens": { path: Record<string, never>; query: Record<string, never>; body: NewTokenRequest; result: CreatedToken };
   "DELETE /api/engine/tokens/{number}": { path: { number: string }; query: Record<string, never>; body: undefined; result: Token };
+  "GET /api/engine/deadletters": { path: Record<string, never>; query: { cursor?: string; limit?: number }; body: undefined; result: DeadLetterPage };
+  "GET /api/engine/deadletters/{letterId}": { path: { letterId: string }; query: Record<string, never>; body: undefined; result: DeadLetter };
+  "DELETE /api/engine/deadletters/{letterId}": { path: { letterId: string }; query: Record<string, never>; body: undefined; result: DeadLetter };
+  "POST /api/engine/deadletters/{letterId}/republish": { path: { letterId: string }; query: Record<string, never>; body: undefined; result: DeadLetter };
   "GET /api/engine/settings": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: EngineSettings };
   "POST /api/offices": { path: Record<string, never>; query: Record<string, never>; body: OfficeBody; result: Office };
   "GET /api/offices": { path: Record<string, never>; query: { cursor?: string; limit?: number }; body: undefined; result: OfficePage };
@@ -814,11 +1119,11 @@ export interface Calls {
   "GET /api/offices/{id}/webhooks/{webhookId}/deliveries/{deliveryId}": { path: { id: string; webhookId: string; deliveryId: string }; query: Record<string, never>; body: undefined; result: Delivery };
   "GET /api/tasks": { path: Record<string, never>; query: { cursor?: string; limit?: number }; body: undefined; result: TaskPage };
   "GET /api/tasks/{task_id}": { path: { task_id: string }; query: Record<string, never>; body: undefined; result: Task };
-  "POST /api/tasks/{task_id}/executions": { path: { task_id: string }; query: Record<string, never>; body: ManualRun; result: Execution };
+  "POST /api/tasks/{task_id}/executions": { path: { task_id: string }; query: Record<string, never>; body: ManualRun; result: SchedulesExecution };
   "GET /api/executions": { path: Record<string, never>; query: { task_id?: string; status?: Array<"FAILED" | "PENDING" | "RUNNING" | "SUCCESS">; type?: "MANUAL" | "SCHEDULE"; schedule_id?: string; cursor?: string; limit?: number }; body: undefined; result: ExecutionPage };
-  "GET /api/executions/{id}": { path: { id: string }; query: Record<string, never>; body: undefined; result: Execution };
+  "GET /api/executions/{id}": { path: { id: string }; query: Record<string, never>; body: undefined; result: SchedulesExecution };
   "GET /api/executions/{id}/explain": { path: { id: string }; query: Record<string, never>; body: undefined; result: Explanation };
-  "POST /api/executions/{id}/cancel": { path: { id: string }; query: Record<string, never>; body: undefined; result: Execution };
+  "POST /api/executions/{id}/cancel": { path: { id: string }; query: Record<string, never>; body: undefined; result: SchedulesExecution };
   "POST /api/schedules": { path: Record<string, never>; query: Record<string, never>; body: NewSchedule; result: Schedule };
   "GET /api/schedules": { path: Record<string, never>; query: { task_id?: string; paused?: boolean; name?: string; cursor?: string; limit?: number }; body: undefined; result: SchedulePage };
   "POST /api/schedules/preview": { path: Record<string, never>; query: Record<string, never>; body: PreviewRequest; result: Preview };
@@ -841,4 +1146,31 @@ export interface Calls {
   "GET /api/chains/{queue_id}/runs": { path: { queue_id: string }; query: { cursor?: string; limit?: number }; body: undefined; result: RunPage };
   "GET /api/chains/{queue_id}/runs/{n}": { path: { queue_id: string; n: string }; query: Record<string, never>; body: undefined; result: Run };
   "GET /api/chains/{queue_id}/explain": { path: { queue_id: string }; query: Record<string, never>; body: undefined; result: Explanation };
+  "POST /api/workflows": { path: Record<string, never>; query: { wait?: number }; body: NewWorkflow; result: Workflow };
+  "GET /api/workflows": { path: Record<string, never>; query: { status?: "active" | "draft" | "paused"; cursor?: string; limit?: number }; body: undefined; result: WorkflowPage };
+  "GET /api/workflows/{id}": { path: { id: string }; query: Record<string, never>; body: undefined; result: Workflow };
+  "PATCH /api/workflows/{id}": { path: { id: string }; query: Record<string, never>; body: WorkflowChanges; result: Workflow };
+  "DELETE /api/workflows/{id}": { path: { id: string }; query: Record<string, never>; body: undefined; result: undefined };
+  "POST /api/workflows/{id}/activate": { path: { id: string }; query: { wait?: number }; body: undefined; result: Workflow };
+  "POST /api/workflows/{id}/pause": { path: { id: string }; query: Record<string, never>; body: undefined; result: Workflow };
+  "POST /api/workflows/{id}/dry-run": { path: { id: string }; query: Record<string, never>; body: DryRun; result: DryRunResult };
+  "GET /api/workflows/{id}/runs": { path: { id: string }; query: { cursor?: string; limit?: number }; body: undefined; result: WorkflowRunPage };
+  "GET /api/workflows/{id}/runs/{run_id}": { path: { id: string; run_id: string }; query: Record<string, never>; body: undefined; result: WorkflowRun };
+  "POST /api/workflows/{id}/runs/{run_id}/cancel": { path: { id: string; run_id: string }; query: Record<string, never>; body: undefined; result: WorkflowRun };
+  "POST /api/workflows/{id}/runs/{run_id}/retry": { path: { id: string; run_id: string }; query: Record<string, never>; body: undefined; result: WorkflowRun };
+  "GET /api/workflows/{id}/runs/{run_id}/explain": { path: { id: string; run_id: string }; query: Record<string, never>; body: undefined; result: Explanation };
+  "POST /api/workflow/execute": { path: Record<string, never>; query: Record<string, never>; body: NewExecution; result: WorkflowsExecution };
+  "POST /api/scheduler/cron": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Registered };
+  "GET /api/scheduler/cron": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Registered };
+  "GET /api/scheduler/execute": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Executed };
+  "GET /api/scheduler/monitor": { path: Record<string, never>; query: Record<string, never>; body: undefined; result: Monitor };
+  "GET /api/replays": { path: Record<string, never>; query: { page?: number; size?: number }; body: undefined; result: ReplayPage };
+  "GET /api/replays/{replayId}": { path: { replayId: string }; query: Record<string, never>; body: undefined; result: Replay };
+  "DELETE /api/replays/{replayId}": { path: { replayId: string }; query: Record<string, never>; body: undefined; result: undefined };
+  "POST /api/replays/{replayId}/exports/mp4": { path: { replayId: string }; query: Record<string, never>; body: NewVideo; result: ExportCreated };
+  "POST /api/replays/{replayId}/exports/thumbnail": { path: { replayId: string }; query: Record<string, never>; body: NewThumbnail; result: ExportCreated };
+  "GET /api/jobs": { path: Record<string, never>; query: { jobType?: "MP4" | "THUMBNAIL"; status?: "CANCELLED" | "FAILED" | "QUEUED" | "RUNNING" | "SUCCEEDED"; page?: number; size?: number }; body: undefined; result: ExportPage };
+  "GET /api/jobs/{jobId}": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
+  "POST /api/jobs/{jobId}/cancel": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Export };
+  "GET /api/jobs/{jobId}/explain": { path: { jobId: string }; query: Record<string, never>; body: undefined; result: Explanation };
 }

@@ -21,8 +21,8 @@ _log = get_logger("hanbeon.settings")
 
 SECRET = ("_url", "_secret")
 """Name endings of the settings that are, or may contain, a secret."""
-FILE = "_file"
-"""Name ending of the settings that are paths."""
+FILE = ("_file", "_path")
+"""Name endings of the settings that are paths."""
 CONCURRENCY_MAX = 10_000
 LANGUAGES = ("en", "ko")
 _LONGEST = 100 * 366 * 86_400.0
@@ -91,6 +91,18 @@ class Settings(BaseSettings):
     chain_concurrency: int = Field(
         20, ge=1, le=1_000, description="How many operations of chains a worker runs at once, beside its jobs"
     )
+    jobs_export_path: str | None = Field(
+        None, min_length=1, description="The folder of exported files; by default beside the SQLite file, or here"
+    )
+    replay_path: str | None = Field(
+        None, min_length=1, description="The folder of uploaded replays; by default beside the SQLite file, or here"
+    )
+    max_replay_bytes: int = Field(4_294_967_296, ge=1_024, description="Maximum size of an uploaded replay")
+    replay_quota_bytes: int = Field(21_474_836_480, ge=1_024, description="Maximum size of all replays of one user")
+    export_concurrency: int = Field(
+        2, ge=1, le=1_000, description="How many exports a worker renders at once, beside its jobs"
+    )
+    export_timeout: Seconds = Field(3_600.0, description="How long the rendering of one export may take")
     workflow_concurrency: int = Field(
         20, ge=1, le=1_000, description="How many runs of workflows a worker works on at once, beside its jobs"
     )
@@ -130,6 +142,11 @@ class Settings(BaseSettings):
         repr=False,
         description="A token of scope cron, for a serverless cron; like any token it turns authentication on",
     )
+    tracing: bool = Field(
+        False,
+        description="Export traces with OpenTelemetry, configured by the OTEL_… variables; needs the extra `otel`",
+    )
+
     jwt_issuer: str | None = Field(
         None, min_length=1, description="The `iss` of accepted JWTs; requires one of the four settings below"
     )

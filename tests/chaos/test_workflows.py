@@ -47,7 +47,8 @@ class Held(Web):
 async def test_workflow_survives_kills_inside_its_steps(database_url: str, share: float) -> None:
     paths = [f"/step{n}" for n in range(4)] + [f"/to{n}" for n in range(RECIPIENTS)]
     killed = paths if share == 1 else ["/step1", "/to1"]
-    async with Held(*killed) as web, App(database_url, outbound_allow_private=True) as app:
+    web = Held(*killed)
+    async with web, App(database_url, outbound_allow_private=True) as app:
         steps = [{"type": "http", "url": f"{web.url}{path}", "name": path[1:]} for path in paths[:4]]
         people = [{"target": f"json://127.0.0.1:{web.port}{path}"} for path in paths[4:]]
         steps.append({"type": "message", "name": "mail", "body": "안녕", "recipients": people})  # type: ignore[dict-item]

@@ -1,16 +1,14 @@
 """One journey through the dashboard, in a real browser over a real server with a worker."""
 
-from typing import Any
-
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from hanbeon import App, Context
 from hanbeon.service.tokens import create_token
+from tests.dashboard.pages import PATIENT_MS, opened
 from tests.server.client import serving
 
 _HOSTILE = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
-_PATIENT_MS = 60_000
-expect.set_options(timeout=_PATIENT_MS)
+expect.set_options(timeout=PATIENT_MS)
 
 
 def _app(url: str) -> App:
@@ -26,25 +24,9 @@ def _app(url: str) -> App:
     return app
 
 
-async def _opened(browser: Browser, url: str) -> tuple[Page, list[str]]:
-    """A page, and what it complains about; that a request was refused is no complaint."""
-    context = await browser.new_context(locale="en-GB", color_scheme="light", permissions=["clipboard-write"])
-    page = await context.new_page()
-    page.set_default_timeout(_PATIENT_MS)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda each: complaints.append(each.text) if _is_complaint(each) else None)
-    await page.goto(url)
-    return page, complaints
-
-
-def _is_complaint(message: Any) -> bool:
-    return message.type == "error" and "Failed to load resource" not in message.text and "WebSocket" not in message.text
-
-
 async def test_an_operator_finds_and_repairs_a_job(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app, work=True) as server:
-        page, complaints = await _opened(browser, server.url)
+        page, complaints = await opened(browser, server.url)
         await expect(page.get_by_role("heading", name="Home")).to_be_visible()
         # It shows what happens while one looks at it.
         (job,) = await app.enqueue_many([app.tasks.get("mail").call(to="<b>Ada</b>")])
@@ -82,7 +64,7 @@ async def test_an_operator_finds_and_repairs_a_job(browser: Browser, sqlite_url:
 async def test_a_token_lets_in_and_its_end_shows_the_login(browser: Browser, sqlite_url: str) -> None:
     async with _app(sqlite_url) as app, serving(app) as server:
         token = await create_token(app.store, "ada", "read")
-        page, complaints = await _opened(browser, f"{server.url}/#/queues")
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
         await page.get_by_label("Token").fill("wrong")
         await page.get_by_role("button", name="Log in").click()
         await expect(page.get_by_role("alert")).to_contain_text("unknown")

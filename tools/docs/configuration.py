@@ -36,6 +36,9 @@ _KINDS = {
     "`retries`, `params` and other options of the task go next to it.",
     "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
     "options that the table does not set are taken from there.",
+    "stream": 'Stream workers, in any language: `{ name = "thumbs" }`, with `lease` and `window` in the same table: '
+    '[streams.md](streams.md). `work = "module:function"` next to it does the jobs in-process where no Redis is '
+    "configured.",
 }
 _LIMITS = {
     "max_concurrent": "The most jobs that run at once, across all workers; 0: no limit.",

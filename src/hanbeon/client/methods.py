@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
@@ -89,6 +90,17 @@ class ClientMethod:
         yield from named
 
 
+class Transfer(ClientMethod):
+    """Sends a file, or writes one: `file` is its path."""
+
+    def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
+        return super().fill(ids, given)._replace(file=os.fspath(given["file"]))
+
+    def _parameters(self) -> Iterator[Parameter]:
+        yield Parameter("file", Parameter.POSITIONAL_OR_KEYWORD)
+        yield from super()._parameters()
+
+
 class Pages(ClientMethod):
     """Iterates over a list, page by page; `limit` is the size of a page, `cursor` where the first one begins."""
 
@@ -151,7 +163,9 @@ def methods_of(surface: Surface) -> Iterator[ClientMethod]:
         place = place_of(operation)
         response = next(iter(operation.responses.values()), None)
         fields = getattr(response, "__struct_fields__", ())
-        if _PAGED not in fields:
+        if operation.upload is not None or operation.downloads:
+            yield Transfer(operation, place)
+        elif _PAGED not in fields:
             yield ClientMethod(operation, place)
         elif _ITEMS in fields:
             yield Pages(operation, place)

@@ -1,11 +1,14 @@
 """Generated from the operations of the surfaces by `make docs`."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.domain.exports.jobs import JobType
+from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -18,6 +21,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkAction,
     BulkDone,
     CreatedToken,
+    DeadLetter,
     EngineCancelAnswer,
     EngineEvent,
     EngineInstance,
@@ -33,13 +37,14 @@ from hanbeon.surfaces.engine.schemas import (
     Token,
     Tokens,
 )
+from hanbeon.surfaces.exports.schemas import CancelAnswer as ExportsCancelAnswer
+from hanbeon.surfaces.exports.schemas import Export, ExportCreated, ExportEvent, ExportPage
 from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
     ConfigChange,
     Delivery,
     Graph,
-    Job,
     JobDetail,
     JobQueueStats,
     JobSpec,
@@ -50,7 +55,10 @@ from hanbeon.surfaces.offices.schemas import (
     WebhookBody,
     WebhookChange,
 )
+from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
+from hanbeon.surfaces.replays.schemas import Replay as ReplaysReplay
+from hanbeon.surfaces.replays.schemas import ReplayPage
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
 from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
@@ -159,6 +167,14 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
@@ -253,6 +269,14 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    async def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    async def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    async def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
@@ -324,7 +348,7 @@ class Office(Resource):
 
     def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[Job]:
+    ) -> list[OfficesJob]:
         """Create jobs, all or none."""
 
     def jobs(
@@ -335,7 +359,7 @@ class Office(Resource):
         task_id: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
-    ) -> Iterator[Job]:
+    ) -> Iterator[OfficesJob]:
         """List jobs in creation order, one page at a time."""
 
     def cancel_all(
@@ -343,27 +367,27 @@ class Office(Resource):
     ) -> CancelledAll:
         """Cancel every unfinished job that matches."""
 
-    def job(self, job: Job | str) -> JobDetail:
+    def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""
 
-    def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+    def wait(self, job: OfficesJob | str, *, timeout: float | None = None) -> JobDetail:
         """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
 
     def log(
-        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+        self, job: OfficesJob | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Log:
         """Return the output, also of a running job; resume with `after`."""
 
-    def explain(self, job: Job | str) -> Explanation:
+    def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    def retry(self, job: Job | str) -> Job:
+    def retry(self, job: OfficesJob | str) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
-    def cancel(self, job: Job | str) -> CancelAnswer:
+    def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
 
-    def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+    def priority(self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...) -> OfficesJob:
         """Change the priority of a job."""
 
     def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
@@ -423,7 +447,7 @@ class AsyncOffice(Resource):
 
     async def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[Job]:
+    ) -> list[OfficesJob]:
         """Create jobs, all or none."""
 
     def jobs(
@@ -434,7 +458,7 @@ class AsyncOffice(Resource):
         task_id: str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
-    ) -> AsyncIterator[Job]:
+    ) -> AsyncIterator[OfficesJob]:
         """List jobs in creation order, one page at a time."""
 
     async def cancel_all(
@@ -442,27 +466,29 @@ class AsyncOffice(Resource):
     ) -> CancelledAll:
         """Cancel every unfinished job that matches."""
 
-    async def job(self, job: Job | str) -> JobDetail:
+    async def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""
 
-    async def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+    async def wait(self, job: OfficesJob | str, *, timeout: float | None = None) -> JobDetail:
         """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
 
     async def log(
-        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+        self, job: OfficesJob | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Log:
         """Return the output, also of a running job; resume with `after`."""
 
-    async def explain(self, job: Job | str) -> Explanation:
+    async def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    async def retry(self, job: Job | str) -> Job:
+    async def retry(self, job: OfficesJob | str) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
-    async def cancel(self, job: Job | str) -> CancelAnswer:
+    async def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
 
-    async def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+    async def priority(
+        self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...
+    ) -> OfficesJob:
         """Change the priority of a job."""
 
     async def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
@@ -1068,6 +1094,146 @@ class AsyncWorkflow(Resource):
     async def explain(self, run: str) -> Explanation:
         """Explain why a run does not go on."""
 
+class Replays(Resource):
+    def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+        """Upload a replay, as the file `file` of a form."""
+
+    def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
+        """List your replays, newest first."""
+
+class AsyncReplays(Resource):
+    async def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+        """Upload a replay, as the file `file` of a form."""
+
+    async def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
+        """List your replays, newest first."""
+
+class Replay(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> ReplaysReplay:
+        """Show a replay of yours."""
+
+    def delete(self) -> None:
+        """Delete a replay of yours of which no export is unfinished."""
+
+    def export_mp4(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        fps: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a replay of yours to a video."""
+
+    def export_thumbnail(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a picture of a replay of yours."""
+
+class AsyncReplay(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> ReplaysReplay:
+        """Show a replay of yours."""
+
+    async def delete(self) -> None:
+        """Delete a replay of yours of which no export is unfinished."""
+
+    async def export_mp4(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        fps: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a replay of yours to a video."""
+
+    async def export_thumbnail(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a picture of a replay of yours."""
+
+class Jobs(Resource):
+    def list(
+        self,
+        *,
+        jobType: JobType | str | None = None,
+        status: ExportStatus | str | None = None,
+        page: int | None = None,
+        size: int | None = None,
+    ) -> ExportPage:
+        """List your exports, newest first."""
+    def events(self, *, after: int | str = 0) -> Iterator[ExportEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncJobs(Resource):
+    async def list(
+        self,
+        *,
+        jobType: JobType | str | None = None,
+        status: ExportStatus | str | None = None,
+        page: int | None = None,
+        size: int | None = None,
+    ) -> ExportPage:
+        """List your exports, newest first."""
+    def events(self, *, after: int | str = 0) -> AsyncIterator[ExportEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class Job(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> Export:
+        """Show an export of yours."""
+
+    def wait(self, *, timeout: float | None = None) -> Export:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def cancel(self) -> ExportsCancelAnswer:
+        """Cancel an export: 200 once cancelled, 202 while it stops."""
+
+    def result(self, file: str | PathLike[str]) -> None:
+        """Download the file of an export that has succeeded."""
+
+    def explain(self) -> Explanation:
+        """Explain why an export does not run."""
+
+class AsyncJob(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> Export:
+        """Show an export of yours."""
+
+    async def wait(self, *, timeout: float | None = None) -> Export:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def cancel(self) -> ExportsCancelAnswer:
+        """Cancel an export: 200 once cancelled, 202 while it stops."""
+
+    async def result(self, file: str | PathLike[str]) -> None:
+        """Download the file of an export that has succeeded."""
+
+    async def explain(self) -> Explanation:
+        """Explain why an export does not run."""
+
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
     _transport: Any
@@ -1092,6 +1258,12 @@ class SyncResources:
     @property
     def workflows(self) -> Workflows: ...
     def workflow(self, id: str, /) -> Workflow: ...
+    @property
+    def replays(self) -> Replays: ...
+    def replay(self, id: str, /) -> Replay: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    def job(self, id: str, /) -> Job: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -1117,3 +1289,9 @@ class AsyncResources:
     @property
     def workflows(self) -> AsyncWorkflows: ...
     def workflow(self, id: str, /) -> AsyncWorkflow: ...
+    @property
+    def replays(self) -> AsyncReplays: ...
+    def replay(self, id: str, /) -> AsyncReplay: ...
+    @property
+    def jobs(self) -> AsyncJobs: ...
+    def job(self, id: str, /) -> AsyncJob: ...

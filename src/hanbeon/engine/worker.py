@@ -114,7 +114,7 @@ class Worker:
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
-        self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
+        self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
         self.schedule_poller = SchedulePoller(store, settings, clock)
@@ -178,10 +178,14 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
-        loop = asyncio.get_running_loop()
+        tracer = self._store.tracer
+        with contextlib.nullcontext() if tracer is None else tracer.detached():
+            self._start_loops(asyncio.get_running_loop())
+        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
+
+    def _start_loops(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
-        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
     def _printed(self) -> None:
         self.log.wake()
@@ -425,3 +429,14 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
         task.cancel()
     if cancelled:
         await asyncio.wait(cancelled, timeout=_CANCEL_SECONDS)
+
+
+def _runner(
+    store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Callable[[Attempt], None]
+) -> Runner:
+    """Return the runner of attempts; the other kind is imported only while tracing is on."""
+    if store.tracer is None:
+        return Runner(store, completion, clock, max_result_bytes, ended=ended)
+    from hanbeon.engine.traced_runner import TracedRunner
+
+    return TracedRunner(store.tracer, store, completion, clock, max_result_bytes, ended=ended)

@@ -32,17 +32,20 @@ def application(context: ServerContext) -> ASGIApp:
     for surface in context.app.surfaces:
         service = load(surface.service)(context.app, context.worker, stored_json=passed_through)
         operations += surface.operations
-        routes += operation_routes(context, surface.name, service, surface.operations)
         for channel in surface.channels:
             follow = follow_of(context, service, channel)
             channels.append((channel, follow))
+            # Before the operations: `/api/jobs/events` is no job.
             routes += [sse_route(context, channel, follow), Route(channel.websocket, _not_a_websocket)]
+        routes += operation_routes(context, surface.name, service, surface.operations)
     described = docs_pages.DocsPages(operations, [channel for channel, _ in channels])
     routes += operation_routes(context, "server", described, docs_pages.OPERATIONS)
     api = Starlette(routes=routes)
     api.router.redirect_slashes = False
     _add_error_handlers(api)
-    return RequestMiddleware(api, websockets(context, channels), context.counts.count)
+    quiet = frozenset(operation.path for operation in operations if operation.quiet)
+    push = websockets(context, channels)
+    return RequestMiddleware(api, push, context.counts.count, context.app.store.tracer, quiet)
 
 
 async def _not_a_websocket(request: Request) -> Response:

@@ -19,12 +19,15 @@ from hanbeon.domain.actor import acting
 from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
+from hanbeon.server.file_download import FileDownload
 from hanbeon.server.middleware import HEAD_ONLY
 from hanbeon.server.push.sse import EventStream
 from hanbeon.server.request import ApiRequest, NoFields, Principal
+from hanbeon.server.upload import respond_to_upload
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
+from hanbeon.surfaces.stored_file import StoredFile
 from hanbeon.surfaces.validation import given_fields
 
 _LOOKS = (Need.NOTHING, Need.READ)
@@ -59,8 +62,8 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
         http.state.user = principal.user
         request = ApiRequest(http, principal, max_bytes)
 
-        async def respond() -> Response:
-            arguments = [request.parameter(name) for name in operation.parameters]
+        async def respond(*first: Any) -> Response:
+            arguments = [*first, *(request.parameter(name) for name in operation.parameters)]
             keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
@@ -77,6 +80,8 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
                 result = result.for_readers()
             return response_of(operation, result, http)
 
+        if operation.upload is not None:
+            return await respond_to_upload(request, getattr(service, operation.upload), context.idempotency, respond)
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
     return endpoint
@@ -104,6 +109,8 @@ def response_of(operation: Operation, result: Any, http: Request) -> Response:
     """The response to a result of the service, which may be a response already."""
     if isinstance(result, Response):
         return result
+    if isinstance(result, StoredFile):
+        return FileDownload(result)
     status = next(iter(operation.responses), 200)
     if operation.accepted is not None and getattr(result, operation.accepted):
         status = 202
@@ -135,6 +142,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
             # A browser that reconnects sends the last id that it saw, with the query it began with.
             event_id(seen, context.app.store.incarnation, "Last-Event-ID")
             keywords["after"] = seen
+        if channel.by:
+            keywords["by"] = request.principal.user
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found

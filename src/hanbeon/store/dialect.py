@@ -17,6 +17,7 @@
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
 @prunable_run                              of r, a run of a chain: older than $1, and may be deleted
+@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: likewise
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
@@ -44,6 +45,8 @@ import msgspec
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
+from hanbeon.domain.exports.jobs import JobType
+from hanbeon.domain.exports.jobs import task_of as export_task
 from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
@@ -108,6 +111,13 @@ _LIFECYCLE_WORDS = {
     # The last run of a chain is kept as long as the chain: it shows what that run returned.
     "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
     "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
+    "export_types": _quoted(JobType),
+    "export_tasks": _quoted(export_task(each) for each in JobType),
+    "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
+    "r.created_at",
+    "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
+    "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
+    "j.failure_type, j.error_message",
     "workflow_statuses": _quoted(WorkflowStatus),
     "run_kinds": _quoted(RunKind),
     "run_ends": _quoted(RunEnd),
@@ -319,7 +329,7 @@ class Sqlite:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows only the changed table, and not its alias. The clock does not advance within a
         # statement (see `sqlite.py`), so reading it again gives the value of `n.now`.
-        columns = re.sub(r"\bj\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
+        columns = re.sub(r"\b[ej]\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
         return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
 
 

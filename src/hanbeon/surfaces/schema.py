@@ -33,6 +33,8 @@ NameOrEmpty = Annotated[
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
 PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
+PageNumber = Annotated[int, Meta(ge=0, le=1_000_000)]
+"""Of lists that are read by page, from 0."""
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
 EventCursor = Annotated[

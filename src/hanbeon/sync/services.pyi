@@ -2,6 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Unpack
 
 from hanbeon.domain.chains.job import ChainJob
@@ -12,13 +13,20 @@ from hanbeon.surfaces.chains import schemas as chains_schemas
 from hanbeon.surfaces.chains.service import AnyChain
 from hanbeon.surfaces.engine import keywords as engine_keywords
 from hanbeon.surfaces.engine import schemas as engine_schemas
+from hanbeon.surfaces.exports import keywords as exports_keywords
+from hanbeon.surfaces.exports import schemas as exports_schemas
+from hanbeon.surfaces.exports.service import AnyExport, AnyReplay
 from hanbeon.surfaces.offices import keywords as offices_keywords
 from hanbeon.surfaces.offices import schemas as offices_schemas
+from hanbeon.surfaces.replays import keywords as replays_keywords
+from hanbeon.surfaces.replays import schemas as replays_schemas
+from hanbeon.surfaces.replays.upload import Upload
 from hanbeon.surfaces.schedules import keywords as schedules_keywords
 from hanbeon.surfaces.schedules import schemas as schedules_schemas
 from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import LOCAL, NewId, random_id
+from hanbeon.surfaces.stored_file import StoredFile
 from hanbeon.surfaces.surface import Surface
 from hanbeon.surfaces.workflows import keywords as workflows_keywords
 from hanbeon.surfaces.workflows import schemas as workflows_schemas
@@ -46,6 +54,10 @@ class SyncEngine(SyncService):
         self, *, new_id: NewId = random_id, **fields: Unpack[engine_keywords.NewEngineJobFields]
     ) -> engine_schemas.EngineJob: ...
     def bulk(self, **fields: Unpack[engine_keywords.BulkFields]) -> engine_schemas.BulkDone: ...
+    def deadletters(self, **fields: Unpack[engine_keywords.DeadLetterQueryFields]) -> engine_schemas.DeadLetterPage: ...
+    def deadletter(self, letter_id: str) -> engine_schemas.DeadLetter: ...
+    def republish_deadletter(self, letter_id: str) -> engine_schemas.DeadLetter: ...
+    def drop_deadletter(self, letter_id: str) -> engine_schemas.DeadLetter: ...
     def queues(self, **fields: Unpack[engine_keywords.QueueQueryFields]) -> engine_schemas.EngineQueues: ...
     def change_queue(
         self, name: str, **fields: Unpack[engine_keywords.QueueChangeFields]
@@ -232,3 +244,42 @@ class SyncWorkflows(SyncService):
     def cron(self) -> workflows_schemas.Registered: ...
     def execute_due(self) -> workflows_schemas.Executed: ...
     def monitor(self) -> workflows_schemas.Monitor: ...
+
+class SyncReplays(SyncService):
+    """`app.replays`, blocking."""
+
+    def create(self, upload: Upload, *, by: str = LOCAL, new_id: NewId = random_id) -> replays_schemas.Replay: ...
+    def upload(self, path: str | Path, *, by: str = LOCAL, new_id: NewId = random_id) -> replays_schemas.Replay: ...
+    def list(
+        self, *, by: str = LOCAL, **query: Unpack[replays_keywords.ReplayQueryFields]
+    ) -> replays_schemas.ReplayPage: ...
+    def get(self, replay: AnyReplay, *, by: str = LOCAL) -> replays_schemas.Replay: ...
+    def delete(self, replay: AnyReplay, *, by: str = LOCAL) -> None: ...
+
+class SyncExports(SyncService):
+    """`app.exports`, blocking."""
+
+    def export_mp4(
+        self,
+        replay: AnyReplay,
+        *,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
+        **fields: Unpack[exports_keywords.NewVideoFields],
+    ) -> exports_schemas.ExportCreated: ...
+    def export_thumbnail(
+        self,
+        replay: AnyReplay,
+        *,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
+        **fields: Unpack[exports_keywords.NewThumbnailFields],
+    ) -> exports_schemas.ExportCreated: ...
+    def list(
+        self, *, by: str = LOCAL, **query: Unpack[exports_keywords.ExportQueryFields]
+    ) -> exports_schemas.ExportPage: ...
+    def get(self, export: AnyExport, *, by: str = LOCAL) -> exports_schemas.Export: ...
+    def cancel(self, export: AnyExport, *, by: str = LOCAL) -> exports_schemas.CancelAnswer: ...
+    def explain(self, export: AnyExport, *, by: str = LOCAL) -> Explanation: ...
+    def result(self, export: AnyExport, *, by: str = LOCAL) -> StoredFile: ...
+    def download(self, export: AnyExport, path: str | Path, *, by: str = LOCAL) -> Path: ...

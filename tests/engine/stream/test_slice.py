@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator
-
-import pytest
 
 from hanbeon import App, State
-from hanbeon.stream_worker import Reporter, Request, Result, StreamWorker, WorkFailed
 from tests.databases.valkey import ValkeyServer
-
-
-async def work(request: Request, report: Reporter) -> Result:
-    await report.progress(50, "drawing")
-    if request.args.get("fail"):
-        raise WorkFailed("NO_SPACE", "the disk is full")
-    return {"resultUri": f"out/{request.job_id}/{request.fence}", "checksum": "00", "result": request.args}
-
-
-@contextlib.asynccontextmanager
-async def working(url: str, **options: float) -> AsyncIterator[StreamWorker]:
-    worker = StreamWorker(url, "thumbs", {"thumb": work}, **options)  # type: ignore[arg-type]
-    running = asyncio.create_task(worker.run())
-    try:
-        yield worker
-    finally:
-        worker.stop()
-        await running
-
-
-@pytest.fixture
-async def streaming(database_url: str, valkey: ValkeyServer) -> AsyncIterator[App]:
-    async with App(database_url, redis_url=valkey.url) as app:
-        app.stream("thumb", "thumbs", retries=0, timeout="5m")
-        yield app
+from tests.engine.stream.kit import working
 
 
 async def test_stream_task_is_done_by_a_worker(streaming: App, valkey: ValkeyServer) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.errors import InvalidInput
+from hanbeon.store.operations.promote import next_due_us
 from hanbeon.surfaces.workflows.schemas import Workflow
 from hanbeon.testing import TestKit
 from tests.surfaces.workflows.workflow_kit import WorkflowKit
@@ -25,7 +26,7 @@ def recurring(frequency: str, time: str = "09:00", **fields: Any) -> dict[str, A
 async def _passed(kit: WorkflowKit, workflow: Workflow, days: float) -> list[str]:
     """Let days pass, working at every due moment; return the times of all runs, oldest first."""
     until = kit.kit.clock.now_us() + round(days * 86_400_000_000)
-    while (wait := await kit.app.store.next_due_us()) is not None and kit.kit.clock.now_us() + wait <= until:
+    while (wait := await kit.app.store.read(next_due_us)) is not None and kit.kit.clock.now_us() + wait <= until:
         await kit.kit.advance(max(0, wait) / 1_000_000)
         await kit.kit.tick()
     times, cursor = [], None

@@ -60,6 +60,8 @@ class StreamBridge:
         self._prepared: frozenset[str] = frozenset()
         self._written: dict[str, tuple[tuple[int, int], float]] = {}
         self._down = False
+        self.take_over_ms = _TAKE_OVER_MS
+        """After this long, replies that another server has read and not acknowledged are taken over."""
         self._replies = ReplyReader(store, settings, wire)
         self.dispatch = Loop("stream_dispatch", self._dispatch)
         self.send = Loop("stream_send", self._over_the_wire(self._send))
@@ -147,7 +149,8 @@ class StreamBridge:
         if not rows:
             return _EPOCH_SECONDS
         await self._wire.publish(
-            [(row.stream, row.wire_id, row.fence, msgspec.json.decode(row.body, type=dict[str, str])) for row in rows]
+            [(row.stream, row.wire_id, row.fence, msgspec.json.decode(row.body, type=dict[str, str])) for row in rows],
+            self._store.incarnation,
         )
         await self._store.write(lambda tx: dispatches.mark_sent(tx, [row.n for row in rows], epoch))
         return AGAIN if len(rows) == _BATCH else _EPOCH_SECONDS
@@ -162,14 +165,18 @@ class StreamBridge:
         """Return the epoch; if it is another one, or the first that is seen here, offer Redis all requests again."""
         now = self._clock.monotonic()
         if now >= self._epoch_until:
-            epoch = await self._wire.epoch()
+            epoch = await self._wire_epoch()
             if epoch != self._epoch:
                 await self._wire.prepare(sorted(self.streams()))
-                epoch = await self._wire.epoch()
+                epoch = await self._wire_epoch()
                 await self._store.write(lambda tx: dispatches.send_again(tx, epoch))
                 self._epoch = epoch
             self._epoch_until = now + _EPOCH_SECONDS
         return self._epoch
+
+    async def _wire_epoch(self) -> str:
+        """The present life of both ends: a restored database may believe sent what was done with long ago."""
+        return f"{self._store.incarnation}/{await self._wire.epoch()}"
 
     # replies → database
 
@@ -216,7 +223,7 @@ class StreamBridge:
         await self._prepare()
         streams = self.streams()
         if streams:
-            await self._replies.take_over(streams, self.instance, _TAKE_OVER_MS)
+            await self._replies.take_over(streams, self.instance, self.take_over_ms)
         for name in streams:
             seen = await self._wire.look(name)
             await self._wire.trim(name)

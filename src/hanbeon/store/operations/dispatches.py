@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from hanbeon.domain.explain import StreamFacts
+from hanbeon.domain.job import JobRecord
+from hanbeon.domain.lifecycle import State
 from hanbeon.store.tx import Tx, to_json
 
 
@@ -35,7 +38,7 @@ class Closing(NamedTuple):
 
 
 class StreamStatus(NamedTuple):
-    """What instances last saw of a stream."""
+    """The state of a stream, as instances last saw it."""
 
     name: str
     workers: int
@@ -95,6 +98,16 @@ async def write_status(tx: Tx, name: str, workers: int, deadletters: int) -> Non
 async def note_failure(tx: Tx, name: str, error: str) -> None:
     """Record that Redis cannot be reached."""
     await tx.fetch("fail_stream", name, error)
+
+
+async def waiting_in(tx: Tx, job: JobRecord) -> StreamFacts | None:
+    """Return what is known of the stream in which a job waits for a worker; None if it does not."""
+    if job.state is not State.READY or job.dispatched_at is None:
+        return None
+    for row in await tx.fetch("stream_of_job", job.seq):
+        failing = None if row["failing_since"] is None else row["error"] or ""
+        return StreamFacts(row["stream"], bool(row["sent"]), row["workers"], failing)
+    return None
 
 
 async def statuses(tx: Tx) -> list[StreamStatus]:

@@ -43,6 +43,10 @@ OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
 """Awaits its transaction only, and must not raise: the ends of other jobs are in the same transaction."""
 
 
+OnProgress = Callable[[Tx, str, str], Awaitable[None]]
+"""`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text. Likewise."""
+
+
 class EndHook(NamedTuple):
     """The owner of the tasks named `<prefix>:…`, or of the queue `prefix` (`by_queue`).
 
@@ -55,6 +59,7 @@ class EndHook(NamedTuple):
     remedy: str
     unseen_timeouts: bool = True
     """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
+    on_progress: OnProgress | None = None
     by_queue: bool = False
     """The hook is that of a queue, whatever tasks its jobs have."""
 
@@ -103,6 +108,15 @@ async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
     for hook, seqs in ended.items():
         found = await tx.fetch("ended_jobs", to_json(sorted(seqs)))
         await hook.call(tx, lanes, [_ended_job(row, lanes) for row in found])
+
+
+async def run_progress_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any], progress: str) -> None:
+    """Run the hook of the job of this row, if any, whose progress was written in this transaction."""
+    for row in rows:
+        await lanes.learn(tx, [row["lane"]])
+        hook = lanes.hooked.get(row["lane"] & LANE_MASK)
+        if hook is not None and hook.on_progress is not None:
+            await hook.on_progress(tx, str(row["id"]), progress)
 
 
 def _ended_job(row: Any, lanes: LaneCache) -> EndedJob:

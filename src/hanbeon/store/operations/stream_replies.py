@@ -14,6 +14,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import HandedBack, Outcome, Returned, decide
 from hanbeon.store.operations.complete import Completed, apply_ends, held_of
 from hanbeon.store.operations.dispatches import close_dispatches
+from hanbeon.store.operations.end_hooks import run_progress_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import free_since
 from hanbeon.store.tx import Tx, to_json
@@ -38,7 +39,7 @@ class StreamProgress(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reply(NamedTuple):
-    """What a worker reported of a job: progress, or the outcome. Without a fence it may be any attempt's."""
+    """A report of a worker about a job: progress, or the outcome. Without a fence it may be any attempt's."""
 
     job_id: str
     fence: int | None
@@ -97,7 +98,7 @@ async def apply_replies(
         if isinstance(outcome, Returned):
             last = progress.get(job_id) or _last_progress(rows[job_id]) or StreamProgress(0)
             progress[job_id] = StreamProgress(100, last.phase, last.message)
-    await _write_progress(tx, heard, lease_us, progress)
+    await _write_progress(tx, lanes, heard, lease_us, progress)
     ended = await _end(tx, lanes, {job_id: heard[job_id] for job_id in outcomes}, outcomes, random_share)
     return verdicts, ended
 
@@ -144,7 +145,11 @@ async def claim_dispatched(
 
 
 async def _write_progress(
-    tx: Tx, rows: Mapping[str, Any], lease_us: Mapping[int, int], progress: Mapping[str, StreamProgress]
+    tx: Tx,
+    lanes: LaneCache,
+    rows: Mapping[str, Any],
+    lease_us: Mapping[int, int],
+    progress: Mapping[str, StreamProgress],
 ) -> None:
     body = [
         {
@@ -155,8 +160,9 @@ async def _write_progress(
         }
         for job_id, each in progress.items()
     ]
-    if body:
-        await tx.fetch("stream_progress", to_json(body))
+    texts = {each["seq"]: each["progress"] for each in body}
+    for row in await tx.fetch("stream_progress", to_json(body)) if body else ():
+        await run_progress_hooks(tx, lanes, [row], texts[row["seq"]])
 
 
 async def _end(

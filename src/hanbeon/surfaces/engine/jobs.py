@@ -9,6 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import micros
+from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.job import RESERVED, JobRecord, NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
@@ -16,6 +17,7 @@ from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
@@ -24,7 +26,7 @@ from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
-from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
@@ -60,7 +62,9 @@ class EngineJobs(Service):
             before = await job_search.dependencies_of(tx, job.seq)
             behind = await job_search.dependents_of(tx, job.seq)
             attempts = await queries.attempts_of(tx, job_id)
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind)
+            stream = await waiting_in(tx, job)
+            waiting = None if stream is None else waiting_for_worker(stream).text
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting)
 
         return await self._read(read)
 
@@ -112,7 +116,8 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if new_id is not random_id and await self._store.jobs([job_id]):
+        made = await self._read(lambda tx: queries.jobs_by_id(tx, [job_id])) if may_exist(new_id) else []
+        if made:
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)

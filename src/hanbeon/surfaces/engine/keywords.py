@@ -26,6 +26,13 @@ class BulkFields(TypedDict, total=False):
     dry_run: bool
 
 
+class DeadLetterQueryFields(TypedDict, total=False):
+    """By stream, the newest first."""
+
+    cursor: str | None
+    limit: int
+
+
 class EngineJobQueryFields(TypedDict, total=False):
     """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
 

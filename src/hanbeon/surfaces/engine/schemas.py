@@ -141,6 +141,13 @@ class ActionQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
+class DeadLetterQuery(Request, frozen=True, kw_only=True):
+    """By stream, the newest first."""
+
+    cursor: Name | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
 class NewTokenRequest(Request, frozen=True, kw_only=True):
     """From the first token on, every client needs one."""
 
@@ -185,6 +192,7 @@ class EngineJob(Result, frozen=True, kw_only=True):
     stop_requested_at: str | None
     unmet: int
     on_dependency_failure: OnDependencyFailure
+    dispatched_at: str | None
     retry_count: int
     max_retries: int
     policy: EnginePolicy
@@ -239,8 +247,12 @@ class Linked(Result, frozen=True, kw_only=True):
 
 
 class EngineJobDetail(EngineJob, frozen=True, kw_only=True):
-    """`depends_on` and `dependents` show 1,000 jobs at most."""
+    """`depends_on` and `dependents` show 1,000 jobs at most.
 
+    `waiting`: what a job that was sent to stream workers waits for; null for others, and once one has begun.
+    """
+
+    waiting: str | None
     attempts: list[EngineAttempt]
     timeline: list[Moved]
     depends_on: list[Linked]
@@ -421,3 +433,21 @@ class Setting(Result, frozen=True, kw_only=True):
 
 class EngineSettings(Result, frozen=True, kw_only=True):
     items: list[Setting]
+
+
+class DeadLetter(Result, frozen=True, kw_only=True):
+    """A message of a stream worker that could not be used, and why. `stream` and `entry`: where it was."""
+
+    id: str
+    stream: str
+    entry: str
+    reason: str
+    payload: dict[str, Any]
+    at: str
+
+
+class DeadLetterPage(Result, frozen=True, kw_only=True):
+    """Resume with `next_cursor`; null: there are no more."""
+
+    items: list[DeadLetter]
+    next_cursor: str | None

@@ -46,6 +46,7 @@ class Serializer:
         instances: dict[int, str],
         before: Sequence[LinkedJob],
         behind: Sequence[LinkedJob],
+        waiting: str | None = None,
     ) -> schemas.EngineJobDetail:
         seen = [self._attempt(each, instances) for each in attempts]
         if job.state is State.RUNNING:
@@ -58,6 +59,7 @@ class Serializer:
             **self._fields(job, place),
             attempts=seen,
             timeline=moments,
+            waiting=waiting,
             depends_on=[linked(each) for each in before],
             dependents=[linked(each) for each in behind],
         )
@@ -85,6 +87,7 @@ class Serializer:
             "stop_requested_at": self.iso_or_none(job.stop_requested_at),
             "unmet": job.unmet,
             "on_dependency_failure": job.on_dependency_failure,
+            "dispatched_at": self.iso_or_none(job.dispatched_at),
             "retry_count": job.retry_count,
             "max_retries": policy.max_retries,
             "policy": schemas.EnginePolicy(

@@ -27,8 +27,8 @@ from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import translated, words
-from hanbeon.surfaces.engine.jobs import EngineJobs
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.service import page
@@ -38,7 +38,7 @@ _RUNNING_MOST = 1_000
 _HOUR = 3_600
 
 
-class Engine(EngineJobs):
+class Engine(EngineDeadLetters):
     """Jobs, queues, workers, statistics, tokens and actions of one installation."""
 
     async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:

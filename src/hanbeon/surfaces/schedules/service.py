@@ -27,7 +27,7 @@ from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask, as_json,
 from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.surfaces.schema import Explanation, Name
-from hanbeon.surfaces.service import LOCAL, NewId, Service, page, random_id
+from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, page, random_id
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
 from hanbeon.tasks.task_settings import settings_of
 
@@ -66,7 +66,7 @@ class Schedules(Service):
 
         async def add(tx: Tx) -> ScheduleRecord:
             # Before anything is checked: the first request may have made it, and what it met may have changed.
-            if new_id is not random_id and (made := await schedules.find_schedule(tx, record.id)) is not None:
+            if may_exist(new_id) and (made := await schedules.find_schedule(tx, record.id)) is not None:
                 return made
             found = await self._known_task(tx, new.task, "task_id")
             definitions.check_times(definition.timing, await now_us(tx))
@@ -191,7 +191,7 @@ class Schedules(Service):
 
         async def create(tx: Tx) -> ExecutionRecord:
             # The first request may have run it, and another execution may be unfinished by now.
-            if new_id is not random_id and (made := await executions.find_execution(tx, execution_id)) is not None:
+            if may_exist(new_id) and (made := await executions.find_execution(tx, execution_id)) is not None:
                 return made
             await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.

@@ -90,11 +90,11 @@ class Workflows(Service):
             await workflows.change_workflow(tx, msgspec.structs.replace(locked, declared=text, deleted_at=None))
 
         if found.deleted_at is None:
-            await self.change(found.id, **{"name": name, **fields})  # type: ignore[arg-type]
+            await self.change(found.id, **{"name": name, **fields})
             await self._write(mark)
             return "changed"
         await self._write(mark)
-        await self.change(found.id, **{"name": name, **fields})  # type: ignore[arg-type]
+        await self.change(found.id, **{"name": name, **fields})
         return "revived"
 
     async def _create(
