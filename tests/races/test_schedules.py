@@ -107,7 +107,7 @@ async def test_tasks_reregister_while_their_fires_run(postgres_url: str, share: 
         twins = [await stack.enter_async_context(run.app.twin()) for _ in range(3)]
         for number, twin in enumerate(twins):
             await stack.enter_async_context(twin.worker(name=f"instance {number}"))
-        await run.begin(30)
+        await run.begin(part(30, share, 8))
         await asyncio.gather(
             run.act_for(part(sized(6), share), pause=0.01), *(_register(twin, share) for twin in twins)
         )
