@@ -41,6 +41,7 @@ BIG = {
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {
     *("hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"),
+    "hanbeon_job_dispatched",
     *("hanbeon_schedule_due", "hanbeon_schedule_waiting", "hanbeon_fire_recorded"),
 }
 

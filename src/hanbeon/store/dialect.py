@@ -23,6 +23,7 @@
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@built_in                                  of v, a job: its task is ours, and its arguments are shown to nobody
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
@@ -48,7 +49,7 @@ from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFail
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.jobs import task_of as export_task
-from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
+from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -140,6 +141,8 @@ _LIFECYCLE_WORDS = {
     "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
     "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
     "node_bytes": _bytes("j.meta"),
+    # In two parts: with its dot it would be taken for the name of the schema.
+    "built_in": f"substr(v.task, 1, {len(RESERVED)}) = '{RESERVED[:-1]}' || '{RESERVED[-1]}'",
     "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),
     "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
