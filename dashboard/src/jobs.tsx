@@ -45,9 +45,11 @@ export function Jobs(): JSX.Element {
   const problem = useSignal<Problem | undefined>(undefined);
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const asked = useRef(0);
+  const extending = useRef(false);
 
   const load = async (more: boolean): Promise<void> => {
     const mine = ++asked.current;
+    extending.current = more;
     try {
       const page = await call("GET /api/engine/jobs", {
         query: { ...(filter as Query), limit: PAGE, cursor: more ? (cursor.value ?? undefined) : undefined },
@@ -58,6 +60,8 @@ export function Jobs(): JSX.Element {
       problem.value = undefined;
     } catch (error) {
       if (mine === asked.current && error instanceof Problem) problem.value = error;
+    } finally {
+      if (mine === asked.current) extending.current = false;
     }
   };
   useEffect(() => {
@@ -67,7 +71,7 @@ export function Jobs(): JSX.Element {
   }, [text]);
   useEffect(() => {
     // The first page stays fresh; further ones stay as they are, so that the list does not move below the reader.
-    if (rows.value && rows.value.length <= PAGE && !document.hidden) void load(false);
+    if (rows.value && rows.value.length <= PAGE && !extending.current && !document.hidden) void load(false);
   }, [changes.value]);
 
   return (

@@ -38,9 +38,9 @@ from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
@@ -150,6 +150,7 @@ class App:
                 settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
             equip(store, self.surfaces)
+            store.trace(on=settings.tracing)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
@@ -354,7 +355,7 @@ class App:
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
-        return await self.store.list_jobs(filter, after, limit)
+        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit))
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
@@ -466,7 +467,7 @@ class App:
 
     async def instances(self) -> list[InstanceRecord]:
         """List the instances that work, or recently worked, on this database."""
-        return await self.store.instances(self._alive_within_us)
+        return await self.store.read(lambda tx: instances(tx, self._alive_within_us))
 
     @property
     def _alive_within_us(self) -> int:
@@ -492,7 +493,14 @@ class App:
         given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
         schedules = partial(self.declared.resolved, self.tasks, settings)
         wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire)
+        declare = None if self.file is None else partial(self._declare_surfaces, self.file)
+        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire, declare=declare)
+
+    async def _declare_surfaces(self, file: ConfigFile) -> None:
+        if declared := file.surfaces.get("workflows"):
+            from hanbeon.surfaces.workflows.declarations import apply_declared
+
+            await apply_declared(self.workflows, declared)
 
     def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
         """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.

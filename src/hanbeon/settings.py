@@ -136,6 +136,17 @@ class Settings(BaseSettings):
         description="How many queues `/metrics` shows by name, the largest; the others are summed as `*`",
     )
 
+    cron_secret: str | None = Field(
+        None,
+        min_length=16,
+        repr=False,
+        description="A token of scope cron, for a serverless cron; like any token it turns authentication on",
+    )
+    tracing: bool = Field(
+        False,
+        description="Export traces with OpenTelemetry, configured by the OTEL_… variables; needs the extra `otel`",
+    )
+
     jwt_issuer: str | None = Field(
         None, min_length=1, description="The `iss` of accepted JWTs; requires one of the four settings below"
     )

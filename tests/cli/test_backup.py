@@ -12,6 +12,7 @@ from hanbeon import App, State
 from hanbeon.errors import Conflict, DatabaseUnavailable, NotFound, OtherIncarnation, SchemaMissing
 from hanbeon.service.backup import after_restore, back_up, restore
 from hanbeon.service.verify import render
+from hanbeon.store.operations.queries import attempts_of, jobs_by_id
 from hanbeon.surfaces.store_parts import whole_store
 from hanbeon.surfaces.verify import verify
 from tests.cli.hanbeon import hanbeon
@@ -92,9 +93,9 @@ async def test_a_restore_begins_a_new_incarnation(tmp_path: Path) -> None:
     assert report.kept is not None
     async with App(_url(path)) as app, App(_url(Path(report.kept))) as old:
         assert app.incarnation == report.incarnation != old.incarnation
-        assert await old.store.jobs([later.id])
-        assert not await app.store.jobs([later.id])
-        (attempt,) = await app.store.attempts(running.id)
+        assert await old.store.read(lambda tx: jobs_by_id(tx, [later.id]))
+        assert not await app.store.read(lambda tx: jobs_by_id(tx, [later.id]))
+        (attempt,) = await app.store.read(lambda tx: attempts_of(tx, running.id))
         assert attempt.status == "lost"
         with pytest.raises(OtherIncarnation, match="restored from a backup"):
             await app.events_after(cursor)

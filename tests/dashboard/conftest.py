@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, async_playwright
 
 from hanbeon.server.docs_pages import FOLDER
-from tests.missing import unavailable
+from tests.absence import unavailable
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Without the network, a browser that looks for updates would wait for them.

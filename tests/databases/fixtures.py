@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.absence import unavailable
 from tests.databases.faults import LossyApp, lossy
 from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
 from tests.databases.run import SERVERS, ServerRun
-from tests.missing import unavailable
 
 _URLS = ("database_url", "empty_database_url")
 

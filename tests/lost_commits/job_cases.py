@@ -12,8 +12,9 @@ from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
-from hanbeon.store.operations.lease import Lease, grant_time
+from hanbeon.store.operations.lease import Lease, grant_time, renew
 from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.operations.queues import declare_queues
 from hanbeon.tasks.request import JobRequest
 from tests.lost_commits.scene import LEASE, LEASE_US, Scene
 from tests.lost_commits.tasks import EFFECTS
@@ -119,7 +120,8 @@ async def lease_writes(scene: Scene) -> None:
     offer = buffer.offer()
     assert offer is not None
     with scene.losing():
-        assert (await scene.surely(lambda: scene.store.renew([held], LEASE_US)) or [set()])[0] == {held.seq}
+        facts = await scene.surely(lambda: scene.store.write(lambda tx: renew(tx, [held], LEASE_US)))
+        assert (facts or [set()])[0] == {held.seq}
         assert await scene.surely(lambda: scene.store.write_progress(held, "0.5"))
         assert await scene.surely(lambda: scene.store.write_logs([LogWrite(held, offer)])) == {held}
         assert await scene.surely(lambda: scene.store.note_overdue(held))
@@ -201,7 +203,7 @@ async def queues(scene: Scene) -> None:
     with scene.losing():
         await scene.surely(lambda: scene.app.configure_queue(queue, max_concurrent=3))
         await scene.surely(lambda: scene.app.pause(queue))
-        await scene.surely(lambda: scene.store.declare_queues({queue: {"max_per_key": 1}}))
+        await scene.surely(lambda: scene.store.write(lambda tx: declare_queues(tx, {queue: {"max_per_key": 1}})))
     (found,) = [each for each in await scene.app.queues() if each.name == queue]
     assert (found.paused, found.limits.max_concurrent, found.limits.max_per_key) == (True, 3, 1)
 

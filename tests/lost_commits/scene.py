@@ -16,7 +16,7 @@ from hanbeon import App
 from hanbeon.domain.job import Claimed, JobRecord
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.databases.faults import CommitFaults, lossy
@@ -87,7 +87,7 @@ class Scene:
         return (await self.store.claim(ClaimRequest(instance, [task], 10, LEASE_US))).jobs
 
     async def jobs(self, queue: str) -> list[JobRecord]:
-        return await self.store.list_jobs(JobFilter(queue=queue), limit=1_000)
+        return await self.store.read(lambda tx: list_jobs(tx, JobFilter(queue=queue), limit=1_000))
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         path = frame.f_code.co_filename

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.absence import unavailable
 from tests.databases.pgbouncer import find_pgbouncer, pgbouncer
-from tests.missing import unavailable
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -88,6 +90,46 @@ async def test_scopes_of_the_scheduler_are_those_of_cron(sqlite_url: str, monkey
             for scope, token in tokens.items():
                 status = (await token.ask(method, path, sent)).status
                 assert (status < 300) == (scope in allowed), (method, path, scope, status)
+
+
+async def test_cron_secret_is_a_token_of_scope_cron(sqlite_url: str) -> None:
+    """Like any token it turns authentication on."""
+    async with App(sqlite_url, cron_secret="a-long-enough-secret") as app, serving(app) as client:
+        assert (await client.get("/api/workflows")).code == "not_authenticated"
+        cron = client.of("a-long-enough-secret")
+        assert (await cron.get("/api/scheduler/cron")).status == 200
+        assert (await cron.get("/api/workflows")).code == "not_allowed"
+        assert (await client.of("a-long-enough-secreT").get("/api/scheduler/cron")).code == "not_authenticated"
+
+
+async def test_twenty_callers_register_and_execute_once(database_url: str) -> None:
+    """Ten callers each on two instances of one database: each run is registered once and done once."""
+    async with (
+        App(database_url, outbound_allow_private=True) as one,
+        App(database_url, outbound_allow_private=True) as two,
+        serving(one) as first,
+        serving(two) as second,
+        Web(reply(200)) as web,
+    ):
+        due, later = [], []
+        for number in range(3):
+            step = {"type": "http", "url": f"{web.url}/{number}"}
+            due.append(await one.workflows.create(**DRAFT | {"steps": [step]}, status="active"))
+            times = {"mode": "recurring", "recurrence": {"frequency": "daily", "time": "09:00"}}
+            later.append(await one.workflows.create(**DRAFT | {"schedule_config": times}, status="active"))
+        async with one.transaction() as tx:
+            # As if nobody had registered them: the callers find it out all at once.
+            table = "hanbeon.workflow" if database_url.startswith("postgres") else "hanbeon_workflow"
+            ids = ", ".join(f"'{each.id}'" for each in later)
+            await tx.execute(f"UPDATE {table} SET run_id = NULL, next_time = NULL, activation = 7 WHERE id IN ({ids})")
+        asked = [client.get(f"/api/scheduler/{call}") for call in ("cron", "execute") for client in (first, second) * 5]
+        answers = await asyncio.gather(*asked)
+        assert {answer.status for answer in answers} == {200}
+        created = sum(answer.json.get("created", 0) for answer in answers)
+        assert created == len(later)
+        assert Counter(seen.target for seen in web.seen) == {f"/{number}": 1 for number in range(3)}
+        for each in due:
+            assert [run.status for run in (await one.workflows.runs(each)).items] == ["completed"]
 
 
 async def test_get_that_acts_refuses_head_and_other_sites(sqlite_url: str) -> None:

@@ -14,6 +14,7 @@ from hanbeon.service.verify import VerifyReport, render
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport as Settlement
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.verify import verify
@@ -38,7 +39,7 @@ async def test_every_move_there_is_verifies_clean(store: Store) -> None:
     assert report.findings == ()
     assert report.sound
     assert not report.pruned
-    types = {event.type for event in await store.events_after(0, 10_000)}
+    types = {event.type for event in await store.read(lambda tx: events_after(tx, 0, 10_000))}
     assert types >= set(Reason)
     assert report.jobs == sum((await store.counts()).values())
     assert (report.first_event, report.last_event) == (1, report.events)

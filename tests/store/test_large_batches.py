@@ -6,7 +6,7 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.tx import Tx
 from tests.store.world import World, new_job
@@ -27,7 +27,7 @@ async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
     rows = await world.rows()
     assert (rows.jobs, rows.edges, rows.event_batches) == (235, 4 * 115, 8)
     assert (await world.store.counts())[State.PENDING] == 115
-    order = [job.id for job in await world.store.list_jobs(JobFilter(), 0, 1_000)]
+    order = [job.id for job in await world.store.read(lambda tx: list_jobs(tx, JobFilter(), 0, 1_000))]
     assert order == [job.id for job in jobs]
     assert [event.job_id for event in await world.events()] == order
 

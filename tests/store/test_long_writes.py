@@ -14,7 +14,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import sqlite
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.operations.lease import GRANT_MOST_US
+from hanbeon.store.operations.lease import GRANT_MOST_US, renew
 from hanbeon.store.tx import Tx
 from tests.store.world import World, lease_of, new_job
 
@@ -66,7 +66,7 @@ async def test_a_long_write_first_extends_leases_of_others(held_world: World) ->
             writing = store.enqueue([new_job() for _ in range(count)], last=pause.here)
             assert await _during(pause, writing, left) == expected
         await held_world.clock.advance(5)
-        facts = await store.renew([lease_of(held)], _SHORT_US)
+        facts = await store.write(lambda tx: renew(tx, [lease_of(held)], _SHORT_US))
         assert (facts.renewed, facts.left) == ({held.seq}, {held.seq: 5 * MICROS}), "a renewal never shortens a lease"
         assert await held_world.settle(held) is not None
     finally:
@@ -119,7 +119,7 @@ async def test_a_lease_from_before_a_clock_step_is_renewed(world: World) -> None
     """A lease that lasts longer than anybody could have granted is shortened: the clock was set back."""
     await world.make()
     (held,) = await world.claim(lease_us=_SHORT_US + GRANT_MOST_US + 1)
-    facts = await world.store.renew([lease_of(held)], _SHORT_US)
+    facts = await world.store.write(lambda tx: renew(tx, [lease_of(held)], _SHORT_US))
     assert facts.left == {held.seq: _SHORT_US}
 
 

@@ -14,7 +14,7 @@ from hanbeon.store import postgres
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
 from hanbeon.store.statements import names, statement
 from hanbeon.store.store import Store
@@ -291,7 +291,7 @@ def steps(sqlite_store: Store) -> Steps:
 @pytest.mark.parametrize("newest", [False, True])
 async def test_sqlite_job_pages_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
     async def page() -> None:
-        assert len(await sqlite_store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
+        assert len(await sqlite_store.read(lambda tx: list_jobs(tx, JobFilter(newest=newest), 0, 10))) == 10
 
     await sqlite_store.enqueue([new_job() for _ in range(20)])
     few = await steps.of(page())
@@ -301,8 +301,10 @@ async def test_sqlite_job_pages_have_constant_cost(sqlite_store: Store, steps: S
 
 @pytest.mark.parametrize("newest", [False, True])
 async def test_sqlite_few_unfinished_jobs_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
+    filter = JobFilter(states=(State.PENDING,), newest=newest)
+
     async def page() -> None:
-        assert len(await sqlite_store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
+        assert len(await sqlite_store.read(lambda tx: list_jobs(tx, filter, 0, 10))) == 5
 
     async def end(count: int) -> None:
         await sqlite_store.enqueue([new_job() for _ in range(count)])

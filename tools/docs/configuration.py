@@ -27,6 +27,7 @@ _SECTIONS = {
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
     "allow it for itself.",
     "chains": "`libraries`: the modules that chains may import. Not used yet.",
+    "workflows": "Workflows by name, with the fields of the API: [workflows](workflows.md#declarations).",
 }
 _KINDS = {
     "command": "A program and its arguments, as a list. It is run without a shell.",
@@ -35,8 +36,9 @@ _KINDS = {
     "`retries`, `params` and other options of the task go next to it.",
     "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
     "options that the table does not set are taken from there.",
-    "stream": 'Workers behind Redis Streams, in any language: `{ name = "thumbs" }` names the streams. It needs '
-    "`redis_url`.",
+    "stream": 'Stream workers, in any language: `{ name = "thumbs" }`, with `lease` and `window` in the same table: '
+    '[streams.md](streams.md). `work = "module:function"` next to it does the jobs in-process where no Redis is '
+    "configured.",
 }
 _LIMITS = {
     "max_concurrent": "The most jobs that run at once, across all workers; 0: no limit.",

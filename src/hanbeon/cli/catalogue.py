@@ -43,6 +43,9 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Exports": {
         "export": "Upload replays, export them to videos and thumbnails, and download these.",
     },
+    "Workflows": {
+        "workflow": "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",

@@ -21,7 +21,7 @@ from hanbeon.cli.source.server_option import with_server
 from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 
-_PACKAGES = ("chain", "demo", "export", "office", "schedule", "top")
+_PACKAGES = ("chain", "demo", "export", "office", "schedule", "top", "workflow")
 
 
 class _Commands(MutableMapping[str, Any]):

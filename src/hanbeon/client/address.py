@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hanbeon.client.flow import Request
+from hanbeon.domain.trace_context import of_span
 from hanbeon.errors import ExtraMissing, InvalidInput
 
 _CONNECT_SECONDS = 10.0
@@ -46,12 +48,22 @@ class Address:
             "method": request.method,
             "url": f"{self.url}{request.path}",
             "params": list(request.query) or None,
-            "headers": dict(request.headers),
+            "headers": {**_trace_headers(), **request.headers},
             "timeout": timeout,
         }
 
     def _seconds(self, read: float) -> Any:
         return httpx().Timeout(read, connect=min(_CONNECT_SECONDS, self._timeout))
+
+
+def _trace_headers() -> dict[str, str]:
+    """Return the context of the program's current span, if it uses OpenTelemetry."""
+    trace: Any = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        return {}
+    own = trace.get_current_span().get_span_context()
+    found = of_span(own.trace_id, own.span_id, int(own.trace_flags), own.trace_state.to_header())
+    return {} if found is None else found.headers
 
 
 def httpx() -> Any:

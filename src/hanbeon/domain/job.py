@@ -259,6 +259,8 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     started_at: int
     progress: str | None
     instance: int
+    trace: str | None = None
+    """The trace context of who created it; read only while tracing is on."""
 
 
 def session_id(job_id: str, fence: int) -> str:

@@ -14,7 +14,7 @@ from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
 from hanbeon.store.operations import instances as instance_rows
-from hanbeon.store.operations.instances import Beat, NewInstance
+from hanbeon.store.operations.instances import Beat, NewInstance, register
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
@@ -58,15 +58,18 @@ class Instance:
     async def register(self, settings: Settings) -> None:
         """Declare the tasks and the schedules, then take a number among the instances."""
         await self.declare(settings)
-        self.id = await self._store.register(
-            NewInstance(
-                self.name,
-                socket.gethostname(),
-                os.getpid(),
-                version("hanbeon"),
-                self._all_tasks,
-                settings.concurrency,
-                self._declarer.names,
+        self.id = await self._store.write(
+            lambda tx: register(
+                tx,
+                NewInstance(
+                    self.name,
+                    socket.gethostname(),
+                    os.getpid(),
+                    version("hanbeon"),
+                    self._all_tasks,
+                    settings.concurrency,
+                    self._declarer.names,
+                ),
             )
         )
 

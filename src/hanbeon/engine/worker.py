@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.clock import Clock
@@ -86,11 +86,15 @@ class Worker:
         schedules: Callable[[], Sequence[Declaration]] = tuple,
         wire: Wire | None = None,
         queues: Sequence[str] | None = None,
+        declare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`wire`: stream tasks are dispatched over it, instead of being run here.
 
         `queues`: claim registered tasks only from these, and fire no schedules; for a part of the work.
+
+        `declare`: puts what else a file declares in force, once the tasks are known.
         """
+        self._declare = declare
         self._store, self._hub = store, hub
         self._settings, self._clock = settings, clock
         self._zone = settings.zone
@@ -110,7 +114,7 @@ class Worker:
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
-        self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
+        self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
         self.schedule_poller = SchedulePoller(store, settings, clock)
@@ -153,6 +157,8 @@ class Worker:
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
         await self._instance.register(self._settings)
+        if self._declare is not None:
+            await self._declare()
         for pool in self.pools:
             pool.claimer.instance = self.instance
         if self.stream is not None:
@@ -172,10 +178,14 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
-        loop = asyncio.get_running_loop()
+        tracer = self._store.tracer
+        with contextlib.nullcontext() if tracer is None else tracer.detached():
+            self._start_loops(asyncio.get_running_loop())
+        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
+
+    def _start_loops(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
-        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
     def _printed(self) -> None:
         self.log.wake()
@@ -419,3 +429,14 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
         task.cancel()
     if cancelled:
         await asyncio.wait(cancelled, timeout=_CANCEL_SECONDS)
+
+
+def _runner(
+    store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Callable[[Attempt], None]
+) -> Runner:
+    """Return the runner of attempts; the other kind is imported only while tracing is on."""
+    if store.tracer is None:
+        return Runner(store, completion, clock, max_result_bytes, ended=ended)
+    from hanbeon.engine.traced_runner import TracedRunner
+
+    return TracedRunner(store.tracer, store, completion, clock, max_result_bytes, ended=ended)

@@ -43,7 +43,9 @@ def application(context: ServerContext) -> ASGIApp:
     api = Starlette(routes=routes)
     api.router.redirect_slashes = False
     _add_error_handlers(api)
-    return RequestMiddleware(api, websockets(context, channels), context.counts.count)
+    quiet = frozenset(operation.path for operation in operations if operation.quiet)
+    push = websockets(context, channels)
+    return RequestMiddleware(api, push, context.counts.count, context.app.store.tracer, quiet)
 
 
 async def _not_a_websocket(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import ipaddress
 import math
 from typing import NamedTuple
@@ -34,6 +35,7 @@ _COOKIE = "hanbeon_session"
 _MICROSECONDS = 1_000_000
 _SAFE = ("GET", "HEAD")
 LOCAL = Principal("local", Scope.ADMIN)
+CRON = Principal("cron", Scope.CRON)
 _FORWARDED = "x-forwarded"
 _OF_PROXIES = frozenset(
     (
@@ -54,8 +56,12 @@ _INVALID = {"WWW-Authenticate": 'Bearer realm="hanbeon", error="invalid_token"'}
 class Authenticator:
     """Authenticates requests. Its copy of the tokens is at most a second old, on every server of the database."""
 
-    def __init__(self, store: Store, clock: Clock, issuer: Issuer | None = None) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, issuer: Issuer | None = None, cron_secret: str | None = None
+    ) -> None:
+        """`cron_secret`: a token of scope cron that the settings give, beside those of the database."""
         self._store, self._clock, self._issuer = store, clock, issuer
+        self._cron_secret = None if cron_secret is None else cron_secret.encode()
         self._tokens: dict[str, TokenRecord] = {}
         self._read_at = -math.inf
         self._failures = AuthThrottle(clock)
@@ -64,7 +70,7 @@ class Authenticator:
 
     async def closed(self) -> bool:
         """Return true if every request needs a token."""
-        return self._issuer is not None or bool(await self._known())
+        return self._issuer is not None or self._cron_secret is not None or bool(await self._known())
 
     async def admit(self, request: Request, need: Need, *, acts: bool = False) -> Principal:
         """Return the principal of a request; raises `Refused` if it may not send it. `acts`: of a GET, too."""
@@ -96,7 +102,10 @@ class Authenticator:
         cookie = session_cookie(request)
         if cookie is not None and not _sends_token(request):
             return await self._logged_in(cookie)
-        return (await self._identified(_bearer(request))).principal
+        text = _bearer(request)
+        if self._cron_secret is not None and hmac.compare_digest(text.encode(), self._cron_secret):
+            return CRON
+        return (await self._identified(text)).principal
 
     async def log_in(self, request: Request, text: str) -> NewLogin:
         """Return a login for the owner of a token; raises `Refused` if the token is invalid or may not look."""

@@ -17,7 +17,7 @@ from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx, check_announced
+from hanbeon.store.tx import AfterCommit, TraceScope, Tx, check_announced
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -76,6 +76,8 @@ class _Connection(asyncpg.Connection):
 
 class PostgresTx:
     """An open transaction on one connection; see `Tx`."""
+
+    tracing: TraceScope | None = None
 
     def __init__(self, connection: Any, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""

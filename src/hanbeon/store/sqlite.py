@@ -26,7 +26,7 @@ from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import LONG_SECONDS, AfterCommit, Tx, check_announced, drive
+from hanbeon.store.tx import LONG_SECONDS, AfterCommit, TraceScope, Tx, check_announced, drive
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -132,6 +132,8 @@ class _Connection:
 
 class SqliteTx:
     """A transaction whose statements never suspend; see `Tx`."""
+
+    tracing: TraceScope | None = None
 
     def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""

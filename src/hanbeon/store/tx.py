@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from hanbeon.domain.events import Event
+from hanbeon.domain.trace_context import TraceContext
 
 T = TypeVar("T")
 JOBS_A_SECOND = 500
@@ -34,6 +35,12 @@ class AfterCommit:
         self.callbacks += other.callbacks
 
 
+class TraceScope(NamedTuple):
+    """Tracing is on; `context` is the span for which the transaction runs, if there is one."""
+
+    context: TraceContext | None
+
+
 class TakesLonger(Exception):
     """A transaction found out that it has more to do than was announced: it is rolled back and begun again."""
 
@@ -55,6 +62,9 @@ class Tx(Protocol):
     Operations are written once, as coroutines over this. On PostgreSQL they run on the event loop; SQLite's
     transaction never suspends, so its thread drives the same coroutine to its end without a loop.
     """
+
+    tracing: TraceScope | None
+    """None while tracing is off."""
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         """Run a named statement and return its rows, readable by position and by column name."""

@@ -58,6 +58,7 @@ class StreamWorker:
         self._concurrency, self._take_over_ms, self._heartbeat = concurrency, round(take_over * 1000), heartbeat
         self.consumer = consumer or f"{socket.gethostname()}:{os.getpid()}/{secrets.token_hex(4)}"
         self._running: dict[tuple[str, int], _Attempt] = {}
+        self._look_at, self._place = 0.0, "0-0"
         self._stopping = asyncio.Event()
         self._freed = asyncio.Event()
 
@@ -96,15 +97,9 @@ class StreamWorker:
                     await self._freed.wait()
             return
         try:
-            entries = (
-                await self._redis.xautoclaim(self._requests, GROUP, self.consumer, self._take_over_ms, count=room)
-            )[1]
-            if not entries:
-                found = await self._redis.xreadgroup(
-                    GROUP, self.consumer, {self._requests: ">"}, count=room, block=_BLOCK_MS
-                )
-                streams = found.values() if isinstance(found, dict) else [batch for _, batch in found or ()]
-                entries = [entry for batch in streams for entry in _flat(batch)]
+            entries = await self._left_by_others(room)
+            if len(entries) < room:
+                entries += await self._new(room - len(entries), wait=not entries)
         except self._down as error:
             if "NOGROUP" not in str(error):
                 raise
@@ -113,6 +108,29 @@ class StreamWorker:
             return
         for entry_id, fields in entries:
             await self._take(entry_id, fields or {})
+
+    async def _left_by_others(self, room: int) -> list[Any]:
+        """Take over requests that have been idle for long, looking once a second, and each time a little further.
+
+        Requests that this worker handed on look idle, too, and must not keep it from what is behind them.
+        """
+        now = asyncio.get_running_loop().time()
+        if now < self._look_at:
+            return []
+        self._look_at = now + _BEAT_SECONDS
+        place, entries, *_ = await self._redis.xautoclaim(
+            self._requests, GROUP, self.consumer, self._take_over_ms, start_id=self._place, count=room
+        )
+        self._place = place
+        return list(entries)
+
+    async def _new(self, room: int, *, wait: bool) -> list[Any]:
+        streams = {self._requests: ">"}
+        found = await self._redis.xreadgroup(
+            GROUP, self.consumer, streams, count=room, block=_BLOCK_MS if wait else None
+        )
+        batches = found.values() if isinstance(found, dict) else [batch for _, batch in found or ()]
+        return [entry for batch in batches for entry in _flat(batch)]
 
     async def _take(self, entry_id: str, fields: Mapping[str, str]) -> None:
         try:
@@ -125,7 +143,7 @@ class StreamWorker:
             await self._hand_on(entry_id)
         elif (request.job_id, request.fence) in self._running:
             # Redis lost its data and was given the request again: both entries are of one attempt.
-            self._running[request.job_id, request.fence].entries.append(entry_id)
+            self._running[request.job_id, request.fence].entries.add(entry_id)
         else:
             attempt = self._running[request.job_id, request.fence] = _Attempt(self, request, entry_id)
             attempt.task = asyncio.create_task(attempt.run())
@@ -133,7 +151,6 @@ class StreamWorker:
     async def _hand_on(self, entry_id: str) -> None:
         """Make the entry look long idle, so that another worker takes it over at once. It is not acknowledged."""
         await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, [entry_id], idle=_HAND_ON_MS)
-        await asyncio.sleep(0.1)  # Or this worker would be the one to take it over again, as fast as it can.
 
     async def add(self, stream: str, request: Request, fields: Mapping[str, Any]) -> None:
         """Write a reply, and go on trying while Redis is away."""
@@ -149,9 +166,9 @@ class StreamWorker:
         cancelled = await self._redis.get(f"{self.name}.cancelled:{request.job_id}")
         return cancelled is not None and int(cancelled) >= request.fence
 
-    async def keep(self, entries: list[str]) -> None:
+    async def keep(self, entries: set[str]) -> None:
         """Show that the entries are being worked on, so that nobody takes them over."""
-        await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, entries, justid=True)
+        await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, sorted(entries), justid=True)
 
     async def ended(self, attempt: _Attempt) -> None:
         self._running.pop((attempt.request.job_id, attempt.request.fence), None)
@@ -164,7 +181,7 @@ class _Attempt:
     """One request under way: the reporter of its function."""
 
     def __init__(self, worker: StreamWorker, request: Request, entry_id: str) -> None:
-        self._worker, self.request, self.entries = worker, request, [entry_id]
+        self._worker, self.request, self.entries = worker, request, {entry_id}
         self.task: asyncio.Task[None] | None = None
         self._cancelled = False
         self._last: dict[str, Any] = {"progress": 0, "phase": "", "message": ""}

@@ -19,7 +19,8 @@ from hanbeon.errors import AppNotOpen, InvalidInput
 from hanbeon.executors.executor import StopCause
 from hanbeon.job import Job
 from hanbeon.settings import Settings
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.tasks.request import JobRequest, instant_us
 from hanbeon.tasks.task import Task
@@ -202,8 +203,8 @@ class TestKit:
     async def _next_moment(self) -> float | None:
         """Seconds until a job is due, or the lease of an instance that has gone ends."""
         store = self.app.store
-        due = await store.next_due_us()
-        running = await store.list_jobs(JobFilter(states=(State.RUNNING,)))
+        due = await store.read(next_due_us)
+        running = await store.read(lambda tx: list_jobs(tx, JobFilter(states=(State.RUNNING,))))
         waits = [job.locked_until - self.clock.now_us() for job in running if job.locked_until is not None]
         if due is not None:
             waits.append(due)

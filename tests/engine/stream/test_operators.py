@@ -1,4 +1,4 @@
-"""What operators see and do of stream tasks: waiting jobs, dead letters."""
+"""Stream tasks for operators: waiting jobs, dead letters."""
 
 from __future__ import annotations
 

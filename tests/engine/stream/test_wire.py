@@ -34,15 +34,20 @@ async def test_request_is_published_once_per_fence(tmp_path: Path) -> None:
         await wire.prepare(["thumbs"])
         epoch = await wire.epoch()
         request = ("thumbs", "7", 1, {"jobId": "7"})
-        assert [await wire.publish([request]), await wire.publish([request])] == [1, 0]
+        assert [await wire.publish([request], "a"), await wire.publish([request], "a")] == [1, 0]
         assert await wire.epoch() == epoch
         server.restart()
         assert await until("Valkey", lambda: _epoch(wire)) != epoch, "it may have lost something"
-        assert await wire.publish([request]) == 0, "but it has not"
-        assert await wire.publish([("thumbs", "7", 2, {"jobId": "7"})]) == 1, "another attempt"
-        assert await wire.publish([request], again=True) == 1, "an operator says so"
+        assert await wire.publish([request], "a") == 0, "but it has not"
+        assert await wire.publish([("thumbs", "7", 2, {"jobId": "7"})], "a") == 1, "another attempt"
+        assert await wire.publish([request], "a", again=True) == 1, "an operator says so"
         async with connected(server.url) as redis:
             assert len(await redis.xrange(REQUESTS)) == 3
+            await wire.close_requests([("thumbs", "7", 2)], [("thumbs", "7")])
+            assert await redis.get("thumbs.cancelled:7") == "2"
+            assert await redis.ttl("thumbs.sent:7") > 3600, "the guard outlives the job for a while"
+            assert await wire.publish([request], "b") == 1, "a restored database begins anew"
+            assert await redis.get("thumbs.cancelled:7") is None
             before = await wire.epoch()
             await redis.delete(REQUESTS)
             await wire.prepare(["thumbs"])
@@ -143,9 +148,12 @@ async def test_cancel_is_final_though_the_worker_is_silent(streaming: App, valke
 
 
 async def test_request_is_handed_on_to_a_worker_that_can(streaming_here: App, valkey: ValkeyServer) -> None:
+    streaming_here.stream("other", "thumbs", timeout="5m")
     async with streaming_here.worker(), working(valkey.url, {"other": work}), connected(valkey.url) as redis:
         job = await streaming_here.enqueue("thumb", {})
         await until("the wrong worker", lambda: _pending(redis))
+        other = await streaming_here.enqueue("other", {})
+        assert (await other.wait(60)).state is State.SUCCEEDED, "one that it cannot do hides none that it can"
         async with working(valkey.url, take_over=600):
             assert (await job.wait(60)).state is State.SUCCEEDED
 

@@ -13,10 +13,11 @@ from hanbeon.domain.limits import check_limits
 from hanbeon.domain.outcome import Cancelled, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.dispatches import closing, drop_dispatches, mark_sent, send_again, unsent
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.operations.stream_replies import Verdict, end_silent
 from hanbeon.stream_worker import Request
 from hanbeon.tasks.stream_call import StreamCall
-from tests.store.streaming import hear, progress, result, send
+from tests.store.stream_words import hear, progress, result, send
 from tests.store.world import World, new_id
 
 APPLIED, IGNORED, UNKNOWN = Verdict.APPLIED, Verdict.IGNORED, Verdict.UNKNOWN
@@ -77,7 +78,9 @@ async def test_result_alone_claims_and_completes(world: World) -> None:
     assert await hear(world, result(job_id, Returned("7")), result(job_id, Returned("8"))) == [APPLIED, IGNORED]
     job = await world.job(job_id)
     assert (job.state, job.result, json.loads(job.progress or "")["progress"]) == (State.SUCCEEDED, "7", 100)
-    assert [attempt.status for attempt in await world.store.attempts(job_id)] == [AttemptStatus.COMPLETED]
+    assert [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))] == [
+        AttemptStatus.COMPLETED
+    ]
     assert await world.reasons(job_id) == ["enqueued", "dispatched", "claimed", "succeeded"]
     late = [progress(job_id, 99), result(job_id, Raised("late")), result(job_id, Cancelled())]
     assert await hear(world, *late) == [IGNORED] * 3

@@ -64,6 +64,7 @@ class _Meddled:
 
     def __init__(self, tx: Tx, name: str, act: Any) -> None:
         self._tx, self._name, self._act = tx, name, act
+        self.tracing = tx.tracing
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows = await self._tx.fetch(name, *args)

@@ -15,3 +15,10 @@ from tests.surfaces.workflows.workflow_kit import WorkflowKit
 async def workflow_kit(database_url: str) -> AsyncIterator[WorkflowKit]:
     async with TestKit(App(outbound_allow_private=True), database_url) as kit:
         yield WorkflowKit(kit)
+
+
+@pytest.fixture
+async def sqlite_workflows(sqlite_url: str) -> AsyncIterator[WorkflowKit]:
+    """For what is refused before a store is asked."""
+    async with TestKit(App(), sqlite_url) as kit:
+        yield WorkflowKit(kit)

@@ -149,7 +149,8 @@ class StreamBridge:
         if not rows:
             return _EPOCH_SECONDS
         await self._wire.publish(
-            [(row.stream, row.wire_id, row.fence, msgspec.json.decode(row.body, type=dict[str, str])) for row in rows]
+            [(row.stream, row.wire_id, row.fence, msgspec.json.decode(row.body, type=dict[str, str])) for row in rows],
+            self._store.incarnation,
         )
         await self._store.write(lambda tx: dispatches.mark_sent(tx, [row.n for row in rows], epoch))
         return AGAIN if len(rows) == _BATCH else _EPOCH_SECONDS
@@ -164,14 +165,18 @@ class StreamBridge:
         """Return the epoch; if it is another one, or the first that is seen here, offer Redis all requests again."""
         now = self._clock.monotonic()
         if now >= self._epoch_until:
-            epoch = await self._wire.epoch()
+            epoch = await self._wire_epoch()
             if epoch != self._epoch:
                 await self._wire.prepare(sorted(self.streams()))
-                epoch = await self._wire.epoch()
+                epoch = await self._wire_epoch()
                 await self._store.write(lambda tx: dispatches.send_again(tx, epoch))
                 self._epoch = epoch
             self._epoch_until = now + _EPOCH_SECONDS
         return self._epoch
+
+    async def _wire_epoch(self) -> str:
+        """The present life of both ends: a restored database may believe sent what was done with long ago."""
+        return f"{self._store.incarnation}/{await self._wire.epoch()}"
 
     # replies → database
 

@@ -22,15 +22,19 @@ _GUARD_SECONDS = 86_400
 _CANCEL_SECONDS = 7 * 86_400
 DEADLETTERS_KEPT = 100_000
 _ALIVE_MS = 60_000
+# A restored database sends the attempts that it remembers again, under the fences that they had: its guards and
+# cancels are those of another life.
 _PUBLISH = """
-local sent = redis.call('GET', KEYS[2])
-if ARGV[2] == '0' and sent and tonumber(sent) >= tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[2], ARGV[1])
-redis.call('XADD', KEYS[1], '*', unpack(ARGV, 3))
+local life, fence = string.match(redis.call('GET', KEYS[2]) or '', '^(.*):(%d+)$')
+if life and life ~= ARGV[3] then
+  fence = nil
+  redis.call('DEL', KEYS[3])
+end
+if ARGV[2] == '0' and fence and tonumber(fence) >= tonumber(ARGV[1]) then return 0 end
+redis.call('SET', KEYS[2], ARGV[3] .. ':' .. ARGV[1])
+redis.call('XADD', KEYS[1], '*', unpack(ARGV, 4))
 return 1
 """
-
-
 # A consumer with pending entries must stay: they would be gone with it.
 _FORGET = """
 for _, each in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
@@ -69,7 +73,7 @@ class Dead(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What there is of a stream in Redis."""
+    """The state of a stream in Redis."""
 
     workers: int
     deadletters: int
@@ -159,14 +163,19 @@ class Wire:
             if missing:
                 await self._redis.set(_EPOCH, secrets.token_hex(8))
 
-    async def publish(self, requests: Sequence[tuple[str, str, int, Mapping[str, str]]], *, again: bool = False) -> int:
-        """Add these requests (stream, jobId, fence, fields), each once per fence; `again`: whatever was sent before."""
+    async def publish(
+        self, requests: Sequence[tuple[str, str, int, Mapping[str, str]]], life: str, *, again: bool = False
+    ) -> int:
+        """Add these requests (stream, jobId, fence, fields), each once per fence; `again`: whatever was sent before.
+
+        `life`: the incarnation of the database that the fences are of.
+        """
         async with self._border():
             pipe = self._redis.pipeline(transaction=False)
             for name, wire_id, fence, fields in requests:
                 flat = [part for pair in fields.items() for part in pair]
-                keys = [f"{name}.requests", guard_key(name, wire_id)]
-                await self._publish(keys=keys, args=[fence, int(again), *flat], client=pipe)
+                keys = [f"{name}.requests", guard_key(name, wire_id), cancel_key(name, wire_id)]
+                await self._publish(keys=keys, args=[fence, int(again), life, *flat], client=pipe)
             return sum(await pipe.execute())
 
     async def read(self, names: Iterable[str], *, pending: bool, count: int = 500) -> list[Entry]:

@@ -186,6 +186,13 @@ CREATE TABLE hanbeon.log (
   PRIMARY KEY (job, attempt, n)
 );
 
+-- Who caused a job, as W3C Trace Context: "traceparent tracestate". A table of its own, because nearly all jobs have
+-- none: the statements that create and claim jobs stay as they are while tracing is off.
+CREATE TABLE hanbeon.trace (
+  job bigint PRIMARY KEY,
+  context text NOT NULL
+);
+
 -- Events are written in batches by the transactions that move jobs, and numbered in commit order afterwards: event
 -- number k of a batch is first_id + k. `seq` is only the storage order; it is not commit order and never shown. `delta`
 -- is the change of the tallies of each queue that the events belong to.

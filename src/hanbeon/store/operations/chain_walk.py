@@ -51,6 +51,7 @@ from hanbeon.store.operations.chains import (
 from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
 
 _RETRY_BASE_US = 1 * MICROS
@@ -317,6 +318,11 @@ async def _write(tx: Tx, lanes: LaneCache, walks: Iterable[_Walk]) -> None:
     if new := [walk.new_job for walk in walks if walk.new_job is not None]:
         lanes = await lanes.ensure(tx, [job.lane for job in new])
         await enqueues.enqueue(tx, lanes, new)
+        if tx.tracing is not None:
+            ended = [(walk.steps[-1].step_job, walk.new_job) for walk in walks if walk.steps]
+            await inherit_traces(
+                tx, {job.id: before for before, job in ended if before is not None and job is not None}
+            )
     tx.emit(*(event for walk in walks for event in walk.events))
 
 

@@ -38,7 +38,7 @@ class Closing(NamedTuple):
 
 
 class StreamStatus(NamedTuple):
-    """What instances last saw of a stream."""
+    """The state of a stream, as instances last saw it."""
 
     name: str
     workers: int

@@ -113,6 +113,7 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     await tx.fetch("prune_logs", body)
     await tx.fetch("prune_edges", body)
     await tx.fetch("prune_attempts", body)
+    await tx.fetch("prune_traces", body)
     for statement in statements:
         await tx.fetch(statement, body)
     await _emit(tx, lanes, await tx.fetch("prune_jobs", body))

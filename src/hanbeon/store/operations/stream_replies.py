@@ -39,7 +39,7 @@ class StreamProgress(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reply(NamedTuple):
-    """What a worker reported of a job: progress, or the outcome. Without a fence it may be any attempt's."""
+    """A report of a worker about a job: progress, or the outcome. Without a fence it may be any attempt's."""
 
     job_id: str
     fence: int | None

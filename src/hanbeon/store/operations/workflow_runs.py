@@ -12,7 +12,7 @@ import msgspec
 from hanbeon.domain.derived_ids import derived_id
 from hanbeon.domain.job import NewJob
 from hanbeon.domain.lifecycle import UNFINISHED, State
-from hanbeon.domain.retry import FailureType, RetryPolicy
+from hanbeon.domain.retry import Backoff, FailureType, RetryPolicy
 from hanbeon.domain.workflows.definition import Definition, read_definition
 from hanbeon.domain.workflows.literals import (
     NOTICE_QUEUE,
@@ -61,8 +61,8 @@ _CANCELLED = "CANCELLED"
 _CANCELLED_MESSAGE = "The run was cancelled"
 _LAST = 2**63 - 1
 _ROUNDS = 10
-_POLICY = RetryPolicy(max_retries=3, base_us=1_000_000)
-"""For attempts that were lost: a step that fails has retries of its own."""
+_POLICY = RetryPolicy(max_retries=20, backoff=Backoff.LINEAR, base_us=1_000_000)
+"""For attempts that were lost, each perhaps at another step: a step that fails has retries of its own."""
 _NOTICE_POLICY = RetryPolicy(max_retries=5, base_us=10_000_000)
 
 
@@ -298,7 +298,7 @@ async def _run_ended(tx: Tx, lanes: LaneCache, workflow: WorkflowRecord, now: in
     assert workflow.next_time is not None
     assert workflow.run_id is not None
     config = workflow.config
-    passed = passed_over(config, workflow.timezone, workflow.next_time, now)
+    passed = passed_over(config, workflow.timezone, max(workflow.next_time, workflow.activated_at or 0), now)
     if passed is not None:
         await tx.fetch("skip_workflow_times", workflow.run_id, to_json(passed))
     workflow = msgspec.structs.replace(

@@ -99,6 +99,13 @@ async def workflow_by_id(tx: Tx, workflow_id: str, *, deleted: bool = False) -> 
     return _one(await tx.fetch("workflow_by_id", workflow_id), workflow_id, deleted)
 
 
+async def workflow_declared(tx: Tx, name: str) -> WorkflowRecord | None:
+    """Return the workflow that a file declared under this name, also one that was deleted since."""
+    for row in await tx.fetch("workflow_declared", name):
+        return workflow_record(row)
+    return None
+
+
 async def lock_workflow(tx: Tx, workflow_id: str, *, deleted: bool = False) -> WorkflowRecord:
     return _one(await tx.fetch("lock_workflow", workflow_id), workflow_id, deleted)
 

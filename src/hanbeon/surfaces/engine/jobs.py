@@ -116,7 +116,8 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if may_exist(new_id) and await self._store.jobs([job_id]):
+        made = await self._read(lambda tx: queries.jobs_by_id(tx, [job_id])) if may_exist(new_id) else []
+        if made:
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)

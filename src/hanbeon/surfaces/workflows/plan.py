@@ -35,7 +35,7 @@ _FIELDS = {
 }
 _OF_MODE = {Mode.DELAYED: "delay_minutes", Mode.SCHEDULED: "scheduled_time", Mode.RECURRING: "recurrence"}
 _URL = "://"
-PROBE = "probe"
+_PROBE, _ADDRESS = "probe", "probe@example.org"
 _PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
 _SECRET_HEADERS = ("authorization", "cookie", "token", "key", "secret", "password")
 
@@ -138,12 +138,21 @@ def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) 
             if shown_target(each) == text:
                 return each
         raise InvalidInput(f"must be whole, got one with {MASK} that is not as it was shown; give it anew", field=field)
-    # Whatever a run will insert, the rest must be a target: a text without any sign stands for it.
+    # Whatever a run will insert, the rest must be a target: a word stands for it, or an address.
     try:
-        own = {name: PROBE for name in variables(text) if not name.startswith(f"{SECRETS}.")}
+        own = {name for name in variables(text) if not name.startswith(f"{SECRETS}.")}
     except TemplateError as error:
         raise InvalidInput(str(error), field=field) from None
-    messenger.check_target(_PLACE.sub(lambda found: own.get(found[1], found[0]), text), field)
+
+    def filled(probe: str) -> str:
+        return _PLACE.sub(lambda found: probe if found[1] in own else found[0], text)
+
+    try:
+        messenger.check_target(filled(_PROBE), field)
+    except InvalidInput:
+        if not own:
+            raise
+        messenger.check_target(filled(_ADDRESS), field)
     return text
 
 

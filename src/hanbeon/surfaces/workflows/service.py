@@ -70,19 +70,51 @@ class Workflows(Service):
     ) -> schemas.Workflow:
         """Save a workflow: a draft, or with `status="active"` one that runs; `wait`: see `activate`."""
         seconds = _seconds(wait)
-        given = given_fields(validate(schemas.NewWorkflow, _json(fields)))
+        return await self._with_run(await self._create(_json(fields), new_id(0), by), seconds)
+
+    async def declare(self, name: str, fields: Mapping[str, Any]) -> str:
+        """Apply a declaration where it differs from the last one of that name; return what was done.
+
+        Repeating the same declaration changes nothing, so that changes by a user are kept.
+        """
+        text = to_json_text(dict(fields), "the workflow", "steps")
+        found = await self._read(lambda tx: workflows.workflow_declared(tx, name))
+        if found is None:
+            await self._create({"name": name, **fields}, random_id(), LOCAL, (name, text))
+            return "made"
+        if found.declared == text:
+            return "same"
+
+        async def mark(tx: Tx) -> None:
+            locked = await workflows.lock_workflow(tx, found.id, deleted=True)
+            await workflows.change_workflow(tx, msgspec.structs.replace(locked, declared=text, deleted_at=None))
+
+        if found.deleted_at is None:
+            await self.change(found.id, **{"name": name, **fields})
+            await self._write(mark)
+            return "changed"
+        await self._write(mark)
+        await self.change(found.id, **{"name": name, **fields})
+        return "revived"
+
+    async def _create(
+        self, fields: dict[str, Any], new_id: str, by: str, declared: tuple[str, str] | None = None
+    ) -> WorkflowRecord:
+        given = given_fields(validate(schemas.NewWorkflow, fields))
         status = given.get("status", WorkflowStatus.DRAFT)
         zone = self._zone_of(given.get("timezone"))
         definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, None)
         config = config_of(given["schedule_config"], zone)
         new = NewWorkflow(
-            id=new_id(0),
+            id=new_id,
             name=definition.name,
             definition=self._text(definition),
             shown=shown_text(definition, config, zone),
             schedule_config=to_json(config),
             timezone=zone.key,
             created_by=by,
+            declared_name=None if declared is None else declared[0],
+            declared=None if declared is None else declared[1],
         )
 
         async def write(tx: Tx) -> WorkflowRecord:
@@ -90,9 +122,11 @@ class Workflows(Service):
             check_not_past(config, await now_us(tx), zone)
             if await workflows.add_workflow(tx, new) and status is not WorkflowStatus.DRAFT:
                 await self._to_status(tx, new.id, status)
+            if declared is not None and (found := await workflows.workflow_declared(tx, declared[0])) is not None:
+                return found  # Another worker may have declared it at the same time.
             return await workflows.workflow_by_id(tx, new.id)
 
-        return await self._with_run(await in_rounds(lambda: self._write(write)), seconds)
+        return await in_rounds(lambda: self._write(write))
 
     async def get(self, workflow: AnyWorkflow) -> schemas.Workflow:
         """The workflow as it is now, with its next run in its own zone."""
@@ -356,8 +390,8 @@ class Workflows(Service):
             check_not_past(config, now, zone)
         if before.status is not WorkflowStatus.ACTIVE:
             return after
-        # Other times are another cause. One that has run counts from now on, one that has not from its activation.
-        again = before.spent or config.mode is Mode.IMMEDIATE
+        # Other times are another cause. Only a delay that is not over goes on from the activation.
+        again = before.spent or config.mode in (Mode.IMMEDIATE, Mode.RECURRING)
         return msgspec.structs.replace(
             after,
             activation=before.activation + 1,
