@@ -9,6 +9,7 @@
 @held_until(column)                        the end of a lease, likewise hidden; without a lease, long past
 @few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
                                            them instead of reading a table that it thinks is small
+@each[SELECT k.seq …]                      for each row of the relation before it, the seqs of this query as `s`
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
@@ -65,6 +66,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_EACH = re.compile(r"@each\[([^]]*)\]")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
@@ -203,6 +205,10 @@ class Postgres:
         return f"= ANY(ARRAY(SELECT seq FROM {relation}))"
 
     @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN LATERAL ({query}) AS s"
+
+    @staticmethod
     def hidden(column: str) -> str:
         return f"({column} || '')"
 
@@ -288,6 +294,10 @@ class Sqlite:
         return f"IN (SELECT seq FROM {relation})"
 
     @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN hanbeon.job AS s ON s.seq IN ({query})"
+
+    @staticmethod
     def hidden(column: str) -> str:
         return column
 
@@ -340,6 +350,7 @@ def translate(sql: str, dialect: Dialect) -> str:
     """Return the statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
     sql = re.sub(r"(?m)^\s*--.*\n?", "", sql)
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
+    sql = _EACH.sub(lambda m: dialect.each(m[1]), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
     # Not strict, so the planner cannot infer that there is a lease, and does not use the index of leases.
