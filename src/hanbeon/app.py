@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
@@ -13,7 +12,6 @@ from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
-from hanbeon.config.source import FileSource
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name, check_whole
@@ -21,19 +19,17 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
-from hanbeon.engine.stream.wire import Wire
-from hanbeon.engine.worker import Worker, default_name
+from hanbeon.engine.worker import Worker
 from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
-from hanbeon.executors.local import local_executors
 from hanbeon.job import Job
 from hanbeon.messages import Messenger
 from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
-from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
+from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
@@ -56,6 +52,7 @@ from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
+from hanbeon.worker_factory import surface_worker, whole_worker
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
@@ -409,45 +406,11 @@ class App(TaskDefinitions):
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
-        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
-        given = self.given | changes
-        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, self.secrets, given)
-        self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
-        # A reloaded file may raise the concurrency. Threads are created as they are needed.
-        threads = settings.concurrency if source is None else CONCURRENCY_MAX
-        executors, http, blocking = local_executors(settings, self.clock, self.tasks, threads)
-        for surface in self.surfaces:
-            if surface.executor is not None:
-                # First, because it must end before the executors that it uses.
-                executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
-        pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
-        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
-        schedules = partial(self.declared.resolved, self.tasks, settings)
-        wire = None if settings.redis_url is None else Wire(settings.redis_url, name or default_name())
-        declare = None if self.file is None else partial(self._declare_surfaces, self.file)
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules, wire=wire, declare=declare)
-
-    async def _declare_surfaces(self, file: ConfigFile) -> None:
-        if declared := file.surfaces.get("workflows"):
-            from hanbeon.surfaces.workflows.declarations import apply_declared
-
-            await apply_declared(self.workflows, declared)
+        return whole_worker(self, concurrency, name)
 
     def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
-        """Create a worker for the built-in tasks of one surface, and for the jobs of tasks in these queues.
-
-        It is for a call that drives the surface in this process, and does nothing for others.
-        """
-        (surface,) = (each for each in self.surfaces if each.name == name)
-        executors, http, blocking = local_executors(settings, self.clock, self.tasks, settings.concurrency)
-        assert surface.executor is not None
-        assert surface.pool is not None
-        executors.insert(0, load(surface.executor)(self.store, http, blocking, self.messenger))
-        pool = load(surface.pool)(self.store, settings, self.clock)
-        schedules = partial(self.declared.resolved, self.tasks, settings)
-        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
-        return Worker(*given_to, pools=[pool], schedules=schedules, queues=queues), executors
+        """Create a worker for one surface, for a call that drives it in this process; see `worker_factory`."""
+        return surface_worker(self, name, settings, queues)
 
 
 def _id(job: Any) -> str:
