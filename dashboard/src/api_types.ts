@@ -19,12 +19,14 @@ export type Bulk = {
   action: BulkAction;
   filter: JobFilter;
   dry_run?: boolean;
+  cursor?: null | string;
 };
 export type BulkAction = "cancel" | "retry";
 export type BulkDone = {
   matched: number;
   done: number;
   more: boolean;
+  next_cursor: null | string;
   ids: Array<string>;
 };
 export type CancelAll = {

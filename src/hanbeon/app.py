@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
@@ -24,7 +23,7 @@ from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.engine.worker import Worker, default_name
-from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor
@@ -44,7 +43,6 @@ from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
-from hanbeon.stream_worker.reporter import Work
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules, declared_schedule
 from hanbeon.surfaces.schedules.keywords import ScheduleSettingsFields
@@ -53,15 +51,11 @@ from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
-from hanbeon.tasks.command import command_task
-from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.decorator import Decorator
-from hanbeon.tasks.http_call import http_task_at
+from hanbeon.tasks.definitions import TaskDefinitions
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.stream_call import stream_task_of
-from hanbeon.tasks.task import Task, TaskOptions
+from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
@@ -77,7 +71,7 @@ R = TypeVar("R")
 _PAGE_LIMIT = 10_000
 
 
-class App:
+class App(TaskDefinitions):
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
     The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
@@ -197,69 +191,7 @@ class App:
             raise AppNotOpen("the App is not open; use `async with app:` or `await app.open()`")
         return self._hub
 
-    # Tasks
-
-    @overload
-    def task(self, function: Callable[Concatenate[Context, P], Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[Concatenate[SyncContext, P], R], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
-    @overload
-    def task(
-        self,
-        *,
-        name: str | None = None,
-        queue: str = ...,
-        role: str = ...,
-        priority: int = ...,
-        timeout: float | str | None = ...,
-        retries: int = ...,
-        retry_delay: float | str = ...,
-        backoff: str = ...,
-        jitter: float = ...,
-        on_lost: str = ...,
-        executor: str | None = ...,
-        memory: int | str | None = ...,
-        roles: Sequence[str] = ...,
-    ) -> Decorator: ...
-    def task(self, function: Any = None, *, name: str | None = None, **options: Any) -> Any:
-        """Register a function as a task; plain or with options. The function's first parameter may be a context."""
-
-        def register(function: Callable[..., Any]) -> Task[..., Any]:
-            if not inspect.isfunction(function):
-                raise TaskDefinitionError("@app.task decorates a function; pass options by name: @app.task(retries=5)")
-            chosen = function.__name__ if name is None else name
-            if not isinstance(chosen, str):
-                raise TaskDefinitionError(f"must be a string, got {chosen!r}", field="name")
-            task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
-            self.tasks.add(task)
-            return task
-
-        return register if function is None else register(function)
-
-    def command(self, name: str, argv: Sequence[str], **options: Any) -> Task[..., Any]:
-        """Register a program as a task: `app.command("build", ["make", "{args.target}"], timeout="10m")`."""
-        task = command_task(name, argv, options)
-        self.tasks.add(task)
-        return task
-
-    def http(self, name: str, url: str, **options: Any) -> Task[..., Any]:
-        """Register an HTTP call as a task: `app.http("ping", "https://example.org/hook", method="POST", retries=5)`."""
-        task = http_task_at(name, url, options)
-        self.tasks.add(task)
-        return task
-
-    def stream(self, name: str, stream: str, *, work: Work | None = None, **options: Any) -> Task[..., Any]:
-        """Register a task that stream workers do: `app.stream("thumb", "thumbs", timeout="10m")`.
-
-        `work` is the function that does it in-process where no Redis is configured.
-        """
-        task = stream_task_of(name, stream, work, options)
-        self.tasks.add(task)
-        return task
+    # Surfaces
 
     def __getattr__(self, name: str) -> Any:
         for surface in self.surfaces:

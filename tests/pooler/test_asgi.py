@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import socket
 import subprocess
@@ -20,6 +19,7 @@ from hanbeon import App
 from hanbeon.asgi import Application
 from hanbeon.service.tokens import create_token
 from hanbeon.store.backends import migrate
+from tests.server.asgi_call import call, lifespan
 from tests.server.e2e.server_process import until
 
 CONFIG = """
@@ -44,37 +44,6 @@ async def admin_token(url: str) -> str:
     await migrate(url)
     async with App(url) as app:
         return (await create_token(app.store, "ada", "admin")).text
-
-
-async def call(application: Application, method: str, path: str, token: str, body: Any = None) -> tuple[int, Any]:
-    """Call the application as a platform does that sends no lifespan events."""
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"" if body is None else json.dumps(body).encode()}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "https",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": [
-            (b"host", b"example.org"),
-            (b"authorization", f"Bearer {token}".encode()),
-            (b"content-type", b"application/json"),
-        ],
-        "client": ("192.0.2.7", 1),
-        "server": ("example.org", 443),
-    }
-    await application(scope, receive, send)
-    return sent[0]["status"], json.loads(b"".join(each.get("body", b"") for each in sent[1:]) or b"null")
 
 
 async def connections_of(url: str) -> int:
@@ -117,34 +86,16 @@ async def test_requests_in_one_loop_share_an_app(pooled_url: str, tmp_path: Path
     assert (await call(application, "GET", "/api/engine/jobs", "wrong"))[0] == 401
 
 
-class _lifespan:
-    """The lifespan events of a server."""
-
-    def __init__(self, application: Application) -> None:
-        self._application = application
-        self._events: asyncio.Queue[Any] = asyncio.Queue()
-        self.sent: asyncio.Queue[Any] = asyncio.Queue()
-
-    async def __aenter__(self) -> Any:
-        self._task = asyncio.create_task(self._application({"type": "lifespan"}, self._events.get, self.sent.put))
-        self._events.put_nowait({"type": "lifespan.startup"})
-        return await self.sent.get()
-
-    async def __aexit__(self, *exc: object) -> None:
-        self._events.put_nowait({"type": "lifespan.shutdown"})
-        await self._task
-
-
 async def test_a_problem_at_the_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANBEON_CONFIG", str(tmp_path / "absent.toml"))
     application = Application()
-    async with _lifespan(application) as answer:
+    async with lifespan(application) as answer:
         assert answer["type"] == "lifespan.startup.failed"
         assert "there is no file" in answer["message"]
     status, problem = await call(application, "GET", "/api/engine/jobs", "none")
     assert (status, problem["code"]) == (404, "not_found")
     monkeypatch.setenv("HANBEON_CONFIG", str(config(tmp_path)))
-    async with _lifespan(application) as answer:  # Tried again, now with the file.
+    async with lifespan(application) as answer:  # Tried again, now with the file.
         assert answer["type"] == "lifespan.startup.complete"
 
 

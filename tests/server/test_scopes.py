@@ -40,7 +40,7 @@ def _may(scope: Scope | None, method: str, path: str) -> bool:
     if scope is Scope.ADMIN:
         return True
     if path.startswith("/api/engine/"):
-        return method == "GET" and path.rpartition("/")[2] not in ("actions", "tokens", "settings")
+        return method == "GET" and path.split("/")[3] not in ("actions", "tokens", "settings", "deadletters")
     return method == "GET" or (method, path) in _LOOKS or (scope is Scope.USER and (method, path) not in _ADMINS)
 
 

@@ -79,7 +79,9 @@ def _named(spans: list[Span], name: str, **attributes: Any) -> list[Span]:
 async def test_office_job_with_a_retry_is_one_trace(tmp_path: Path, database_url: str) -> None:
     with collecting() as collector:
         async with _serving(tmp_path, database_url, collector) as (client, running):
-            office = (await client.post("/api/offices", {"name": "Seoul", "sessions": {"default": "build"}})).json["id"]
+            body = {"name": "Seoul", "sessions": {"default": "build"}}
+            hostile = {"traceparent": f"00-{_TRACE}-{_CALLER}-01-more", "tracestate": "x" * 5_000}
+            office = (await client.ask("POST", "/api/offices", body, **hostile)).json["id"]
             job = {"title": "Build", "args": {"password": _SECRET}}
             made = await client.ask("POST", f"/api/offices/{office}/jobs", {"jobs": [job]}, **_GIVEN)
             job_id = made.json["jobs"][0]["id"]
@@ -89,6 +91,8 @@ async def test_office_job_with_a_retry_is_one_trace(tmp_path: Path, database_url
             )
             assert ended[-1]["trace_id"] == _TRACE
 
+    (ignored,) = (span for span in spans if span.name == "POST /api/offices")
+    assert (ignored.parent, ignored.state) == ("", "")
     spans = [span for span in spans if span.trace == _TRACE]
     (request,) = (span for span in spans if span.kind == "SERVER")
     (enqueue,) = _named(spans, "enqueue")

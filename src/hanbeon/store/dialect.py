@@ -9,6 +9,7 @@
 @held_until(column)                        the end of a lease, likewise hidden; without a lease, long past
 @few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
                                            them instead of reading a table that it thinks is small
+@each[SELECT k.seq …]                      for each row of the relation before it, the seqs of this query as `s`
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
@@ -22,6 +23,7 @@
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@built_in                                  of v, a job: its task is ours, and its arguments are shown to nobody
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
@@ -47,7 +49,7 @@ from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFail
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.jobs import task_of as export_task
-from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
+from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -65,6 +67,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_EACH = re.compile(r"@each\[([^]]*)\]")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
@@ -138,6 +141,8 @@ _LIFECYCLE_WORDS = {
     "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
     "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
     "node_bytes": _bytes("j.meta"),
+    # In two parts: with its dot it would be taken for the name of the schema.
+    "built_in": f"substr(v.task, 1, {len(RESERVED)}) = '{RESERVED[:-1]}' || '{RESERVED[-1]}'",
     "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),
     "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
@@ -201,6 +206,10 @@ class Postgres:
     @staticmethod
     def among(relation: str) -> str:
         return f"= ANY(ARRAY(SELECT seq FROM {relation}))"
+
+    @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN LATERAL ({query}) AS s"
 
     @staticmethod
     def hidden(column: str) -> str:
@@ -288,6 +297,10 @@ class Sqlite:
         return f"IN (SELECT seq FROM {relation})"
 
     @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN hanbeon.job AS s ON s.seq IN ({query})"
+
+    @staticmethod
     def hidden(column: str) -> str:
         return column
 
@@ -340,6 +353,7 @@ def translate(sql: str, dialect: Dialect) -> str:
     """Return the statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
     sql = re.sub(r"(?m)^\s*--.*\n?", "", sql)
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
+    sql = _EACH.sub(lambda m: dialect.each(m[1]), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
     # Not strict, so the planner cannot infer that there is a lease, and does not use the index of leases.

@@ -23,6 +23,7 @@ from hanbeon.stream_worker.request import Request
 GROUP = "workers"
 _BLOCK_MS = 1_000
 _BEAT_SECONDS = 1.0
+_BEGIN_SECONDS = 0.2
 _RECONNECT_SECONDS = 1.0
 _HAND_ON_MS = 3_600_000
 _TEXT_LIMIT = 4_000
@@ -170,11 +171,20 @@ class StreamWorker:
         """Show that the entries are being worked on, so that nobody takes them over."""
         await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, sorted(entries), justid=True)
 
-    async def ended(self, attempt: _Attempt) -> None:
+    async def end(self, attempt: _Attempt, fields: Mapping[str, Any]) -> None:
+        """Write the result and acknowledge the request, both or neither, and go on trying while Redis is away."""
+        message = {"jobId": attempt.request.job_id, "fence": attempt.request.fence, **fields}
+        while True:
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.xadd(f"{self.name}.results", {name: str(value) for name, value in message.items()})
+            pipe.xack(self._requests, GROUP, *attempt.entries)
+            try:
+                await pipe.execute()
+                break
+            except self._down:
+                await asyncio.sleep(_RECONNECT_SECONDS)
         self._running.pop((attempt.request.job_id, attempt.request.fence), None)
         self._freed.set()
-        with contextlib.suppress(*self._down):  # Taken over then, and the result is reported again: it counts once.
-            await self._redis.xack(self._requests, GROUP, *attempt.entries)
 
 
 class _Attempt:
@@ -183,7 +193,7 @@ class _Attempt:
     def __init__(self, worker: StreamWorker, request: Request, entry_id: str) -> None:
         self._worker, self.request, self.entries = worker, request, {entry_id}
         self.task: asyncio.Task[None] | None = None
-        self._cancelled = False
+        self._cancelled = self._told = False
         self._last: dict[str, Any] = {"progress": 0, "phase": "", "message": ""}
 
     @property
@@ -191,13 +201,17 @@ class _Attempt:
         return self._cancelled
 
     async def progress(self, percent: int, phase: str = "", message: str = "") -> None:
+        await self._look()
+        if percent >= self._last["progress"]:
+            self._told = True
+            self._last = {"progress": percent, "phase": phase, "message": message[:_TEXT_LIMIT]}
+            await self._worker.add("progress", self.request, self._last)
+
+    async def _look(self) -> None:
         with contextlib.suppress(*self._worker._down):
             self._cancelled = self._cancelled or await self._worker.is_cancelled(self.request)
         if self._cancelled:
             raise WorkCancelled
-        if percent >= self._last["progress"]:
-            self._last = {"progress": percent, "phase": phase, "message": message[:_TEXT_LIMIT]}
-            await self._worker.add("progress", self.request, self._last)
 
     def abandon(self) -> None:
         if self.task is not None:
@@ -209,12 +223,11 @@ class _Attempt:
             fields = await self._result()
         finally:
             beating.cancel()
-        await self._worker.add("results", self.request, fields)
-        await self._worker.ended(self)
+        await self._worker.end(self, fields)
 
     async def _result(self) -> dict[str, Any]:
         try:
-            await self.progress(0)
+            await self._look()
             result = await self._worker._works[self.request.job_type](self.request, self)
             return {"status": "SUCCEEDED", **_encoded(result)}
         except WorkCancelled:
@@ -226,8 +239,14 @@ class _Attempt:
             return {"status": "FAILED", "errorMessage": f"{type(error).__name__}: {error}"[:_TEXT_LIMIT]}
 
     async def _beat(self) -> None:
-        """Look for a cancel every second, keep the entry, and repeat the last progress now and then."""
+        """Look for a cancel every second, keep the entry, and repeat the last progress now and then.
+
+        Work that is not done in a moment is reported as begun; the result of a shorter one says it all.
+        """
         loop = asyncio.get_running_loop()
+        await asyncio.sleep(_BEGIN_SECONDS)
+        if not self._told:
+            await self._worker.add("progress", self.request, self._last)
         told_at = loop.time()
         while True:
             await asyncio.sleep(_BEAT_SECONDS)

@@ -121,8 +121,10 @@ class Service:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name, method in list(vars(cls).items()):
-            if inspect.iscoroutinefunction(method) and "new_id" in inspect.signature(method).parameters:
-                setattr(cls, name, _finding_out(method))
+            if inspect.iscoroutinefunction(method):
+                new_id = inspect.signature(method).parameters.get("new_id")
+                if new_id is not None and new_id.kind is inspect.Parameter.KEYWORD_ONLY:
+                    setattr(cls, name, _finding_out(method))
 
     def __init__(self, app: SurfaceApp, worker: Worker | None = None, *, stored_json: StoredJson = decoded) -> None:
         self._app, self.worker = app, worker

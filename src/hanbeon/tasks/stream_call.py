@@ -46,7 +46,7 @@ class StreamCall(msgspec.Struct, frozen=True, kw_only=True):
 
     executor: ClassVar[str] = STREAM
     ids_statement: ClassVar[str | None] = None
-    """Translates a worker's `jobId`s: a named statement that takes them as JSON and returns `wire_id` and `id`.
+    """Translates a worker's `jobId`s: a named statement that takes numbers as JSON and returns `wire_id` and `id`.
 
     None: a `jobId` is the job's id.
     """

@@ -51,6 +51,7 @@ def hostile_values(large: int) -> st.SearchStrategy[str]:
             f'"{"x" * large}"',
             f'"{"1" * large}x"',  # Slow to search for numbers with a unit.
             f'"{chr(127) * (large // 2)}"',
+            *('"0001-01-01T00:00:00"', '"9999-12-31T23:59:59-23:59"'),
             *('"한번"', '"\\"', '"\xff', '"\udc80"'),
         ]
     )

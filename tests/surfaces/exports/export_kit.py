@@ -34,7 +34,8 @@ async def uploaded(client: Client) -> int:
 
 
 async def exported(client: Client, replay: int, kind: str = "mp4", **options: Any) -> int:
-    made = await client.post(f"/api/replays/{replay}/exports/{kind}", options or SMALL)
+    chosen = options or ({"width": 160, "height": 90} if kind == "thumbnail" else SMALL)
+    made = await client.post(f"/api/replays/{replay}/exports/{kind}", chosen)
     assert made.status == 202, made
     return int(made.json["jobId"])
 

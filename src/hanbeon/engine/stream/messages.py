@@ -8,7 +8,6 @@ from typing import NamedTuple
 import msgspec
 
 from hanbeon.domain.json_text import check_depth
-from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.stream_replies import StreamProgress
@@ -74,10 +73,6 @@ def fence_of(message: Message, call: StreamCall) -> int | None:
     if message.fence is None and message.reply is not None and message.reply.result_uri:
         return call.fence_of(message.reply.result_uri)
     return message.fence
-
-
-def outcome_of(reply: Reply, call: StreamCall, max_bytes: int) -> Outcome:
-    return call.outcome(reply, max_bytes)
 
 
 def _whole(text: str, field: str, most: int) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hanbeon.clock import micros
-from hanbeon.domain.outcome import Raised
-from hanbeon.engine.stream.messages import Message, UnreadableError, fence_of, outcome_of, read_message
+from hanbeon.domain.outcome import Outcome, Raised
+from hanbeon.engine.stream.messages import Message, UnreadableError, fence_of, read_message
 from hanbeon.engine.stream.wire import Dead, Entry, Wire
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
@@ -26,6 +26,8 @@ UNKNOWN_JOB = "unknown job"
 class _Heard(NamedTuple):
     entry: Entry
     message: Message
+    fence: int | None
+    outcome: Outcome | None
 
 
 class ReplyReader:
@@ -65,7 +67,8 @@ class ReplyReader:
         return ended
 
     async def _apply_of(self, batch: Sequence[Entry], calls: Mapping[str, StreamCall], instance: int) -> bool:
-        heard, dead = _read(batch)
+        call = next(iter(calls.values()))
+        heard, dead = _read(batch, call, self._settings.max_payload_bytes)
         ended: list[Completed] = []
         if heard:
             try:
@@ -96,7 +99,7 @@ class ReplyReader:
         dead += [Dead(each.entry, UNKNOWN_JOB) for each in heard if each.message.wire_id not in ids]
         if not known:
             return dead, []
-        replies = [self._reply(each.message, ids[each.message.wire_id], call) for each in known]
+        replies = [Reply(ids[each.message.wire_id], each.fence, each.message.progress, each.outcome) for each in known]
         leases = {task: None if each.lease is None else micros(each.lease) for task, each in calls.items()}
         verdicts, ended = await apply_replies(tx, self._store.lanes, replies, leases, instance, random.random())
         for each, reply, verdict in zip(known, replies, verdicts, strict=True):
@@ -110,16 +113,18 @@ class ReplyReader:
                 dead.append(Dead(each.entry, reply.outcome.failure_type))
         return dead, ended
 
-    def _reply(self, message: Message, job_id: str, call: StreamCall) -> Reply:
-        outcome = None if message.reply is None else outcome_of(message.reply, call, self._settings.max_payload_bytes)
-        return Reply(job_id, fence_of(message, call), message.progress, outcome)
 
-
-def _read(batch: Sequence[Entry]) -> tuple[list[_Heard], list[Dead]]:
+def _read(batch: Sequence[Entry], call: StreamCall, max_bytes: int) -> tuple[list[_Heard], list[Dead]]:
+    """Read messages, and judge results outside of the transaction: that may look at files."""
     heard, dead = [], []
     for entry in batch:
         try:
-            heard.append(_Heard(entry, read_message(entry.kind, entry.fields)))
+            message = read_message(entry.kind, entry.fields)
+            outcome = None if message.reply is None else call.outcome(message.reply, max_bytes)
+            heard.append(_Heard(entry, message, fence_of(message, call), outcome))
         except UnreadableError as error:
             dead.append(Dead(entry, str(error)))
+        except Exception as error:
+            _log.exception("reply_failed", stream=entry.key, entry=entry.id)
+            dead.append(Dead(entry, f"{type(error).__name__}: {error}"))
     return heard, dead

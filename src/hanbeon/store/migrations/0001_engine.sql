@@ -41,6 +41,10 @@ CREATE TABLE hanbeon.lane (
   UNIQUE (queue_id, task, role, concurrency_key)
 );
 CREATE INDEX hanbeon_lane_used ON hanbeon.lane (used_at);
+-- For searches. Lanes are few beside jobs, and rarely written.
+CREATE INDEX hanbeon_lane_task ON hanbeon.lane (task);
+CREATE INDEX hanbeon_lane_role ON hanbeon.lane (role);
+CREATE INDEX hanbeon_lane_key ON hanbeon.lane (concurrency_key) WHERE concurrency_key <> '';
 
 CREATE TABLE hanbeon.job (
   seq @identity,
@@ -114,12 +118,18 @@ CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
 -- Operators look for what failed, among many that did not; only these jobs pay for it.
 CREATE INDEX hanbeon_job_failed ON hanbeon.job (state, seq) WHERE state IN ('failed', 'cancelled');
+CREATE INDEX hanbeon_job_failure ON hanbeon.job (failure_type, lane, seq) WHERE failure_type IS NOT NULL;
+-- The history of each lane, for searches: one entry for each job, when it ends.
+CREATE INDEX hanbeon_job_ended ON hanbeon.job (state, lane, seq) WHERE state IN (@terminal_states);
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_unique ON hanbeon.job (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (@unfinished_states);
+-- Past holders of a unique key, for searches.
+CREATE INDEX hanbeon_job_past_unique ON hanbeon.job (unique_key, seq)
+  WHERE unique_key IS NOT NULL AND state IN (@terminal_states);
 -- Executions by state. Other jobs have no such key, and cost nothing.
 CREATE INDEX hanbeon_job_execution ON hanbeon.job (state, seq) WHERE @an_execution;
 

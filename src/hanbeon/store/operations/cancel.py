@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,6 +17,8 @@ from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
+
+_REQUEUED_FROM = LIFECYCLE[Reason.REQUEUED].sources
 
 
 class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +115,7 @@ async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> Sta
     row = await lock_one(tx, job_id)
     if not owned:
         await _refuse_hooked(tx, lanes, row)
-    if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
+    if row["state"] in _REQUEUED_FROM:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
         await tx.fetch("keep_attempts", to_json([row["seq"]]))
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
@@ -121,6 +123,42 @@ async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> Sta
         raise WrongState(job_id, row["state"], "retried", sources_of(Reason.REQUEUED))
     await emit(tx, lanes, moved_rows, Reason.REQUEUED, State.PENDING, was=_states([row]))
     return State.READY if await promote_these(tx, lanes, [row["seq"]]) else State.PENDING
+
+
+async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tuple[list[str], list[str]]:
+    """Run failed and cancelled jobs again, given with their fences; return their ids, and those of jobs to do alone.
+
+    Left out are those that `requeue` would refuse, and those that ran since: their fence is another. A job with
+    dependencies is locked after these, which for many at once has no order without deadlocks.
+    """
+    with_dependencies = {row["dependent"] for row in await tx.fetch("edges_to", to_json(list(jobs)))}
+    rows = await tx.fetch("lock_jobs", to_json(list(jobs)))
+    rows = [row for row in rows if row["fence"] == jobs[row["seq"]] and State(row["state"]) in _REQUEUED_FROM]
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    rows = [row for row in rows if end_hook_of(lanes.name(row["lane"])) is None]
+    alone = [str(row["id"]) for row in rows if row["seq"] in with_dependencies]
+    rows = [row for row in rows if row["seq"] not in with_dependencies and (not row["unmet"] or row["recount"])]
+    rows = await _with_free_keys(tx, rows)
+    if not rows:
+        return [], alone
+    seqs = [row["seq"] for row in rows]
+    await tx.fetch("keep_attempts", to_json(seqs))
+    await emit(tx, lanes, await tx.fetch("requeue", to_json(seqs)), Reason.REQUEUED, State.PENDING, was=_states(rows))
+    await promote_these(tx, lanes, seqs)
+    return [str(row["id"]) for row in rows], alone
+
+
+async def _with_free_keys(tx: Tx, rows: Sequence[Any]) -> list[Any]:
+    """Leave out jobs whose unique key is held by an unfinished job, or taken by an older one of them."""
+    keys = [row["unique_key"] for row in rows if row["unique_key"] is not None]
+    held = await tx.fetch("conflicting_jobs", "[]", "[]", to_json(keys)) if keys else []
+    taken = {row["unique_key"] for row in held}
+    free = []
+    for row in rows:
+        if row["unique_key"] not in taken:
+            free.append(row)
+            taken |= {row["unique_key"]} - {None}
+    return free
 
 
 async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:

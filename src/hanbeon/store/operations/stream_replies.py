@@ -49,14 +49,19 @@ class Reply(NamedTuple):
 
 LEASE_US = 600_000_000
 """How long a worker may stay silent if neither its task nor its job says."""
+_DIGITS = 19
 _progress = msgspec.json.Decoder(StreamProgress)
 
 
 async def resolve(tx: Tx, statement: str | None, wire_ids: Collection[str]) -> dict[str, str]:
-    """Return the ids of jobs by their ids on the wire; those that are none are left out."""
+    """Return the ids of jobs by their ids on the wire; those that are none are left out.
+
+    `statement` translates numbers, as JSON; None: an id on the wire is the job's.
+    """
     if statement is None:
         return {wire_id: wire_id for wire_id in wire_ids if is_id(wire_id)}
-    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(sorted(wire_ids)))}
+    numbers = sorted(int(each) for each in wire_ids if each.isascii() and each.isdigit() and len(each) < _DIGITS)
+    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(numbers))}
 
 
 async def apply_replies(

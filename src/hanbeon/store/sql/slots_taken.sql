@@ -1,5 +1,5 @@
 -- Like `running_counts`, with jobs that wait for a stream worker.
-SELECT j.lane, l.role, l.concurrency_key, count(*) AS running
+SELECT u.lane, l.role, l.concurrency_key, count(*) AS running
 FROM (
   SELECT k.lane FROM @rows($1 AS r; low bigint, high bigint)
   CROSS JOIN hanbeon.job AS k WHERE k.state = 'running' AND k.lane >= r.low AND k.lane < r.high
@@ -7,6 +7,6 @@ FROM (
   SELECT k.lane FROM @rows($1 AS s; low bigint, high bigint)
   CROSS JOIN hanbeon.job AS k
   WHERE k.state = 'ready' AND k.dispatched_at IS NOT NULL AND k.lane >= s.low AND k.lane < s.high
-) AS j
-JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
-GROUP BY j.lane, l.role, l.concurrency_key
+) AS u
+JOIN hanbeon.lane AS l ON l.n = (u.lane & 4294967295)
+GROUP BY u.lane, l.role, l.concurrency_key

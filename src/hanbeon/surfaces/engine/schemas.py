@@ -12,7 +12,20 @@ from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDepend
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
-from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import (
+    STORABLE,
+    BulkCursor,
+    Cursor,
+    Events,
+    JobCursor,
+    Name,
+    NameOrEmpty,
+    Page,
+    PageSize,
+    Request,
+    Result,
+    Uuid,
+)
 from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
@@ -51,7 +64,7 @@ class JobFilter(Request, frozen=True, kw_only=True):
 class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
     """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
 
-    cursor: Cursor | UnsetType | None = UNSET
+    cursor: JobCursor | UnsetType | None = UNSET
     limit: PageSize = 100
 
 
@@ -99,6 +112,7 @@ class Bulk(Request, frozen=True, kw_only=True):
     action: BulkAction
     filter: JobFilter
     dry_run: bool = False
+    cursor: BulkCursor | UnsetType | None = UNSET
 
 
 class QueueQuery(Request, frozen=True, kw_only=True):
@@ -267,12 +281,14 @@ class EngineCancelAnswer(Result, frozen=True, kw_only=True):
 class BulkDone(Result, frozen=True, kw_only=True):
     """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest.
 
-    `ids` are the jobs that were moved.
+    `ids` are the jobs that were moved. With `next_cursor` as the next `cursor` it goes through the jobs once, also
+    through those that fail again.
     """
 
     matched: int
     done: int
     more: bool
+    next_cursor: str | None
     ids: list[str]
 
 

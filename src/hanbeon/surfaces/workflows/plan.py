@@ -125,7 +125,7 @@ def _recipient(
     if target is None and shared is None:
         raise InvalidInput("is required, for the step has no target of its own", field=place)
     if target is None:
-        return dict(given)
+        return {name: value for name, value in given.items() if name != TARGET}
     if not isinstance(target, str):
         raise InvalidInput("must be an Apprise URL, or the name of a secret", field=place)
     return {**given, TARGET: _target(target, place, messenger, stored)}

@@ -33,7 +33,7 @@ from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.schema import Explanation
-from hanbeon.surfaces.service import LOCAL, NewId, Service, random_id
+from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from hanbeon.surfaces.workflows import keywords, schemas
 from hanbeon.surfaces.workflows.local_runs import LocalRuns
@@ -90,11 +90,11 @@ class Workflows(Service):
             await workflows.change_workflow(tx, msgspec.structs.replace(locked, declared=text, deleted_at=None))
 
         if found.deleted_at is None:
-            await self.change(found.id, **{"name": name, **fields})  # type: ignore[arg-type]
+            await self.change(found.id, **{"name": name, **fields})
             await self._write(mark)
             return "changed"
         await self._write(mark)
-        await self.change(found.id, **{"name": name, **fields})  # type: ignore[arg-type]
+        await self.change(found.id, **{"name": name, **fields})
         return "revived"
 
     async def _create(
@@ -118,10 +118,12 @@ class Workflows(Service):
         )
 
         async def write(tx: Tx) -> WorkflowRecord:
-            await self._check_tasks(tx, definition)
-            check_not_past(config, await now_us(tx), zone)
-            if await workflows.add_workflow(tx, new) and status is not WorkflowStatus.DRAFT:
-                await self._to_status(tx, new.id, status)
+            # Checked only if it is new: what a repeated request met may have changed, and its time may be past by now.
+            if await workflows.add_workflow(tx, new):
+                await self._check_tasks(tx, definition)
+                check_not_past(config, await now_us(tx), zone)
+                if status is not WorkflowStatus.DRAFT:
+                    await self._to_status(tx, new.id, status)
             if declared is not None and (found := await workflows.workflow_declared(tx, declared[0])) is not None:
                 return found  # Another worker may have declared it at the same time.
             return await workflows.workflow_by_id(tx, new.id)
@@ -281,6 +283,8 @@ class Workflows(Service):
         check_size("variables", text, self._app.settings.max_payload_bytes)
 
         async def write(tx: Tx) -> None:
+            if may_exist(new_id) and await workflow_runs.runs_by_id(tx, [run_id]):
+                return  # The first request began it, and the workflow may be another one by now.
             record = await workflows.workflow_by_id(tx, given["workflow_id"])
             check_given(record.plan, chosen)
             await workflow_runs.add_manual(tx, self._store.lanes, record.id, run_id, text, by)
