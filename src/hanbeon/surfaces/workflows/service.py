@@ -70,7 +70,7 @@ class Workflows(Service):
     ) -> schemas.Workflow:
         """Save a workflow: a draft, or with `status="active"` one that runs; `wait`: see `activate`."""
         seconds = _seconds(wait)
-        return await self._with_run(await self._create(_json(fields), new_id(0), by), seconds)
+        return await self._with_run(await self._save(_json(fields), new_id(0), by), seconds)
 
     async def declare(self, name: str, fields: Mapping[str, Any]) -> str:
         """Apply a declaration where it differs from the last one of that name; return what was done.
@@ -80,7 +80,7 @@ class Workflows(Service):
         text = to_json_text(dict(fields), "the workflow", "steps")
         found = await self._read(lambda tx: workflows.workflow_declared(tx, name))
         if found is None:
-            await self._create({"name": name, **fields}, random_id(), LOCAL, (name, text))
+            await self._save({"name": name, **fields}, random_id(), LOCAL, (name, text))
             return "made"
         if found.declared == text:
             return "same"
@@ -97,8 +97,8 @@ class Workflows(Service):
         await self.change(found.id, **{"name": name, **fields})
         return "revived"
 
-    async def _create(
-        self, fields: dict[str, Any], new_id: str, by: str, declared: tuple[str, str] | None = None
+    async def _save(
+        self, fields: dict[str, Any], workflow_id: str, by: str, declared: tuple[str, str] | None = None
     ) -> WorkflowRecord:
         given = given_fields(validate(schemas.NewWorkflow, fields))
         status = given.get("status", WorkflowStatus.DRAFT)
@@ -106,7 +106,7 @@ class Workflows(Service):
         definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, None)
         config = config_of(given["schedule_config"], zone)
         new = NewWorkflow(
-            id=new_id,
+            id=workflow_id,
             name=definition.name,
             definition=self._text(definition),
             shown=shown_text(definition, config, zone),
