@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
 from typing import Any
 
 from hanbeon.domain.actor import acting
-from hanbeon.domain.lifecycle import UNFINISHED, State
+from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
+from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.store.operations import instances as instance_rows
@@ -15,6 +18,7 @@ from hanbeon.store.operations.actions import actions
 from hanbeon.store.operations.lease import Lease, grant_time, renew
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.operations.queues import declare_queues
+from hanbeon.store.operations.traces import traces_of
 from hanbeon.tasks.request import JobRequest
 from tests.lost_commits.scene import LEASE, LEASE_US, Scene
 from tests.lost_commits.tasks import EFFECTS
@@ -159,6 +163,41 @@ async def moves(scene: Scene) -> None:
     assert {await each.state() for each in (again, *rest)} == {State.CANCELLED}
 
 
+async def bulk_retry(scene: Scene) -> None:
+    """Many at once, and those with dependencies one by one; a repeat finds none that is left to be moved."""
+    queue = scene.named("again")
+    first = _call(scene, "quick", queue)
+    made = await scene.app.enqueue_many([first, *(_call(scene, "quick", queue, after=[first]) for _ in range(2))])
+    await scene.app.cancel_where(queue=queue)
+    await scene.clock.advance(1)
+    with scene.losing():
+        await scene.surely(lambda: scene.app.engine.bulk(action="retry", filter={"queue": queue}))
+    states = [await each.state() for each in made]
+    assert states == [State.READY, State.PENDING, State.PENDING], states
+    requeued = Counter(event.job_id for event in await scene.events() if event.type == Reason.REQUEUED)
+    assert [requeued[each.id] for each in made] == [1, 1, 1]
+
+
+async def traced(scene: Scene) -> None:
+    """Contexts are written with their jobs, or later for those that have none: the first one stays."""
+    queue = scene.named("traced")
+    plain = await (await scene.app.enqueue("quick", queue=queue)).record()
+    first, later = (of_span(scene.number, number, 1) for number in (1, 2))
+    assert first is not None
+    assert later is not None
+    with scene.tracing(), scene.losing(), working_for(first):
+        one = await scene.app.enqueue("quick", queue=queue)
+        batch = [_call(scene, "quick", queue) for _ in range(60)]
+        many = await scene.surely(lambda: scene.app.enqueue_many(batch))
+        for context in (first, later):
+            await scene.surely(partial(scene.store.keep_trace, plain.seq, context))
+    seqs = [plain.seq, *[(await each.record()).seq for each in (one, *(many or []))]]
+    found = await scene.store.read(lambda tx: traces_of(tx, seqs))
+    assert len(found) == len(seqs) == 62
+    assert len({found[seq] for seq in seqs[2:]}) == 1, "a batch has one cause"
+    assert found[plain.seq] == first.text
+
+
 async def time_passes(scene: Scene) -> None:
     """Delayed jobs become due, leases of the dead expire, and counts of a caller's transaction are corrected."""
     queue = scene.named("time")
@@ -226,5 +265,5 @@ async def _work(scene: Scene, queue: str) -> None:
 
 CASES = [
     *(enqueue_one, enqueue_graph, enqueue_bulk, run, run_limited, run_with_effects, run_with_output),
-    *(lease_writes, hand_back, moves, time_passes, upkeep, queues),
+    *(lease_writes, hand_back, moves, bulk_retry, traced, time_passes, upkeep, queues),
 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,8 +13,9 @@ from hanbeon import App
 from hanbeon.client import AsyncClient
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.verify import verify
-from tests.databases.faults import LossyApp
+from tests.databases.faults import LossyApp, lossy
 from tests.server.client import Client, Response, serving
+from tests.surfaces.exports.export_kit import upload
 
 _SECRET = "whsec_" + "A" * 32
 _HOOK = {"url": "https://example.org/hook", "secret": _SECRET}
@@ -85,13 +88,16 @@ CREATIONS: dict[tuple[str, str], Creation] = {
 OF_CHAINS = {("chains", "create"), ("chains", "enqueue"), ("chains", "run")}
 """Their ids are numbers from the database, so that each has a unique id of its request beside it."""
 
+OF_EXPORTS = {("replays", "create"), ("exports", "export_mp4"), ("exports", "export_thumbnail")}
+"""Theirs too, and an upload is a form."""
+
 OF_WORKFLOWS = {("workflows", "execute")}
 """It also runs what it creates: `test_workflows.py` repeats it."""
 
 
 def test_every_creating_operation_has_a_case() -> None:
     creating = {(each.name, it.call) for each in SURFACES for it in each.operations if it.creates}
-    assert CREATIONS.keys() | OF_CHAINS | OF_WORKFLOWS == creating
+    assert CREATIONS.keys() | OF_CHAINS | OF_EXPORTS | OF_WORKFLOWS == creating
 
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
@@ -158,6 +164,42 @@ async def test_repeat_finds_numbered_chains_and_runs(lossy_app: LossyApp, when: 
         assert nth > 4
     report = await verify(app.store)
     assert report.sound, report.findings
+
+
+@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
+async def test_repeat_finds_numbered_replays_and_exports(database_url: str, tmp_path: Path, when: str) -> None:
+    folders = {"replay_path": str(tmp_path / "replays"), "jobs_export_path": str(tmp_path / "exports")}
+    async with lossy(database_url, watch=0.05, **folders) as (app, faults, _), serving(app) as client:
+
+        async def twice(name: str, send: Callable[[str], Awaitable[Response]], nth: int) -> tuple[Any, bool]:
+            key = f"{name}-{nth}"
+            getattr(faults, when)(nth)
+            first = await send(key)
+            struck = faults.struck
+            faults.heal()
+            assert first.status in (201, 202, 503), first
+            again = await send(key)
+            assert again.status in (201, 202), (nth, first, again)
+            return again.json, struck
+
+        struck, nth = True, 1
+        while struck:
+            replay, one = await twice("replay", lambda key: upload(client, Idempotency_Key=key), nth)
+            path = f"/api/replays/{replay['replayId']}/exports"
+            video, two = await twice("mp4", partial(_export, client, f"{path}/mp4"), nth)
+            picture, three = await twice("picture", partial(_export, client, f"{path}/thumbnail"), nth)
+            assert (await client.get("/api/replays")).json["total"] == nth
+            found = (await client.get("/api/jobs")).json
+            assert found["total"] == 2 * nth
+            assert {video["jobId"], picture["jobId"]} <= {each["jobId"] for each in found["items"]}
+            struck, nth = one or two or three, nth + 1
+        assert nth > 4
+        report = await verify(app.store)
+        assert report.sound, report.findings
+
+
+async def _export(client: Client, path: str, key: str) -> Response:
+    return await client.post(path, {"width": 160, "height": 90}, Idempotency_Key=key)
 
 
 async def test_another_server_takes_over_at_once(lossy_app: LossyApp) -> None:
