@@ -352,9 +352,13 @@ async def test_every_command_on_a_database_takes_config() -> None:
         "demo",
         "chain",
         "config",
+        "deadletter",
+        "export",
         "office",
         "schedule",
+        "secrets",
         "token",
+        "workflow",
     }  # Groups: each of their commands takes it.
     for name in ("show", "check"):
         assert "--config" in (await call("config", name, "--help")).out

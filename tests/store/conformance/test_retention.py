@@ -20,7 +20,7 @@ DAY = 86_400.0
 DAY_US = 86_400_000_000
 
 
-_NOTHING = {"jobs": 0, "events": 0, "fires": 0, "chain_runs": 0, "instances": 0, "queues": 0}
+_NOTHING = {"jobs": 0, "events": 0, "fires": 0, "chain_runs": 0, "replays": 0, "instances": 0, "queues": 0}
 
 
 async def _prune(world: World, limit: int = 1000) -> int:

@@ -132,6 +132,15 @@ async def test_folder_that_leads_out_fails_the_export(app: App, working: Client,
     assert (found["status"], found["errorCode"]) == ("FAILED", "INVALID_OUTPUT_PATH")
 
 
+async def test_audit_finds_exports_alone_and_wrong_usage(app: App, server: Client) -> None:
+    await exported(server, await uploaded(server))
+    assert (await verify(app.store)).findings == ()
+    await script(app, "UPDATE hanbeon.replay_usage SET bytes = bytes + 1")
+    await script(app, "UPDATE hanbeon.export SET replay_id = replay_id + 1")
+    found = {each.code.value for each in (await verify(app.store)).findings}
+    assert found == {"wrong_usage", "stranded_export"}
+
+
 async def test_export_is_created_once_under_a_key(app: App, server: Client) -> None:
     replay = await uploaded(server)
     path = f"/api/replays/{replay}/exports/mp4"
