@@ -87,7 +87,12 @@ async def test_office_job_with_a_retry_is_one_trace(tmp_path: Path, database_url
             job_id = made.json["jobs"][0]["id"]
             ended = await asyncio.to_thread(_until_ended, running, job_id)
             spans = await asyncio.to_thread(
-                collector.wait_for, lambda found: bool(_named(found, "process", task="pack", outcome="succeeded"))
+                collector.wait_for,
+                lambda found: (
+                    bool(_named(found, "process", task="pack", outcome="succeeded"))
+                    and len(_named(found, "process", task="build")) == 2
+                    and len([span for span in found if span.kind == "SERVER" and span.trace == _TRACE]) == 1
+                ),
             )
             assert ended[-1]["trace_id"] == _TRACE
 
@@ -151,7 +156,11 @@ async def test_calls_of_an_attempt_carry_its_context(tmp_path: Path, sqlite_url:
             assert (await client.ask("POST", f"/api/chains/{chain}/run?wait=60", {}, **other)).status == 200
             spans = await asyncio.to_thread(
                 collector.wait_for,
-                lambda found: len(_chain_steps(found)) == 2 and bool(_named(found, "process", task="crunch")),
+                lambda found: (
+                    len(_chain_steps(found)) == 2
+                    and len(_chain_runs(found)) == 1  # A request ends, and is sent, after what it waited for.
+                    and all(_named(found, "process", task=task) for task in results)
+                ),
             )
         called.shutdown()
     of = {task: _named(spans, "process", task=task)[0] for task in ("shell", "call", "crunch")}
@@ -159,8 +168,12 @@ async def test_calls_of_an_attempt_carry_its_context(tmp_path: Path, sqlite_url:
     assert heard[0]["traceparent"] == f"00-{_TRACE}-{of['call'].id}-01"
     assert heard[0]["tracestate"] == _GIVEN["tracestate"]
     assert results["crunch"] == f"{_TRACE}-{of['crunch'].id}"
-    (run,) = [span for span in _named(spans, "POST /api/chains/") if span.name.endswith("/run")]
+    (run,) = _chain_runs(spans)
     assert [(span.trace, span.parent) for span in _chain_steps(spans)] == [("ab" * 16, run.id)] * 2
+
+
+def _chain_runs(spans: list[Span]) -> list[Span]:
+    return [span for span in _named(spans, "POST /api/chains/") if span.name.endswith("/run")]
 
 
 def _chain_steps(spans: list[Span]) -> list[Span]:

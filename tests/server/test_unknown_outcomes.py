@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.verify import verify
 from tests.databases.faults import LossyApp, lossy
 from tests.server.client import Client, Response, serving
-from tests.surfaces.exports.export_kit import upload
+from tests.surfaces.exports.export_kit import BOUNDARY, SAMPLE, SMALL, form, uploaded
 
 _SECRET = "whsec_" + "A" * 32
 _HOOK = {"url": "https://example.org/hook", "secret": _SECRET}
@@ -26,13 +25,14 @@ _BATCH: Any = {"jobs": [{}, {}]}
 
 
 class Creation(NamedTuple):
-    """A request of a creating operation. `{office}` and `{webhook}` are filled in; `number` makes it unlike others."""
+    """A request of a creating operation. The names of `_places` are filled in; `number` makes it unlike others."""
 
     path: str
     body: Callable[[int], Any]
     listing: str
-    ids: Callable[[Any], list[str]]
+    ids: Callable[[Any], list[Any]]
     listed: str = "id"
+    content_type: str = "application/json"
 
 
 def _id(body: Any) -> list[str]:
@@ -82,14 +82,33 @@ CREATIONS: dict[tuple[str, str], Creation] = {
         "/api/workflows",
         _id,
     ),
+    ("replays", "create"): Creation(
+        "/api/replays",
+        lambda number: form(SAMPLE.read_bytes(), name=f"{number}.jsonl"),
+        "/api/replays",
+        lambda body: [body["replayId"]],
+        "replayId",
+        f"multipart/form-data; boundary={BOUNDARY}",
+    ),
+    ("exports", "export_mp4"): Creation(
+        "/api/replays/{replay}/exports/mp4",
+        lambda number: SMALL | {"startMs": number},
+        "/api/jobs",
+        lambda body: [body["jobId"]],
+        "jobId",
+    ),
+    ("exports", "export_thumbnail"): Creation(
+        "/api/replays/{replay}/exports/thumbnail",
+        lambda number: {"width": 160, "height": 90 + 2 * number},
+        "/api/jobs",
+        lambda body: [body["jobId"]],
+        "jobId",
+    ),
 }
 
 
 OF_CHAINS = {("chains", "create"), ("chains", "enqueue"), ("chains", "run")}
 """Their ids are numbers from the database, so that each has a unique id of its request beside it."""
-
-OF_EXPORTS = {("replays", "create"), ("exports", "export_mp4"), ("exports", "export_thumbnail")}
-"""Theirs too, and an upload is a form."""
 
 OF_WORKFLOWS = {("workflows", "execute")}
 """It also runs what it creates: `test_workflows.py` repeats it."""
@@ -97,7 +116,15 @@ OF_WORKFLOWS = {("workflows", "execute")}
 
 def test_every_creating_operation_has_a_case() -> None:
     creating = {(each.name, it.call) for each in SURFACES for it in each.operations if it.creates}
-    assert CREATIONS.keys() | OF_CHAINS | OF_EXPORTS | OF_WORKFLOWS == creating
+    assert CREATIONS.keys() | OF_CHAINS | OF_WORKFLOWS == creating
+
+
+@pytest.fixture
+async def lossy_app(database_url: str, tmp_path: Path) -> AsyncIterator[LossyApp]:
+    """As everywhere, with files below the folder of the test."""
+    folders: dict[str, Any] = {"jobs_export_path": str(tmp_path / "exports"), "replay_path": str(tmp_path / "replays")}
+    async with lossy(database_url, shutdown_grace=0.2, lease=10, watch=0.05, **folders) as found:
+        yield found
 
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
@@ -111,22 +138,23 @@ async def test_repeat_finds_what_the_first_request_made(
     for number in range(_MOST):
         app.task(name=f"task_{number}")(_task)
     async with serving(app) as client:
-        places = await _office(client)
+        places = await _places(client, creation)
         made: list[str] = []
         struck, number = True, 0
         while struck:
             path, body = creation.path.format(number=number, **places), creation.body(number)
             getattr(faults, when)(number + 1)
-            first = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            headers = {"Content_Type": creation.content_type, "Idempotency_Key": f"key-{number}"}
+            first = await client.post(path, body, **headers)
             struck = faults.struck
             faults.heal()
             assert first.status in (201, 202, 503), first
-            again = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            again = await client.post(path, body, **headers)
             assert again.status in (201, 202), (number, first, again)
             ids = creation.ids(again.json)
             if first.status != 503:
                 assert creation.ids(first.json) == ids
-            third = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            third = await client.post(path, body, **headers)
             assert (third.status, third.body) == (again.status, again.body)
             made += ids
             assert await _listed(client, creation, places) == set(made), f"commit {number + 1}"
@@ -164,42 +192,6 @@ async def test_repeat_finds_numbered_chains_and_runs(lossy_app: LossyApp, when: 
         assert nth > 4
     report = await verify(app.store)
     assert report.sound, report.findings
-
-
-@pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
-async def test_repeat_finds_numbered_replays_and_exports(database_url: str, tmp_path: Path, when: str) -> None:
-    folders = {"replay_path": str(tmp_path / "replays"), "jobs_export_path": str(tmp_path / "exports")}
-    async with lossy(database_url, watch=0.05, **folders) as (app, faults, _), serving(app) as client:
-
-        async def twice(name: str, send: Callable[[str], Awaitable[Response]], nth: int) -> tuple[Any, bool]:
-            key = f"{name}-{nth}"
-            getattr(faults, when)(nth)
-            first = await send(key)
-            struck = faults.struck
-            faults.heal()
-            assert first.status in (201, 202, 503), first
-            again = await send(key)
-            assert again.status in (201, 202), (nth, first, again)
-            return again.json, struck
-
-        struck, nth = True, 1
-        while struck:
-            replay, one = await twice("replay", lambda key: upload(client, Idempotency_Key=key), nth)
-            path = f"/api/replays/{replay['replayId']}/exports"
-            video, two = await twice("mp4", partial(_export, client, f"{path}/mp4"), nth)
-            picture, three = await twice("picture", partial(_export, client, f"{path}/thumbnail"), nth)
-            assert (await client.get("/api/replays")).json["total"] == nth
-            found = (await client.get("/api/jobs")).json
-            assert found["total"] == 2 * nth
-            assert {video["jobId"], picture["jobId"]} <= {each["jobId"] for each in found["items"]}
-            struck, nth = one or two or three, nth + 1
-        assert nth > 4
-        report = await verify(app.store)
-        assert report.sound, report.findings
-
-
-async def _export(client: Client, path: str, key: str) -> Response:
-    return await client.post(path, {"width": 160, "height": 90}, Idempotency_Key=key)
 
 
 async def test_another_server_takes_over_at_once(lossy_app: LossyApp) -> None:
@@ -282,6 +274,11 @@ async def _listed(client: Client, creation: Creation, places: dict[str, str]) ->
     listed = [each[creation.listed] for each in response.json["items"]]
     assert len(listed) == len(set(listed))
     return set(listed) - own
+
+
+async def _places(client: Client, creation: Creation) -> dict[str, str]:
+    places = await _office(client)
+    return places | {"replay": str(await uploaded(client))} if "{replay}" in creation.path else places
 
 
 async def _office(client: Client) -> dict[str, str]:
