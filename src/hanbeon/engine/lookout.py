@@ -21,7 +21,9 @@ class Lookout:
     async def run_once(self) -> float:
         pools = [each for each in self._pools if each.claimer.has_room]
         tasks = [task for each in pools for task in each.claimer.tasks()]
-        if tasks and await self._store.read(lambda tx: may_claim(tx, tasks)):
+        if not tasks:
+            return self._settings.poll
+        if await self._store.read(lambda tx: may_claim(tx, tasks)):
             for pool in pools:
                 pool.work_arrived()
         return self._settings.poll
