@@ -21,6 +21,7 @@ from hanbeon.tasks.registry import Tasks
 from hanbeon.tasks.task import STREAM
 
 _GATHER_EVENTS_SECONDS = 0.05
+_LOOKED_AFTER_SECONDS = 60.0
 
 
 class PoolRelay(Protocol):
@@ -97,6 +98,9 @@ class Pool:
         self.claim = Loop(f"claim_{spec.name}", self._claim)
         self.relay = None if spec.relay is None else Loop(f"relay_{spec.name}", self._gather_and_relay)
 
+        self.looked_after = False
+        """Something else polls for its jobs, together with those of other pools, and wakes it."""
+
     @property
     def loops(self) -> list[Loop]:
         """The loops that bring work into this pool, in the order of the work."""
@@ -136,6 +140,8 @@ class Pool:
             return min(pause, self.claimer.unanswered.ask_seconds)
         if pause > AGAIN and self._relay is not None and not self._relay.listening:
             return self._relay.quiet_seconds  # There can hardly be any job.
+        if pause > AGAIN and self.looked_after:
+            return max(pause, _LOOKED_AFTER_SECONDS)
         return pause
 
     async def _gather_and_relay(self) -> float:

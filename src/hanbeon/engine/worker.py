@@ -19,6 +19,7 @@ from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
+from hanbeon.engine.lookout import Lookout
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.pool import Pool, TaskPool, run_here
@@ -111,6 +112,9 @@ class Worker:
         self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts, claimable) for each in specs]
         self.stream = None if wire is None else StreamBridge(store, settings, clock, wire, self._stream_tasks)
         self.main = self.pools[-1]
+        # Those with a relay know from it if there can be jobs.
+        beside = [each for each in self.pools if each is not self.main and each.relay is None]
+        self._lookout = Loop("look", Lookout(store, settings, beside).run_once)
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
@@ -201,7 +205,7 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         running = [self.guard, self.renew, self.watch, self.log, self.complete]
-        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload]
+        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload, self._lookout]
         streaming = [] if self.stream is None else self.stream.loops
         return [*running, *maintaining, *streaming, *self.work_loops]
 

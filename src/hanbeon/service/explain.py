@@ -43,7 +43,7 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
         ],
         workers=[
             each.name
-            for each in await instances(tx, alive_within_us)
+            for each in await instances(tx, alive_within_us, built_in=True)
             if each.alive and (job.task in each.tasks or is_on_every_worker(job.task))
         ],
         now=place["now"],
