@@ -12,7 +12,8 @@ import pytest
 
 from hanbeon import App, SyncApp
 from hanbeon.client import AsyncClient
-from hanbeon.errors import ExportNotFound, HanbeonError, ResultNotReady
+from hanbeon.client.problems import Problem
+from hanbeon.errors import ExportNotFound, ResultNotReady
 from tests.server.client import serving
 from tests.surfaces.exports.export_kit import SAMPLE
 
@@ -37,9 +38,9 @@ async def test_client_uploads_waits_and_downloads(settings: dict[str, Any], tmp_
         assert hashlib.sha256((tmp_path / "got.mp4").read_bytes()).hexdigest() == done.result_checksum
         assert [each.job_id for each in (await client.jobs.list(status="SUCCEEDED")).items] == [1]
         (tmp_path / "bad").write_bytes(b"no replay")
-        with pytest.raises(HanbeonError, match="line 1"):
+        with pytest.raises(Problem, match="line 1"):
             await client.replays.create(tmp_path / "bad")
-        with pytest.raises(HanbeonError, match="no export"):
+        with pytest.raises(Problem, match="no export"):
             await client.job("9").result(tmp_path / "none")
         assert not list(tmp_path.glob("none*"))
 
