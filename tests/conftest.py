@@ -7,5 +7,6 @@ pytest_plugins = [
     "tests.rerun",
     "tests.databases.run",
     "tests.databases.fixtures",
+    "tests.databases.valkey",
     "tests.testing.kits",
 ]

@@ -12,6 +12,8 @@ import pytest
 
 MODULES = {
     "app/test_processes.py",
+    "chaos/test_deadlines.py",
+    "chaos/test_shutdown.py",
     "cli/test_completing.py",
     "cli/test_declared.py",
     "cli/test_enqueue.py",

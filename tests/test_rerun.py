@@ -29,7 +29,7 @@ def _run(folder: Path, tests: str, *arguments: str, load: str = "--rerun-load=0"
     return Suite(folder, _PLUGINS, _FIRST_TIME_ONLY + tests).run("--rerun-timing", load, *arguments)
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
 def test_rerun_that_passes_passes_and_is_named(tmp_path: Path, workers: str) -> None:
     said = _run(tmp_path, _LATE, "-n", workers)
     assert said.code == 0
@@ -37,6 +37,7 @@ def test_rerun_that_passes_passes_and_is_named(tmp_path: Path, workers: str) -> 
     assert "too slow" in said.text, "the first failure is still to be read"
 
 
+@pytest.mark.slow
 def test_rerun_is_under_load(tmp_path: Path) -> None:
     tests = """
 @pytest.mark.timing_sensitive
@@ -54,6 +55,7 @@ def test_rerun_that_fails_again_fails(tmp_path: Path) -> None:
     assert "failed again" in said.text
 
 
+@pytest.mark.slow
 def test_one_of_two_that_fails_again_fails_both(tmp_path: Path) -> None:
     never = "@pytest.mark.timing_sensitive\ndef test_never():\n    assert 0\n"
     assert _run(tmp_path, _LATE + never).code == 1
@@ -65,7 +67,7 @@ def test_unmarked_failure_is_not_rerun(tmp_path: Path) -> None:
     assert "test_rule is not marked timing_sensitive" in said.text
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_broken_guarantee_is_not_rerun(tmp_path: Path, workers: str) -> None:
     tests = """
 from tests.guarantees import guarantee
@@ -80,6 +82,7 @@ def test_once():
     assert "a guarantee was broken in test_suite.py::test_once" in said.text
 
 
+@pytest.mark.slow
 def test_many_failures_are_not_rerun(tmp_path: Path) -> None:
     tests = f"""
 @pytest.mark.timing_sensitive
@@ -92,6 +95,7 @@ def test_late(each):
     assert f"Not rerun: {MOST + 1} tests failed." in said.text
 
 
+@pytest.mark.slow
 def test_nothing_is_rerun_without_the_flag(tmp_path: Path) -> None:
     assert Suite(tmp_path, _PLUGINS, _FIRST_TIME_ONLY + _LATE).run().code == 1
 

@@ -24,7 +24,13 @@ from typing import Any, ClassVar
 from hanbeon.client.calls import RetryConfig
 from hanbeon.surfaces.surface import Surface
 '''
-_PLAIN = {"idempotency_key": "str | None", "expected": "int | None", "timeout": "float | None", "after": "int | str"}
+_PLAIN = {
+    "idempotency_key": "str | None",
+    "expected": "int | None",
+    "timeout": "float | None",
+    "after": "int | str",
+    "file": "str | PathLike[str]",
+}
 
 
 def client_resources() -> str:
@@ -103,6 +109,8 @@ def _parameters(method: ClientMethod, imports: set[str]) -> Iterator[str]:
         name = parameter.name
         if name in _PLAIN and name not in method.fields:
             kind = _PLAIN[name]
+            if "PathLike" in kind:
+                _import("os", "PathLike", imports)
         elif name in method.query_fields:
             in_query = typing.get_type_hints(operation.query, include_extras=True)
             kind = _field(in_query[name], query=True, imports=imports)

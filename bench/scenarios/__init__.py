@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.scenario import Scenario
+from bench.scenarios.bulk import Bulk
 from bench.scenarios.chains import Chains
 from bench.scenarios.drain import Drain
 from bench.scenarios.enqueue import Enqueue
@@ -16,10 +17,11 @@ from bench.scenarios.processes import Processes
 from bench.scenarios.schedules import Schedules
 from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
+from bench.scenarios.streams import Streams
 
 _ALL: tuple[Scenario, ...] = (
     *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
-    *(Chains(), Soak()),
+    *(Bulk(), Chains(), Streams(), Soak()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

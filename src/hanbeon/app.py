@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, overload
 
 from hanbeon.clock import Clock, SystemClock, micros
 from hanbeon.config import file as config
 from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
-from hanbeon.config.source import FileSource
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
 from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name, check_whole
@@ -23,20 +20,22 @@ from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
 from hanbeon.domain.statistics import QueueStatistics, check_window
 from hanbeon.engine.worker import Worker
-from hanbeon.errors import AppNotOpen, InvalidInput, NotFound, TaskDefinitionError
+from hanbeon.errors import AppNotOpen, InvalidInput, NotFound
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
-from hanbeon.executors.local import local_executors
+from hanbeon.executors.executor import Executor
 from hanbeon.job import Job
+from hanbeon.messages import Messenger
+from hanbeon.outbound.secrets import Secrets
 from hanbeon.quotation import quoted
 from hanbeon.service.explain import explain_job
-from hanbeon.settings import CONCURRENCY_MAX, Settings, load_settings
+from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.instances import InstanceRecord
+from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
@@ -48,38 +47,43 @@ from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
 from hanbeon.tasks.build import check_requests, new_jobs, request_of
-from hanbeon.tasks.command import command_task
-from hanbeon.tasks.context import Context, SyncContext
-from hanbeon.tasks.decorator import Decorator
-from hanbeon.tasks.http_call import http_task_at
+from hanbeon.tasks.definitions import TaskDefinitions
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.request import JobRequest
-from hanbeon.tasks.task import Task, TaskOptions
+from hanbeon.tasks.task import Task
+from hanbeon.worker_factory import surface_worker, whole_worker
 
 if TYPE_CHECKING:
     from hanbeon.surfaces.chains.service import Chains
     from hanbeon.surfaces.engine.service import Engine
+    from hanbeon.surfaces.exports.service import Exports
     from hanbeon.surfaces.offices.service import Offices
+    from hanbeon.surfaces.replays.service import Replays
     from hanbeon.surfaces.schedules.service import Schedules
+    from hanbeon.surfaces.workflows.service import Workflows
 
 P = ParamSpec("P")
 R = TypeVar("R")
 _PAGE_LIMIT = 10_000
 
 
-class App:
+class App(TaskDefinitions):
     """Tasks, and the jobs of one database. `async with App("sqlite:///jobs.db") as app:` opens it.
 
-    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`.
+    The service of each surface is an attribute: `app.engine`, `app.offices`, `app.schedules`, `app.chains`,
+    `app.workflows`, `app.replays`, `app.exports`.
     """
 
     surfaces: tuple[Surface, ...] = SURFACES
     if TYPE_CHECKING:
         chains: Chains
         engine: Engine
+        exports: Exports
         offices: Offices
+        replays: Replays
         schedules: Schedules
+        workflows: Workflows
 
     def __init__(self, url: str | None = None, *, clock: Clock | None = None, **settings: Any) -> None:
         check_names(settings, Settings.model_fields, "an App")
@@ -88,6 +92,8 @@ class App:
         self.settings = load_settings(**self.given)
         self.tasks = Registry()
         self.declared = DeclaredSchedules()
+        self.secrets = Secrets()
+        self.messenger = Messenger(self.settings, self.secrets)
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._hub: Hub | None = None
@@ -119,6 +125,8 @@ class App:
         if after is not None:
             self.tasks.replace(after.origin, after.tasks)
             self.declared.replace(after.origin, after.schedules)
+            self.secrets.declare(after.secrets)
+        self.messenger.settings = self.settings
         self.file, self.given = after, given
         return self
 
@@ -133,18 +141,19 @@ class App:
                 settings.database_url, self.clock, pool_size=settings.pool_size, listen_url=settings.listen_url
             )
             equip(store, self.surfaces)
+            store.trace(on=settings.tracing)
             await store.open()
             self._store, self._hub = store, Hub(store.notifier)
         return self
 
     async def close(self) -> None:
         store, hub, self._store, self._hub = self._store, self._hub, None, None
-        try:
-            if hub is not None:
-                await hub.close()
-        finally:
+        async with contextlib.AsyncExitStack() as closing:
             if store is not None:
-                await store.close()
+                closing.push_async_callback(store.close)
+            if hub is not None:
+                closing.push_async_callback(hub.close)
+            closing.push_async_callback(self.messenger.close)
 
     async def __aenter__(self) -> App:
         return await self.open()
@@ -156,6 +165,7 @@ class App:
         """Return an App with these tasks and settings that is not open, for another event loop."""
         twin = copy.copy(self)
         twin._store = twin._hub = None
+        twin.messenger = Messenger(self.settings, self.secrets)
         return twin
 
     async def migrate(self) -> list[int]:
@@ -178,60 +188,7 @@ class App:
             raise AppNotOpen("the App is not open; use `async with app:` or `await app.open()`")
         return self._hub
 
-    # Tasks
-
-    @overload
-    def task(self, function: Callable[Concatenate[Context, P], Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[Concatenate[SyncContext, P], R], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[P, Awaitable[R]], /) -> Task[P, R]: ...
-    @overload
-    def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
-    @overload
-    def task(
-        self,
-        *,
-        name: str | None = None,
-        queue: str = ...,
-        role: str = ...,
-        priority: int = ...,
-        timeout: float | str | None = ...,
-        retries: int = ...,
-        retry_delay: float | str = ...,
-        backoff: str = ...,
-        jitter: float = ...,
-        on_lost: str = ...,
-        executor: str | None = ...,
-        memory: int | str | None = ...,
-        roles: Sequence[str] = ...,
-    ) -> Decorator: ...
-    def task(self, function: Any = None, *, name: str | None = None, **options: Any) -> Any:
-        """Register a function as a task; plain or with options. The function's first parameter may be a context."""
-
-        def register(function: Callable[..., Any]) -> Task[..., Any]:
-            if not inspect.isfunction(function):
-                raise TaskDefinitionError("@app.task decorates a function; pass options by name: @app.task(retries=5)")
-            chosen = function.__name__ if name is None else name
-            if not isinstance(chosen, str):
-                raise TaskDefinitionError(f"must be a string, got {chosen!r}", field="name")
-            task: Task[..., Any] = Task(chosen, function, TaskOptions.of(chosen, options))
-            self.tasks.add(task)
-            return task
-
-        return register if function is None else register(function)
-
-    def command(self, name: str, argv: Sequence[str], **options: Any) -> Task[..., Any]:
-        """Register a program as a task: `app.command("build", ["make", "{args.target}"], timeout="10m")`."""
-        task = command_task(name, argv, options)
-        self.tasks.add(task)
-        return task
-
-    def http(self, name: str, url: str, **options: Any) -> Task[..., Any]:
-        """Register an HTTP call as a task: `app.http("ping", "https://example.org/hook", method="POST", retries=5)`."""
-        task = http_task_at(name, url, options)
-        self.tasks.add(task)
-        return task
+    # Surfaces
 
     def __getattr__(self, name: str) -> Any:
         for surface in self.surfaces:
@@ -327,7 +284,7 @@ class App:
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
-        return await self.store.list_jobs(filter, after, limit)
+        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit))
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""
@@ -439,7 +396,7 @@ class App:
 
     async def instances(self) -> list[InstanceRecord]:
         """List the instances that work, or recently worked, on this database."""
-        return await self.store.instances(self._alive_within_us)
+        return await self.store.read(lambda tx: instances(tx, self._alive_within_us))
 
     @property
     def _alive_within_us(self) -> int:
@@ -449,22 +406,11 @@ class App:
 
     def worker(self, *, concurrency: int | None = None, name: str | None = None) -> Worker:
         """Create a worker for the tasks of this App."""
-        changes: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
-        settings = load_settings(**self.settings.model_dump() | changes) if changes else self.settings
-        given = self.given | changes
-        source = None if self.file is None else FileSource(self.file, self.tasks, self.declared, given)
-        self.declared.resolved(self.tasks, settings)  # Reject invalid schedules now, not when the worker runs.
-        # A reloaded file may raise the concurrency. Threads are created as they are needed.
-        threads = settings.concurrency if source is None else CONCURRENCY_MAX
-        executors, http, blocking = local_executors(settings, self.clock, self.tasks, threads)
-        for surface in self.surfaces:
-            if surface.executor is not None:
-                # First, because it must end before the executors that it uses.
-                executors.insert(0, load(surface.executor)(self.store, http, blocking))
-        pools = [load(each.pool)(self.store, settings, self.clock) for each in self.surfaces if each.pool is not None]
-        given_to = (self.store, self.hub, self.tasks, settings, self.clock, executors)
-        schedules = partial(self.declared.resolved, self.tasks, settings)
-        return Worker(*given_to, name=name, source=source, pools=pools, schedules=schedules)
+        return whole_worker(self, concurrency, name)
+
+    def surface_worker(self, name: str, settings: Settings, queues: Sequence[str]) -> tuple[Worker, Sequence[Executor]]:
+        """Create a worker for one surface, for a call that drives it in this process; see `worker_factory`."""
+        return surface_worker(self, name, settings, queues)
 
 
 def _id(job: Any) -> str:

@@ -15,6 +15,7 @@ MICROS = 1_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _NO_OFFSET, _MINUTE = dt.timedelta(), dt.timedelta(minutes=1)
 _UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_MOST_CHARACTERS = 100
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|d|h|m|s)", re.ASCII)
 
 
@@ -66,10 +67,12 @@ def iso(us: int | None, zone: dt.tzinfo, timespec: str = "microseconds") -> str 
 
 def seconds_of(text: str, field: str) -> float:
     """Parse a duration like 90, 90s, 1h30m or 30d into seconds."""
-    text = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII):
-        return float(text)
-    parts = _PART.findall(text)
-    if not parts or _PART.sub("", text).strip():
-        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {quoted(text)}", field=field)
+    given = text.strip()
+    # Digits without a unit are searched once from each of them on: in all, the square of their number.
+    short = given if len(given) <= _MOST_CHARACTERS else ""
+    if re.fullmatch(r"\d+(\.\d+)?", short, re.ASCII):
+        return float(short)
+    parts = _PART.findall(short)
+    if not parts or _PART.sub("", short).strip():
+        raise InvalidInput(f"must be a duration like 90s, 15m, 1h30m or 30d, got {quoted(given)}", field=field)
     return sum(float(number) * _UNITS[unit] for number, unit in parts)

@@ -1,4 +1,4 @@
-"""The base of all errors: a stable code, and a kind that is free of any transport."""
+"""The bases of all errors: a stable code, and a kind that is free of any transport."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import enum
 from typing import ClassVar
 
 from hanbeon.quotation import TEXT_CHARACTERS, plain
+
+_FIELD_CHARACTERS = 500
 
 
 class Kind(enum.Enum):
@@ -28,3 +30,35 @@ class HanbeonError(Exception):
     def __init__(self, message: object = "") -> None:
         # Whatever a message quotes, it stays short and on one line.
         super().__init__(plain(str(message), TEXT_CHARACTERS))
+
+
+class InvalidInput(HanbeonError):
+    """Invalid input."""
+
+    code = "invalid"
+    kind = Kind.INVALID
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        self.field = plain(field, _FIELD_CHARACTERS) if field else None
+        super().__init__(f"{self.field}: {message}" if self.field else message)
+
+
+class NotFound(HanbeonError):
+    """Not found."""
+
+    code = "not_found"
+    kind = Kind.NOT_FOUND
+
+
+class Conflict(HanbeonError):
+    """The current state forbids this operation."""
+
+    code = "conflict"
+    kind = Kind.CONFLICT
+
+
+class Unavailable(HanbeonError):
+    """A service or library that Hanbeon depends on is unavailable."""
+
+    code = "unavailable"
+    kind = Kind.UNAVAILABLE

@@ -12,28 +12,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hanbeon.error_base import Conflict as Conflict
 from hanbeon.error_base import HanbeonError as HanbeonError
+from hanbeon.error_base import InvalidInput as InvalidInput
 from hanbeon.error_base import Kind as Kind
+from hanbeon.error_base import NotFound as NotFound
+from hanbeon.error_base import Unavailable as Unavailable
+from hanbeon.export_errors import ExportEnded as ExportEnded
+from hanbeon.export_errors import ExportNotFound as ExportNotFound
+from hanbeon.export_errors import InvalidOutputPath as InvalidOutputPath
+from hanbeon.export_errors import NotMultipart as NotMultipart
+from hanbeon.export_errors import ReplayInUse as ReplayInUse
+from hanbeon.export_errors import ReplayInvalid as ReplayInvalid
+from hanbeon.export_errors import ReplayNotFound as ReplayNotFound
+from hanbeon.export_errors import ReplayQuotaExceeded as ReplayQuotaExceeded
+from hanbeon.export_errors import ReplayTooLarge as ReplayTooLarge
+from hanbeon.export_errors import ResultGone as ResultGone
+from hanbeon.export_errors import ResultNotReady as ResultNotReady
 from hanbeon.quotation import plain, quoted
 from hanbeon.work_errors import JobCancelled as JobCancelled
 from hanbeon.work_errors import JobFailed as JobFailed
+from hanbeon.work_errors import MessageFailed as MessageFailed
 from hanbeon.work_errors import PermanentError as PermanentError
+from hanbeon.work_errors import SecretUnavailable as SecretUnavailable
 from hanbeon.work_errors import TaskError as TaskError
 from hanbeon.work_errors import WaitTimeout as WaitTimeout
 from hanbeon.work_errors import WorkFailed as WorkFailed
 
 _FIELD_CHARACTERS = 500
-
-
-class InvalidInput(HanbeonError):
-    """Invalid input."""
-
-    code = "invalid"
-    kind = Kind.INVALID
-
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        self.field = plain(field, _FIELD_CHARACTERS) if field else None
-        super().__init__(f"{self.field}: {message}" if self.field else message)
 
 
 class OtherIncarnation(InvalidInput):
@@ -136,13 +142,6 @@ class AuthMissing(InvalidInput):
     code = "auth_missing"
 
 
-class NotFound(HanbeonError):
-    """Not found."""
-
-    code = "not_found"
-    kind = Kind.NOT_FOUND
-
-
 class JobNotFound(NotFound):
     """No job has that id."""
 
@@ -218,6 +217,24 @@ class ChainRunNotFound(NotFound):
         super().__init__(f"chain {queue_id} has no run {str(run)[:40]!r}; it may have been pruned")
 
 
+class WorkflowNotFound(NotFound):
+    """No workflow has that id."""
+
+    code = "workflow_not_found"
+
+    def __init__(self, workflow_id: object) -> None:
+        super().__init__(f"there is no workflow {str(workflow_id)[:40]!r}; it may have been deleted")
+
+
+class WorkflowRunNotFound(NotFound):
+    """The workflow has no run with that id, or it was pruned."""
+
+    code = "workflow_run_not_found"
+
+    def __init__(self, run_id: object) -> None:
+        super().__init__(f"there is no run {str(run_id)[:40]!r} of this workflow; it may have been pruned")
+
+
 class TokenNotFound(NotFound):
     """No token has that number."""
 
@@ -225,13 +242,6 @@ class TokenNotFound(NotFound):
 
     def __init__(self, number: int) -> None:
         super().__init__(f"there is no token {number}; `hanbeon token list` shows them")
-
-
-class Conflict(HanbeonError):
-    """The current state forbids this operation."""
-
-    code = "conflict"
-    kind = Kind.CONFLICT
 
 
 class WrongState(Conflict):
@@ -252,6 +262,12 @@ class ChainWrongState(Conflict):
     def __init__(self, queue_id: int, state: str, verb: str, allowed: Sequence[str]) -> None:
         self.queue_id, self.state = queue_id, state
         super().__init__(f"chain {queue_id} is {state}; it can be {verb} only while it is {' or '.join(allowed)}")
+
+
+class WorkflowWrongState(Conflict):
+    """The workflow, or its run, is in a state that does not allow this."""
+
+    code = "workflow_wrong_state"
 
 
 class MovedElsewhere(Conflict):
@@ -345,19 +361,18 @@ class LeaseLost(Conflict):
         super().__init__(f"attempt {fence} of job {job_id} no longer holds its lease; nothing it writes is accepted")
 
 
-class Unavailable(HanbeonError):
-    """A service or library that Hanbeon depends on is unavailable."""
-
-    code = "unavailable"
-    kind = Kind.UNAVAILABLE
-
-
 class DatabaseUnavailable(Unavailable):
     """The database is unavailable."""
 
     code = "database_unavailable"
     ids: tuple[str, ...] = ()
     """Raised by `enqueue`: the ids of the jobs, which may exist; enqueue them again under these ids."""
+
+
+class RedisUnavailable(Unavailable):
+    """Redis is unavailable."""
+
+    code = "redis_unavailable"
 
 
 class DatabaseCorrupt(DatabaseUnavailable):

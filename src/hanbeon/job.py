@@ -14,6 +14,7 @@ from hanbeon.domain.log import LogPage, LogPlace, check_log_range
 from hanbeon.errors import JobCancelled, JobFailed, WaitTimeout
 from hanbeon.events.hub import Hub
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
@@ -51,7 +52,7 @@ class Job(Generic[R_co]):
 
     async def attempts(self) -> list[AttemptRecord]:
         """The attempts that have ended, in order."""
-        found = await self._owner.store.attempts(self.id)
+        found = await self._owner.store.read(lambda tx: attempts_of(tx, self.id))
         if not found:
             await self.record()  # Raises if there is no such job.
         return found

@@ -21,8 +21,8 @@ _log = get_logger("hanbeon.settings")
 
 SECRET = ("_url", "_secret")
 """Name endings of the settings that are, or may contain, a secret."""
-FILE = "_file"
-"""Name ending of the settings that are paths."""
+FILE = ("_file", "_path")
+"""Name endings of the settings that are paths."""
 CONCURRENCY_MAX = 10_000
 LANGUAGES = ("en", "ko")
 _LONGEST = 100 * 366 * 86_400.0
@@ -39,6 +39,9 @@ class Settings(BaseSettings):
 
     database_url: str = Field("sqlite:///hanbeon.db", description="The database: sqlite:///file or postgresql://…")
     listen_url: str | None = Field(None, description="A direct PostgreSQL URL for LISTEN, past a pooler")
+    redis_url: str | None = Field(
+        None, description="The Redis of stream tasks: redis://host:6379/0; without it they run in-process"
+    )
     timezone: str = Field("Asia/Seoul", description="The IANA time zone of naive and of displayed times")
     lease: Seconds = Field(30.0, description="How long a claim lasts without a heartbeat")
     concurrency: int = Field(20, ge=1, le=CONCURRENCY_MAX, description="How many jobs one worker runs concurrently")
@@ -88,6 +91,24 @@ class Settings(BaseSettings):
     chain_concurrency: int = Field(
         20, ge=1, le=1_000, description="How many operations of chains a worker runs at once, beside its jobs"
     )
+    jobs_export_path: str | None = Field(
+        None, min_length=1, description="The folder of exported files; by default beside the SQLite file, or here"
+    )
+    replay_path: str | None = Field(
+        None, min_length=1, description="The folder of uploaded replays; by default beside the SQLite file, or here"
+    )
+    max_replay_bytes: int = Field(4_294_967_296, ge=1_024, description="Maximum size of an uploaded replay")
+    replay_quota_bytes: int = Field(21_474_836_480, ge=1_024, description="Maximum size of all replays of one user")
+    export_concurrency: int = Field(
+        2, ge=1, le=1_000, description="How many exports a worker renders at once, beside its jobs"
+    )
+    export_timeout: Seconds = Field(3_600.0, description="How long the rendering of one export may take")
+    workflow_concurrency: int = Field(
+        20, ge=1, le=1_000, description="How many runs of workflows a worker works on at once, beside its jobs"
+    )
+    workflow_budget: float = Field(
+        25.0, gt=0, le=600, description="How long a call of scheduler/execute or workflow/execute may take"
+    )
     pool_size: int = Field(10, ge=2, description="Maximum PostgreSQL connections of one App")
     host: str = Field("127.0.0.1", min_length=1, description="The address the server listens on")
     port: int = Field(8000, ge=0, le=65_535, description="The port the server listens on; 0 picks a free one")
@@ -105,11 +126,25 @@ class Settings(BaseSettings):
         description="Maximum open connections of one address (IPv6: one network of 64 bits), which may be a proxy",
     )
 
+    asgi_worker: bool = Field(
+        False, description="Run jobs in `hanbeon.asgi:application` too, if its server sends lifespan events"
+    )
     metrics_queues: int = Field(
         100,
         ge=0,
         le=1_000_000,
         description="How many queues `/metrics` shows by name, the largest; the others are summed as `*`",
+    )
+
+    cron_secret: str | None = Field(
+        None,
+        min_length=16,
+        repr=False,
+        description="A token of scope cron, for a serverless cron; like any token it turns authentication on",
+    )
+    tracing: bool = Field(
+        False,
+        description="Export traces with OpenTelemetry, configured by the OTEL_… variables; needs the extra `otel`",
     )
 
     jwt_issuer: str | None = Field(

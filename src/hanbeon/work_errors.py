@@ -32,6 +32,25 @@ class PermanentError(TaskError):
     permanent = True
 
 
+class SecretUnavailable(PermanentError):
+    """A declared secret cannot be read, or one was named that is not declared."""
+
+    code = "secret_unavailable"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, failure_type="permission_error")
+
+
+class MessageFailed(TaskError):
+    """A message was not accepted; the text is the service's own, masked. `permanent`: a retry would fail, too."""
+
+    code = "message_failed"
+
+    def __init__(self, message: str, *, permanent: bool = False, failure_type: str = "temporary") -> None:
+        super().__init__(message, failure_type=failure_type)
+        self.permanent = permanent
+
+
 class JobFailed(WorkFailed):
     """The awaited job failed for good."""
 

@@ -464,7 +464,8 @@ def test_rejects_invalid_settings(monkeypatch: pytest.MonkeyPatch, variable: str
 
 def test_an_unknown_setting() -> None:
     with pytest.raises(
-        InvalidInput, match=r"leese: an App has no such option; did you mean 'lease'\? There are chain_concurrency,"
+        InvalidInput,
+        match=r"leese: an App has no such option; did you mean 'lease'\? There are asgi_worker, chain_concurrency,",
     ):
         App(leese=5)
 

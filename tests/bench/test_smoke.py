@@ -78,6 +78,16 @@ def test_schedules_can_be_measured() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("postgres_installation")
+def test_bulk_moves_can_be_measured() -> None:
+    arguments = ["--jobs", "3000", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        idle, busy = _all(rig, "bulk")
+    assert 0 < idle.values["p50"] <= idle.values["p99"]
+    assert busy.values["rate"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("postgres_installation")
 def test_chains_can_be_measured() -> None:
     arguments = ["--jobs", "400", "--quiet-wait", "0", "--peers", "none"]
     with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:

@@ -16,6 +16,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.service.verify import render
 from hanbeon.store.dialect import translate
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.verify import verify
@@ -70,14 +71,16 @@ async def until_attempt(app: App, job_id: str, number: int, timeout: float = PAT
     """The attempt of this number, once it has ended."""
 
     async def ask() -> AttemptRecord | None:
-        return next((each for each in await app.store.attempts(job_id) if each.attempt == number), None)
+        return next(
+            (each for each in await app.store.read(lambda tx: attempts_of(tx, job_id)) if each.attempt == number), None
+        )
 
     return await until(f"the end of attempt {number} of job {job_id}", ask, timeout)
 
 
 async def statuses(app: App, job_id: str) -> list[str]:
     """How each attempt ended, in order."""
-    return [attempt.status.value for attempt in await app.store.attempts(job_id)]
+    return [attempt.status.value for attempt in await app.store.read(lambda tx: attempts_of(tx, job_id))]
 
 
 @asynccontextmanager

@@ -171,7 +171,12 @@ async def test_thousand_chains_on_two_workers_end(database_url: str, tmp_path: P
             assert len(found) == count
             forward, numbers = list(range(length)), list(range(length - 1))
             undone = {"done": numbers, "undone": list(reversed(forward))}
+            ahead = [("FORWARD", n) for n in forward]
             for number, chain in enumerate(found):
                 assert chain.state == "READY"
                 assert chain.context == (undone if number % 10 == 0 else {"done": forward})
+                back = [("BACKWARD", n) for n in reversed(forward)] if number % 10 == 0 else []
+                (run,) = (await app.chains.runs(chain)).items
+                numbers_of = {job.job_id: job.arguments["n"] for job in chain.jobs}
+                assert [(step.direction.value, numbers_of[step.job_id]) for step in run.queue_return] == ahead + back
             assert (await verify(app.store)).findings == ()

@@ -6,6 +6,7 @@ import pytest
 
 from hanbeon.clock import MICROS
 from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.queries import attempts_of
 from tests.chaos.fleet import QUICK, fleet, opened
 from tests.chaos.moments import assert_sound, enqueue, statuses, until_state
 from tests.chaos.scale import TIMEOUT
@@ -34,6 +35,6 @@ async def test_jumping_wall_clock_moves_no_lease_retry_or_deadline(postgres_url:
         record = await app.store.job(delayed)
         assert record.started_at is not None
         assert 1.0 <= (record.started_at - record.created_at) / MICROS < 60
-        (timed_out, _) = await app.store.attempts(limited)
+        (timed_out, _) = await app.store.read(lambda tx: attempts_of(tx, limited))
         assert 3.0 <= (timed_out.ended_at - timed_out.started_at) / MICROS < 60
         await assert_sound(app)

@@ -12,6 +12,8 @@ from hanbeon import App, State
 from hanbeon.errors import Conflict, DatabaseUnavailable, NotFound, OtherIncarnation, SchemaMissing
 from hanbeon.service.backup import after_restore, back_up, restore
 from hanbeon.service.verify import render
+from hanbeon.store.operations.queries import attempts_of, jobs_by_id
+from hanbeon.surfaces.store_parts import whole_store
 from hanbeon.surfaces.verify import verify
 from tests.cli.hanbeon import hanbeon
 
@@ -85,15 +87,15 @@ async def test_a_restore_begins_a_new_incarnation(tmp_path: Path) -> None:
             cursor = f"{app.incarnation}:{(await app.events_after())[-1].id}"
             later = await app.enqueue(work)
         with pytest.raises(Conflict, match="open in another process"):
-            await restore(_url(path), copy)
-    report = await restore(_url(path), copy)
+            await restore(_url(path), copy, whole_store)
+    report = await restore(_url(path), copy, whole_store)
     assert (report.interrupted, report.recovered) == (1, 1)
     assert report.kept is not None
     async with App(_url(path)) as app, App(_url(Path(report.kept))) as old:
         assert app.incarnation == report.incarnation != old.incarnation
-        assert await old.store.jobs([later.id])
-        assert not await app.store.jobs([later.id])
-        (attempt,) = await app.store.attempts(running.id)
+        assert await old.store.read(lambda tx: jobs_by_id(tx, [later.id]))
+        assert not await app.store.read(lambda tx: jobs_by_id(tx, [later.id]))
+        (attempt,) = await app.store.read(lambda tx: attempts_of(tx, running.id))
         assert attempt.status == "lost"
         with pytest.raises(OtherIncarnation, match="restored from a backup"):
             await app.events_after(cursor)
@@ -119,7 +121,7 @@ async def test_a_restore_refuses_what_is_no_backup(tmp_path: Path) -> None:
         (tmp_path / "none.db", NotFound),
     ):
         with pytest.raises(error):
-            await restore(_url(path), copy)
+            await restore(_url(path), copy, whole_store)
     async with App(_url(path)) as app:
         assert app.incarnation == incarnation
 
@@ -127,7 +129,7 @@ async def test_a_restore_refuses_what_is_no_backup(tmp_path: Path) -> None:
 async def test_a_restore_by_other_means_is_finished(database_url: str) -> None:
     async with App(database_url) as app:
         incarnation = app.incarnation
-    report = await after_restore(database_url)
+    report = await after_restore(whole_store(database_url))
     async with App(database_url) as app:
         assert app.incarnation == report.incarnation != incarnation
 

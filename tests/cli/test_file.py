@@ -12,6 +12,7 @@ import pytest
 from hanbeon import App
 from hanbeon.cli.catalogue import NAMES
 from hanbeon.store.backends import migrate
+from hanbeon.store.operations.queues import declare_queues
 from tests.cli.hanbeon import call, hanbeon
 from tests.cli.terminal import Terminal
 from tests.cli.workers import Running
@@ -186,7 +187,9 @@ async def test_two_workers_with_the_same_file_or_another_do_not_fight(shop: Path
 
 
 async def test_queues_show_what_was_declared_where_it_differs(app: App, app_url: str) -> None:
-    await app.store.declare_queues({"a": {"max_concurrent": 5}, "b": {}, "c": {"roles": {"FE": 1}}})
+    await app.store.write(
+        lambda tx: declare_queues(tx, {"a": {"max_concurrent": 5}, "b": {}, "c": {"roles": {"FE": 1}}})
+    )
     await app.configure_queue("a", max_concurrent=2)
     await app.configure_queue("c", roles={})
     lines = (await call("queues", "--database", app_url)).lines
@@ -349,9 +352,13 @@ async def test_every_command_on_a_database_takes_config() -> None:
         "demo",
         "chain",
         "config",
+        "deadletter",
+        "export",
         "office",
         "schedule",
+        "secrets",
         "token",
+        "workflow",
     }  # Groups: each of their commands takes it.
     for name in ("show", "check"):
         assert "--config" in (await call("config", name, "--help")).out

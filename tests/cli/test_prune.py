@@ -42,14 +42,14 @@ async def _count_and_delete(kit: TestKit, kit_url: str) -> None:
 
     answer = await call("prune", "--older-than", "30d", "--yes", "--database", kit_url)
     assert answer.lines == [
-        f"deleted 1 jobs, {counted['events']} events, 0 fires, 0 chain runs, 1 instances and 0 queues"
+        f"deleted 1 jobs, {counted['events']} events, 0 fires, 0 chain runs, 0 replays, 1 instances and 0 queues"
     ]
     with pytest.raises(JobNotFound):
         await old.record()
     assert len(await kit.app.jobs()) == 3
     assert await young.state()
     left = await call("prune", "--older-than", "30d", "--database", kit_url)
-    assert left.lines == ["deleted 0 jobs, 0 events, 0 fires, 0 chain runs, 0 instances and 0 queues"], (
+    assert left.lines == ["deleted 0 jobs, 0 events, 0 fires, 0 chain runs, 0 replays, 0 instances and 0 queues"], (
         "there is nothing to ask about"
     )
 

@@ -17,8 +17,7 @@ class Running:
         self.process = subprocess.Popen(
             [SCRIPT, *arguments],
             text=True,
-            env=environment(),
-            **{"stderr": subprocess.PIPE, "cwd": EXAMPLES, **options},
+            **{"env": environment(), "stderr": subprocess.PIPE, "cwd": EXAMPLES, **options},
         )
 
     def lines(self) -> Iterator[dict[str, Any]]:

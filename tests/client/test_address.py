@@ -10,6 +10,8 @@ import pytest
 import hanbeon.client
 from hanbeon import App
 from hanbeon.client import AsyncClient, Client, NotAllowed, NotAuthenticated, NotFound
+from hanbeon.client.address import Address
+from hanbeon.client.flow import Request
 from hanbeon.errors import InvalidInput
 from hanbeon.service.tokens import create_token
 from tests.client.both_clients import any_client
@@ -92,3 +94,14 @@ def test_a_client_loads_no_database_and_no_server() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
     assert done.stdout == "[]\n"
+
+
+def test_requests_carry_the_context_of_the_current_span() -> None:
+    from opentelemetry import trace
+
+    span = trace.NonRecordingSpan(trace.SpanContext(0xABC, 0xDEF, is_remote=False, trace_flags=trace.TraceFlags(1)))
+    address = Address("http://127.0.0.1:1", None, 1.0, True)
+    request = Request("GET", "/healthz")
+    assert "traceparent" not in address.arguments(request)["headers"]
+    with trace.use_span(span):
+        assert address.arguments(request)["headers"]["traceparent"] == f"00-{0xABC:032x}-{0xDEF:016x}-01"

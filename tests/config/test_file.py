@@ -108,10 +108,10 @@ def test_a_command_runs_in_a_folder_that_is_the_files(folder: Path, cwd: str, ex
         ),
         ("tasks = 1", "tasks: must be a table; write [tasks]"),
         ("[tasks]\nbuild = 1", "tasks.build: must be a table; write [tasks.build]"),
-        ("[tasks.build]", "tasks.build: must have command, http or python (line 1)"),
+        ("[tasks.build]", "tasks.build: must have command, http, python or stream (line 1)"),
         (
             "[tasks.build]\ncomand = ['a']",
-            "tasks.build: must have command, http or python; did",
+            "tasks.build: must have command, http, python or stream; did",
         ),
         (
             "[tasks.x]\ncommand=['a']\npython='a:b'",

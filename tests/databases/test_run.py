@@ -31,7 +31,7 @@ def _server_pids(suite: Suite) -> list[int]:
     return [int(line) for line in suite.seen.read_text().split()] if suite.seen.exists() else []
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=pytest.mark.slow), "2"])
 @pytest.mark.usefixtures("postgres_installation")
 def test_one_server_serves_the_whole_run_and_ends_with_it(suite: Suite, workers: str) -> None:
     assert suite.run("-n", workers, "-m", "postgres").last_line.startswith("4 passed")

@@ -50,7 +50,7 @@ async def test_dropping_ends_open_connections(postgres_server: PostgresServer) -
     connection.terminate()
 
 
-@pytest.mark.parametrize("graceful", [False, True])
+@pytest.mark.parametrize("graceful", [False, pytest.param(True, marks=pytest.mark.slow)])
 async def test_restart_keeps_port_and_data(private_postgres: PostgresServer, graceful: bool) -> None:
     url, before = private_postgres.create_database(), private_postgres.pid
     await fetch(url, "CREATE TABLE kept AS SELECT 42 AS answer")

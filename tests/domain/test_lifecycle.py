@@ -16,7 +16,7 @@ MOVES = {
     (State.PENDING, State.PENDING): {Reason.REPRIORITISED},
     (State.READY, State.RUNNING): {Reason.CLAIMED},
     (State.READY, State.CANCELLED): {Reason.CANCELLED, Reason.REPLACED},
-    (State.READY, State.READY): {Reason.REPRIORITISED},
+    (State.READY, State.READY): {Reason.REPRIORITISED, Reason.DISPATCHED},
     (State.RUNNING, State.SUCCEEDED): {Reason.SUCCEEDED},
     (State.RUNNING, State.PENDING): {Reason.RETRIED, Reason.POSTPONED},
     (State.RUNNING, State.READY): {Reason.RELEASED},

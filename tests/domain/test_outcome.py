@@ -10,6 +10,7 @@ from hanbeon.domain.outcome import (
     LOST_MESSAGE,
     TIMEOUT_MESSAGE,
     AttemptEnd,
+    Cancelled,
     HandedBack,
     Held,
     Lost,
@@ -32,6 +33,7 @@ OUTCOMES: list[Outcome] = [
     TimedOut(unseen=True),
     Lost(),
     HandedBack(),
+    Cancelled(),
     PutOff(5),
     PutOff(0, "not yet"),
 ]
@@ -50,7 +52,7 @@ def _retried(outcome: Outcome, policy: RetryPolicy, retry_count: int) -> bool:
             return not (unseen and policy.on_lost is OnLost.FAIL)
         case Lost():
             return policy.on_lost is OnLost.RETRY  # Of the second and later ones in a row; see below for the first.
-        case Returned() | HandedBack() | PutOff():
+        case Returned() | HandedBack() | PutOff() | Cancelled():
             return False
 
 

@@ -114,3 +114,17 @@ async def test_pool_polls_rarely_while_its_relay_has_no_listener(kit: TestKit, l
     pause = await worker.pools[0].claim.run_once()
     assert pause < relay.quiet_seconds if listening else pause == relay.quiet_seconds
     await worker.stop()
+
+
+async def test_one_poll_finds_the_jobs_of_all_pools(kit: TestKit) -> None:
+    """No hint comes here: only the common poll can wake the claim of a pool, which itself rests for long."""
+    bodies = Bodies()
+    worker = pooled_worker(kit.app, pool_of(bodies.task("a"), 1), pool_of(bodies.task("b"), 1))
+    await worker.register()
+    pool = worker.pools[1]
+    assert await pool.claim.run_once() > kit.app.settings.poll * 2
+    assert await worker._lookout.run_once() == kit.app.settings.poll
+    assert not pool.claim._wake.is_set()
+    await kit.make_job("b")
+    await worker._lookout.run_once()
+    assert pool.claim._wake.is_set()

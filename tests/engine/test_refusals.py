@@ -9,6 +9,7 @@ import pytest
 from hanbeon import App, Context, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.store.operations.queries import attempts_of
 from tests.chaos.moments import assert_sound, ledger_of, make_ledger, until
 from tests.databases.refusals import POSTGRES, as_user, full_file, no_descriptors, read_only
 from tests.server.client import Client, serving
@@ -75,7 +76,7 @@ async def _end_while_refused(
             await heard()
         record = await job.wait(60)
     assert (record.state, record.error_message, record.retry_count) == (State.SUCCEEDED, None, 0)
-    statuses = [attempt.status for attempt in await app.store.attempts(job.id)]
+    statuses = [attempt.status for attempt in await app.store.read(lambda tx: attempts_of(tx, job.id))]
     assert (statuses, body.ran) in (([COMPLETED], 1), ([AttemptStatus.FAILED, COMPLETED], 2))
     if task in ("plain", "parent", "progress"):
         assert body.ran == 1, "what it did counts"

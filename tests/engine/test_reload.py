@@ -12,7 +12,9 @@ import pytest
 from hanbeon import App, State
 from hanbeon.engine.reload import RELOADABLE
 from hanbeon.errors import DatabaseUnavailable
+from hanbeon.store.operations import queues
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest
+from hanbeon.store.tx import Tx
 from hanbeon.testing import TestKit
 from tests.config.files import write
 
@@ -199,15 +201,15 @@ async def test_reload_is_retried_while_the_database_is_down(
     kit: TestKit, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await kit.tick()
-    declare = kit.app.store.declare_queues
+    declare = queues.declare_queues
     away = True
 
-    async def declare_queues(declared: Any) -> Any:
+    async def declare_queues(tx: Tx, declared: Any) -> Any:
         if away:
             raise DatabaseUnavailable("it is away")
-        return await declare(declared)
+        return await declare(tx, declared)
 
-    monkeypatch.setattr(kit.app.store, "declare_queues", declare_queues)
+    monkeypatch.setattr("hanbeon.engine.reload.declare_queues", declare_queues)
     with pytest.raises(DatabaseUnavailable):
         await _reload(kit, folder, _TASK.format("more", "first"))
     assert kit.app.tasks.names() == ["work"]

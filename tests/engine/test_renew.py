@@ -1,6 +1,5 @@
 """Renewals: what was locked just now is asked for again soon, not only at the next heartbeat."""
 
-from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import load_settings
-from hanbeon.store.operations.lease import Lease, LeaseFacts
+from hanbeon.store.operations.lease import LeaseFacts
 from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.engine.attempts import new_attempt
@@ -18,7 +17,7 @@ class Leases:
     def __init__(self, facts: LeaseFacts) -> None:
         self.facts = facts
 
-    async def renew(self, leases: Sequence[Lease], lease_us: int) -> LeaseFacts:
+    async def write(self, operation: object) -> LeaseFacts:
         return self.facts
 
 

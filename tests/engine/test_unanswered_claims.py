@@ -14,6 +14,7 @@ from hanbeon.engine.worker import Worker
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.executors.executor import StopCause
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.surfaces.verify import verify
 from tests.databases.faults import LossyApp, lossy
 from tests.databases.proxy import fault_proxy
@@ -46,7 +47,7 @@ async def _lose_a_claim(lossy_app: LossyApp, worker: Worker) -> str:
 
 
 async def _statuses(app: App, job_id: str) -> list[AttemptStatus]:
-    return [each.status for each in await app.store.attempts(job_id)]
+    return [each.status for each in await app.store.read(lambda tx: attempts_of(tx, job_id))]
 
 
 async def test_job_of_a_lost_claim_is_handed_back_and_runs_once(lossy_app: LossyApp) -> None:

@@ -17,6 +17,7 @@ from hanbeon.events.broadcast import Broadcast
 from hanbeon.events.follower import Delivered, EventGap, Follower
 from hanbeon.events.pages import Pages
 from hanbeon.store.operations import events as event_rows
+from hanbeon.store.tx import Tx
 
 QUEUE, OTHER = "default", "other"
 
@@ -149,14 +150,14 @@ async def test_cancelling_a_wait_loses_nothing(app: App, crowd: Broadcast) -> No
 
 def _counted(app: App, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every reading of events from now on."""
-    read = app.store.events_after
+    read = event_rows.events_after
     readings: list[int] = []
 
-    async def counting(after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
+    async def counting(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
         readings.append(after)
-        return await read(after, batches, queue)
+        return await read(tx, after, batches, queue)
 
-    monkeypatch.setattr(app.store, "events_after", counting)
+    monkeypatch.setattr("hanbeon.events.pages.events_after", counting)
     return readings
 
 
@@ -337,18 +338,18 @@ async def test_only_a_few_catch_up_at_the_same_time(
     app: App, crowd: Broadcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await _make(app, 3)
-    read, under_way, most = app.store.events_after, 0, 0
+    read, under_way, most = event_rows.events_after, 0, 0
 
-    async def counting(after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
+    async def counting(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
         try:
-            return await read(after, batches, queue)
+            return await read(tx, after, batches, queue)
         finally:
             under_way -= 1
 
-    monkeypatch.setattr(app.store, "events_after", counting)
+    monkeypatch.setattr("hanbeon.events.pages.events_after", counting)
 
     async def follow() -> list[Delivered]:
         with crowd.following(QUEUE, words, at(0)) as follower:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
 from typing import Any
 
 from hanbeon.domain.actor import acting
-from hanbeon.domain.lifecycle import UNFINISHED, State
+from hanbeon.domain.lifecycle import UNFINISHED, Reason, State
 from hanbeon.domain.log import LogStream
 from hanbeon.domain.log_buffer import LogBuffer
+from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import WrongState
 from hanbeon.job import Job
 from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.actions import actions
-from hanbeon.store.operations.lease import Lease, grant_time
+from hanbeon.store.operations.lease import Lease, grant_time, renew
 from hanbeon.store.operations.logs import LogWrite
+from hanbeon.store.operations.queues import declare_queues
+from hanbeon.store.operations.traces import traces_of
 from hanbeon.tasks.request import JobRequest
 from tests.lost_commits.scene import LEASE, LEASE_US, Scene
 from tests.lost_commits.tasks import EFFECTS
@@ -119,7 +124,8 @@ async def lease_writes(scene: Scene) -> None:
     offer = buffer.offer()
     assert offer is not None
     with scene.losing():
-        assert (await scene.surely(lambda: scene.store.renew([held], LEASE_US)) or [set()])[0] == {held.seq}
+        facts = await scene.surely(lambda: scene.store.write(lambda tx: renew(tx, [held], LEASE_US)))
+        assert (facts or [set()])[0] == {held.seq}
         assert await scene.surely(lambda: scene.store.write_progress(held, "0.5"))
         assert await scene.surely(lambda: scene.store.write_logs([LogWrite(held, offer)])) == {held}
         assert await scene.surely(lambda: scene.store.note_overdue(held))
@@ -155,6 +161,41 @@ async def moves(scene: Scene) -> None:
     assert (await stopped.record()).stop_requested_at is not None
     assert (await again.record()).priority == 3
     assert {await each.state() for each in (again, *rest)} == {State.CANCELLED}
+
+
+async def bulk_retry(scene: Scene) -> None:
+    """Many at once, and those with dependencies one by one; a repeat finds none that is left to be moved."""
+    queue = scene.named("again")
+    first = _call(scene, "quick", queue)
+    made = await scene.app.enqueue_many([first, *(_call(scene, "quick", queue, after=[first]) for _ in range(2))])
+    await scene.app.cancel_where(queue=queue)
+    await scene.clock.advance(1)
+    with scene.losing():
+        await scene.surely(lambda: scene.app.engine.bulk(action="retry", filter={"queue": queue}))
+    states = [await each.state() for each in made]
+    assert states == [State.READY, State.PENDING, State.PENDING], states
+    requeued = Counter(event.job_id for event in await scene.events() if event.type == Reason.REQUEUED)
+    assert [requeued[each.id] for each in made] == [1, 1, 1]
+
+
+async def traced(scene: Scene) -> None:
+    """Contexts are written with their jobs, or later for those that have none: the first one stays."""
+    queue = scene.named("traced")
+    plain = await (await scene.app.enqueue("quick", queue=queue)).record()
+    first, later = (of_span(scene.number, number, 1) for number in (1, 2))
+    assert first is not None
+    assert later is not None
+    with scene.tracing(), scene.losing(), working_for(first):
+        one = await scene.app.enqueue("quick", queue=queue)
+        batch = [_call(scene, "quick", queue) for _ in range(60)]
+        many = await scene.surely(lambda: scene.app.enqueue_many(batch))
+        for context in (first, later):
+            await scene.surely(partial(scene.store.keep_trace, plain.seq, context))
+    seqs = [plain.seq, *[(await each.record()).seq for each in (one, *(many or []))]]
+    found = await scene.store.read(lambda tx: traces_of(tx, seqs))
+    assert len(found) == len(seqs) == 62
+    assert len({found[seq] for seq in seqs[2:]}) == 1, "a batch has one cause"
+    assert found[plain.seq] == first.text
 
 
 async def time_passes(scene: Scene) -> None:
@@ -201,7 +242,7 @@ async def queues(scene: Scene) -> None:
     with scene.losing():
         await scene.surely(lambda: scene.app.configure_queue(queue, max_concurrent=3))
         await scene.surely(lambda: scene.app.pause(queue))
-        await scene.surely(lambda: scene.store.declare_queues({queue: {"max_per_key": 1}}))
+        await scene.surely(lambda: scene.store.write(lambda tx: declare_queues(tx, {queue: {"max_per_key": 1}})))
     (found,) = [each for each in await scene.app.queues() if each.name == queue]
     assert (found.paused, found.limits.max_concurrent, found.limits.max_per_key) == (True, 3, 1)
 
@@ -224,5 +265,5 @@ async def _work(scene: Scene, queue: str) -> None:
 
 CASES = [
     *(enqueue_one, enqueue_graph, enqueue_bulk, run, run_limited, run_with_effects, run_with_output),
-    *(lease_writes, hand_back, moves, time_passes, upkeep, queues),
+    *(lease_writes, hand_back, moves, bulk_retry, traced, time_passes, upkeep, queues),
 ]

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
+import pytest
 import uuid_utils
 
 from hanbeon import App
+from hanbeon.domain.events import Event
 from hanbeon.domain.job import Claimed, JobRecord
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.store.operations.claim import ClaimRequest
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.events import events_after
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.store import Store
 from hanbeon.testing import VirtualClock
 from tests.databases.faults import CommitFaults, lossy
@@ -68,6 +73,17 @@ class Scene:
             self.struck = self._faults.struck
             self._faults.heal()
 
+    @contextlib.contextmanager
+    def tracing(self) -> Iterator[None]:
+        """Note who causes jobs; spans are sent nowhere."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OTEL_TRACES_EXPORTER", "none")
+            self.store.trace(on=True)
+            try:
+                yield
+            finally:
+                self.store.trace(on=False)
+
     async def surely(self, call: Callable[[], Awaitable[T]], done: type[HanbeonError] | None = None) -> T | None:
         """Repeat a call until it is answered, as its caller does. After a lost answer, `done` means that it is done."""
         for attempt in range(_TRIES):
@@ -87,7 +103,16 @@ class Scene:
         return (await self.store.claim(ClaimRequest(instance, [task], 10, LEASE_US))).jobs
 
     async def jobs(self, queue: str) -> list[JobRecord]:
-        return await self.store.list_jobs(JobFilter(queue=queue), limit=1_000)
+        return await self.store.read(lambda tx: list_jobs(tx, JobFilter(queue=queue), limit=1_000))
+
+    async def events(self) -> list[Event]:
+        """All events that are kept, also those of scenes before this one."""
+        while await self.store.number_events():
+            pass
+        found: list[Event] = []
+        while page := await self.store.read(partial(events_after, after=found[-1].id if found else 0)):
+            found += page
+        return found
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         path = frame.f_code.co_filename
@@ -114,7 +139,9 @@ class Stage:
 @contextlib.asynccontextmanager
 async def stage(url: str) -> AsyncIterator[Stage]:
     clock = VirtualClock()
-    async with lossy(url, clock=clock, lease=LEASE, shutdown_grace=0.2, watch=0.05) as (app, faults, _):
-        await clock.attach(app.store)
-        found = Stage(app, clock, faults)
-        yield found
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"replay_path": f"{folder}/replays", "jobs_export_path": f"{folder}/exports"}
+        async with lossy(url, clock=clock, lease=LEASE, shutdown_grace=0.2, watch=0.05, **files) as (app, faults, _):
+            await clock.attach(app.store)
+            found = Stage(app, clock, faults)
+            yield found

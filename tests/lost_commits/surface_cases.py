@@ -7,14 +7,16 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.steps import task_of
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.domain.schedules.definition import TaskSettings
 from hanbeon.domain.schedules.history import FireOutcome
+from hanbeon.domain.trace_context import of_span, working_for
 from hanbeon.errors import ChainNotFound, ChainWrongState, HanbeonError, OfficeNotFound, ScheduleNotFound
-from hanbeon.service import tokens
+from hanbeon.service import logins, tokens
 from hanbeon.store.operations import chain_walk, idempotency, listeners
 from hanbeon.store.operations import chains as chain_rows
 from hanbeon.store.operations.chains import NewChain, NewChainJob
@@ -168,6 +170,17 @@ async def api_tokens(scene: Scene) -> None:
     assert [each.id for each in found if each.revoked_at is not None] == [made.record.id]
 
 
+async def browser_logins(scene: Scene) -> None:
+    """Like a token: one whose creation was not answered has a secret that nobody has seen."""
+    store, user = scene.store, scene.named("ada")
+    with scene.losing():
+        made = await scene.surely(lambda: logins.create_login(store, user, Scope.READ, token=None, until=None))
+        assert made is not None
+        assert await logins.find_login(store, made.text) == made.record
+        await scene.surely(lambda: logins.end_login(store, made.text))
+    assert await logins.find_login(store, made.text) is None
+
+
 async def keyed_requests(scene: Scene) -> None:
     """The rows of requests with an Idempotency-Key; tests/server shows the requests themselves."""
     store = scene.store
@@ -202,14 +215,7 @@ async def chains(scene: Scene) -> None:
     """A chain whose second step is aborted, and whose undo is blocked, resumed and skipped."""
     store, lanes = scene.store, scene.store.lanes
     ids, run = scene.repeatable_ids(), scene.new_id()
-    new = NewChain(
-        uid=ids(0),
-        queue_library="lib",
-        retries=0,
-        on_unknown=OnUnknown.RETRY,
-        on_backward_failure=OnBackwardFailure.STOP,
-        created_by="t",
-    )
+    new = _new_chain(ids(0))
     jobs = [_chain_job(ids(number)) for number in (1, 2)]
 
     async def lose(operation: Callable[[Tx], Awaitable[Any]], done: type[HanbeonError] | None = None) -> None:
@@ -239,6 +245,39 @@ async def chains(scene: Scene) -> None:
     await lose(lambda tx: chain_rows.delete_chain(tx, made.id), ChainNotFound)
 
 
+async def traced_chain(scene: Scene) -> None:
+    """The jobs of a chain have the cause of its run."""
+    store, lanes = scene.store, scene.store.lanes
+    context = of_span(scene.number, 1, 1)
+    with scene.tracing():
+        jobs = [_chain_job(scene.new_id()) for _ in range(2)]
+        await store.write(lambda tx: chain_rows.add_chain(tx, _new_chain(scene.new_id()), jobs))
+        made = (await store.read(lambda tx: chain_rows.chains(tx, 0, 1_000)))[0][-1].chain
+        with working_for(context):
+            await store.write(lambda tx: chain_walk.begin_run(tx, lanes, made.id, scene.new_id(), "t"))
+        (first,) = await scene.claim(task_of("lib"))
+        report = CompletionReport(
+            first.seq, first.fence, Returned('{"return":1,"context":{}}'), instance=first.instance
+        )
+        with scene.losing():
+            await scene.surely(lambda: store.complete([report]))
+        (second,) = await scene.claim(task_of("lib"))
+    assert context is not None
+    assert (first.trace, second.trace) == (context.text, context.text)
+    await store.write(lambda tx: chain_walk.abort(tx, lanes, made.id))
+
+
+def _new_chain(uid: str) -> NewChain:
+    return NewChain(
+        uid=uid,
+        queue_library="lib",
+        retries=0,
+        on_unknown=OnUnknown.RETRY,
+        on_backward_failure=OnBackwardFailure.STOP,
+        created_by="t",
+    )
+
+
 def _chain_job(uid: str) -> NewChainJob:
     operations = {"forward_operation": "do", "backward_operation": "undo"}
     return NewChainJob(uid=uid, arguments="1", operation_library="lib", expired_us=3_600_000_000, **operations)
@@ -246,5 +285,5 @@ def _chain_job(uid: str) -> NewChainJob:
 
 CASES = [
     *(offices, office_deletion, left_queues, schedules, fires, waiting_fires, manual_runs, registered_tasks),
-    *(api_tokens, keyed_requests, chains),
+    *(api_tokens, browser_logins, keyed_requests, chains, traced_chain),
 ]

@@ -6,12 +6,15 @@ import pytest
 
 from hanbeon.service.verify import render
 from hanbeon.surfaces.verify import verify
-from tests.lost_commits import job_cases, surface_cases
+from tests.lost_commits import export_cases, job_cases, stream_cases, surface_cases, workflow_cases
 from tests.lost_commits.scene import LEASE, Case, Scene, Stage, stage
 from tests.lost_commits.tasks import add_tasks
 from tests.store.write_operations import writing_operations
 
-CASES: list[Case] = [*job_cases.CASES, *surface_cases.CASES]
+CASES: list[Case] = [
+    *(*job_cases.CASES, *surface_cases.CASES, *workflow_cases.CASES),
+    *(*export_cases.CASES, *stream_cases.CASES),
+]
 FAST = [job_cases.enqueue_one, job_cases.hand_back, surface_cases.manual_runs]
 # Here and not in the test: CPython 3.11 may fail to build a syntax tree while finalizers of coroutines run.
 WRITING = writing_operations()

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from hanbeon.domain.masks import masked_address
-from hanbeon.errors import InvalidInput, PermanentError
-from hanbeon.outbound.messages import check_readable, send_message
+from hanbeon.errors import InvalidInput, MessageFailed
+from hanbeon.outbound.messages import check_url, send_message
 from hanbeon.outbound.targets import check_scheme, masked, without_secrets
 from hanbeon.settings import Settings
 
@@ -81,9 +81,9 @@ _REFUSED = [
 @pytest.mark.parametrize(("url", "parameter"), _REFUSED)
 def test_parameters_that_may_read_files_are_rejected(url: str, parameter: str) -> None:
     with pytest.raises(InvalidInput, match=f"must not have the parameter '{parameter}'") as rejected:
-        check_readable([url], ALLOWED)
+        check_url(url, ALLOWED, "notifications[0]")
     assert rejected.value.field == "notifications[0]"
-    with pytest.raises(PermanentError, match=parameter):
+    with pytest.raises(MessageFailed, match=parameter):
         send_message(url, "title", "body", ALLOWED, allow_private=False)
 
 
@@ -97,12 +97,12 @@ def test_parameters_that_may_read_files_are_rejected(url: str, parameter: str) -
     ],
 )
 def test_usual_parameters_are_allowed(url: str) -> None:
-    check_readable([url], ALLOWED)
+    check_url(url, ALLOWED, "notifications[0]")
 
 
 def test_parameter_that_names_a_file_is_rejected() -> None:
     with pytest.raises(InvalidInput, match="must not name a file"):
-        check_readable(["discord://1234567890/abcdefghijk?avatar_url=File:///etc/passwd"], ALLOWED)
+        check_url("discord://1234567890/abcdefghijk?avatar_url=File:///etc/passwd", ALLOWED, "notifications[0]")
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ async def test_tasks_reregister_while_their_fires_run(postgres_url: str, share: 
         twins = [await stack.enter_async_context(run.app.twin()) for _ in range(3)]
         for number, twin in enumerate(twins):
             await stack.enter_async_context(twin.worker(name=f"instance {number}"))
-        await run.begin(30)
+        await run.begin(part(30, share, 8))
         await asyncio.gather(
             run.act_for(part(sized(6), share), pause=0.01), *(_register(twin, share) for twin in twins)
         )
@@ -125,8 +125,11 @@ async def test_locked_execution_follows_its_task_later(postgres_url: str, tmp_pa
                 left = await store.write(partial(register_tasks, tasks=settings, by="another"))
             record = await store.job(made.execution_id)
             assert (left, record.timeout_us) == ([record.seq], None)
+            # If that answer was lost, or its worker died, whoever registers the task next is told again.
+            assert await store.write(partial(register_tasks, tasks=settings, by="another")) == left
             await store.write(partial(follow, job=record.seq))
         assert (await store.job(made.execution_id)).timeout_us == 5_000_000
+        assert await store.write(partial(register_tasks, tasks=settings, by="another")) == []
 
 
 async def _register(app: App, share: float) -> None:

@@ -56,17 +56,17 @@ def lock_and_count_at_once() -> None:
     _pause_before_taking()
     count_running = claim._count_running
 
-    async def lock(tx: Tx, queue_ids: list[int]) -> dict[int, QueueLimits]:
+    async def lock(tx: Tx, queue_ids: list[int]) -> tuple[dict[int, QueueLimits], bool]:
         locked = _Locked()
         for row in await tx.fetch("lock_and_count", to_json(queue_ids)) if queue_ids else ():
             locked[row["id"]] = _limits.decode(row["limits"])
             usage = locked.usage.setdefault(row["id"], Usage())
             if row["running"]:
                 usage.add(row["role"], row["concurrency_key"], row["running"])
-        return locked
+        return locked, False
 
-    async def count(tx: Tx, limits: dict[int, QueueLimits]) -> dict[int, Usage]:
-        return limits.usage if isinstance(limits, _Locked) else await count_running(tx, limits)
+    async def count(tx: Tx, limits: dict[int, QueueLimits], name: str = "running_counts") -> dict[int, Usage]:
+        return limits.usage if isinstance(limits, _Locked) else await count_running(tx, limits, name)
 
     patch.object(claim, "_lock_limited", lock).start()
     patch.object(claim, "_count_running", count).start()

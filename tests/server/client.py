@@ -80,9 +80,9 @@ class Client:
 
 
 @contextlib.asynccontextmanager
-async def serving(app: App, *, work: bool = False) -> AsyncIterator[Client]:
+async def serving(app: App, *, work: bool = False, port: int = 0) -> AsyncIterator[Client]:
     """Serve an open App in this event loop."""
-    with bound("127.0.0.1", 0) as sockets:
+    with bound("127.0.0.1", port) as sockets:
         server = Server(ServerContext(app, app.worker() if work else None), sockets)
         running = asyncio.create_task(server.run())
         try:

@@ -11,7 +11,7 @@ from hanbeon.server import auth
 from hanbeon.server.auth_throttle import MOST, WINDOW_SECONDS, AuthThrottle
 from hanbeon.service.tokens import create_token, list_tokens, revoke_token
 from hanbeon.testing import VirtualClock
-from tests.server.client import Client, Response
+from tests.server.client import Client, Response, serving
 from tests.server.websocket_client import refused
 
 PLACE = "/metrics"  # Needs the read scope.
@@ -92,6 +92,8 @@ def test_scopes_allowed_by_each_need() -> None:
         Need.READ: {Scope.ADMIN, Scope.USER, Scope.READ},
         Need.WRITE: {Scope.ADMIN, Scope.USER},
         Need.CRON: {Scope.ADMIN, Scope.CRON},
+        Need.RUN: {Scope.ADMIN, Scope.USER, Scope.CRON},
+        Need.MONITOR: set(Scope),
         Need.ADMIN: {Scope.ADMIN},
     }
 
@@ -165,3 +167,15 @@ async def test_tokens_are_believed_for_a_second_and_no_longer(app: App, monkeypa
     assert await door._known() == {}
     await clock.advance(auth._KNOWN_FOR_SECONDS + 0.01)
     assert len(await door._known()) == 1
+
+
+async def test_cron_secret_is_a_token_of_scope_cron(database_url: str) -> None:
+    secret = "a secret of a serverless cron"
+    async with App(database_url, cron_secret=secret) as app, serving(app) as server:
+        assert (await server.get("/api/scheduler/execute")).status == 401  # It turns authentication on.
+        assert (await server.of(secret + "!").get("/api/scheduler/execute")).code == "not_authenticated"
+        assert (await server.of(secret).get("/api/scheduler/execute", Host="shop.example")).status == 200
+        assert (await server.of(secret).get("/api/scheduler/monitor")).status == 200
+        assert (await server.of(secret).get("/api/workflows")).code == "not_allowed"
+        admin = server.of(await _token(app, "admin"))
+        assert secret not in str((await admin.get("/api/engine/settings")).json)

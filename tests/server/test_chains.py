@@ -73,6 +73,29 @@ async def test_chain_is_made_run_and_read(chains: Client) -> None:
     assert (await chains.get(path)).code == "chain_not_found"
 
 
+async def test_blocked_chain_is_counted_and_moved(chains: Client) -> None:
+    body = {"queue_library": LIBRARY, "jobs": [job("a", "fail", "fail")], "on_backward_failure": "stop"}
+    path = (await chains.post("/api/chains", body)).headers["location"]
+    assert (await chains.post(f"{path}/run?wait=60")).json["state"] == "BLOCKED"
+    assert 'hanbeon_chains{state="BLOCKED"} 1.0' in (await chains.get("/metrics")).body.decode()
+    resumed = await chains.post(f"{path}/resume?wait=60")
+    assert (resumed.status, resumed.json["state"], resumed.json["jobs"][0]["state"]) == (202, "BLOCKED", "FAILED")
+    skipped = await chains.post(f"{path}/skip?wait=60")
+    assert (skipped.status, skipped.json["state"], skipped.json["jobs"][0]["state"]) == (200, "READY", "FAILED, FAILED")
+    types: list[str] = []
+    async with dial(chains, "/ws/chains/1/events?after=0") as listener:
+        while "chain_ended" not in types:
+            types.append((await hear(listener))["type"])
+    assert [each for each in types if each != "chain_step_ended"] == [
+        "chain_started",
+        "chain_turned",
+        "chain_blocked",
+        "chain_resumed",
+        "chain_blocked",
+        "chain_ended",
+    ]
+
+
 async def test_run_is_repeatable_and_refused_beside_another(chains: Client) -> None:
     """Two requests at once: one runs the chain, the other gets 409. A repeat under its key is the same run."""
     body = {"queue_library": LIBRARY, "jobs": [job("a", "hang")]}

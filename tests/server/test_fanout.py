@@ -206,10 +206,10 @@ async def test_one_who_speaks_before_it_is_let_in_is_dropped(
 ) -> None:
     admit, entered, spoken = Authenticator.admit, asyncio.Event(), asyncio.Event()
 
-    async def late(*args: Any) -> Principal:
+    async def late(*args: Any, **options: Any) -> Principal:
         entered.set()
         await spoken.wait()
-        return await admit(*args)
+        return await admit(*args, **options)
 
     async with App(sqlite_url) as app, serving(app) as client:
         path = f"/ws/offices/{await new_office(client)}/events"

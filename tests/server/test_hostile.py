@@ -156,6 +156,21 @@ async def test_rejects_oversized_body_with_or_without_length(app: App) -> None:
         assert len((await client.get("/api/offices")).json["items"]) == 1
 
 
+@pytest.mark.parametrize("first", [b"Content-Length: 5", b"Transfer-Encoding: chunked"])
+def test_rejects_a_request_with_two_lengths(sqlite_server: Client, first: bytes) -> None:
+    """A proxy that believes the other one could be made to pass on a request that it never saw."""
+    parts = urlsplit(sqlite_server.url)
+    both = sorted([b"Content-Length: 5", b"Transfer-Encoding: chunked"], key=lambda each: each != first)
+    hidden = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = b"POST /api/schedules/preview HTTP/1.1\r\nHost: localhost\r\n" + b"\r\n".join(both) + b"\r\n\r\n"
+    with socket.create_connection((str(parts.hostname), parts.port), timeout=60) as connection:
+        connection.sendall(head + b"0\r\n\r\n" + hidden)
+        connection.shutdown(socket.SHUT_WR)
+        answers = connection.makefile("rb").read()
+    assert answers.startswith(b"HTTP/1.1 400 ")
+    assert answers.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize("close", [True, False])
 @pytest.mark.parametrize("path", ["/api/offices", "/nowhere"])
 async def test_response_is_read_by_clients_that_send_first(app: App, path: str, close: bool) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,8 +12,9 @@ from hanbeon import App
 from hanbeon.client import AsyncClient
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.verify import verify
-from tests.databases.faults import LossyApp
+from tests.databases.faults import LossyApp, lossy
 from tests.server.client import Client, Response, serving
+from tests.surfaces.exports.export_kit import BOUNDARY, SAMPLE, SMALL, form, uploaded
 
 _SECRET = "whsec_" + "A" * 32
 _HOOK = {"url": "https://example.org/hook", "secret": _SECRET}
@@ -23,13 +25,14 @@ _BATCH: Any = {"jobs": [{}, {}]}
 
 
 class Creation(NamedTuple):
-    """A request of a creating operation. `{office}` and `{webhook}` are filled in; `number` makes it unlike others."""
+    """A request of a creating operation. The names of `_places` are filled in; `number` makes it unlike others."""
 
     path: str
     body: Callable[[int], Any]
     listing: str
-    ids: Callable[[Any], list[str]]
+    ids: Callable[[Any], list[Any]]
     listed: str = "id"
+    content_type: str = "application/json"
 
 
 def _id(body: Any) -> list[str]:
@@ -68,16 +71,60 @@ CREATIONS: dict[tuple[str, str], Creation] = {
         "/api/schedules",
         _id,
     ),
+    ("workflows", "create"): Creation(
+        "/api/workflows",
+        lambda number: {
+            "name": f"workflow {number}",
+            "steps": [{"type": "wait", "seconds": 0}],
+            "schedule_config": {"mode": "delayed", "delay_minutes": 5},
+            "status": "active",
+        },
+        "/api/workflows",
+        _id,
+    ),
+    ("replays", "create"): Creation(
+        "/api/replays",
+        lambda number: form(SAMPLE.read_bytes(), name=f"{number}.jsonl"),
+        "/api/replays",
+        lambda body: [body["replayId"]],
+        "replayId",
+        f"multipart/form-data; boundary={BOUNDARY}",
+    ),
+    ("exports", "export_mp4"): Creation(
+        "/api/replays/{replay}/exports/mp4",
+        lambda number: SMALL | {"startMs": number},
+        "/api/jobs",
+        lambda body: [body["jobId"]],
+        "jobId",
+    ),
+    ("exports", "export_thumbnail"): Creation(
+        "/api/replays/{replay}/exports/thumbnail",
+        lambda number: {"width": 160, "height": 90 + 2 * number},
+        "/api/jobs",
+        lambda body: [body["jobId"]],
+        "jobId",
+    ),
 }
 
 
 OF_CHAINS = {("chains", "create"), ("chains", "enqueue"), ("chains", "run")}
 """Their ids are numbers from the database, so that each has a unique id of its request beside it."""
 
+OF_WORKFLOWS = {("workflows", "execute")}
+"""It also runs what it creates: `test_workflows.py` repeats it."""
+
 
 def test_every_creating_operation_has_a_case() -> None:
     creating = {(each.name, it.call) for each in SURFACES for it in each.operations if it.creates}
-    assert CREATIONS.keys() | OF_CHAINS == creating
+    assert CREATIONS.keys() | OF_CHAINS | OF_WORKFLOWS == creating
+
+
+@pytest.fixture
+async def lossy_app(database_url: str, tmp_path: Path) -> AsyncIterator[LossyApp]:
+    """As everywhere, with files below the folder of the test."""
+    folders: dict[str, Any] = {"jobs_export_path": str(tmp_path / "exports"), "replay_path": str(tmp_path / "replays")}
+    async with lossy(database_url, shutdown_grace=0.2, lease=10, watch=0.05, **folders) as found:
+        yield found
 
 
 @pytest.mark.parametrize("when", [pytest.param("before", marks=pytest.mark.slow), "after"])
@@ -91,22 +138,23 @@ async def test_repeat_finds_what_the_first_request_made(
     for number in range(_MOST):
         app.task(name=f"task_{number}")(_task)
     async with serving(app) as client:
-        places = await _office(client)
+        places = await _places(client, creation)
         made: list[str] = []
         struck, number = True, 0
         while struck:
             path, body = creation.path.format(number=number, **places), creation.body(number)
             getattr(faults, when)(number + 1)
-            first = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            headers = {"Content_Type": creation.content_type, "Idempotency_Key": f"key-{number}"}
+            first = await client.post(path, body, **headers)
             struck = faults.struck
             faults.heal()
             assert first.status in (201, 202, 503), first
-            again = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            again = await client.post(path, body, **headers)
             assert again.status in (201, 202), (number, first, again)
             ids = creation.ids(again.json)
             if first.status != 503:
                 assert creation.ids(first.json) == ids
-            third = await client.post(path, body, Idempotency_Key=f"key-{number}")
+            third = await client.post(path, body, **headers)
             assert (third.status, third.body) == (again.status, again.body)
             made += ids
             assert await _listed(client, creation, places) == set(made), f"commit {number + 1}"
@@ -226,6 +274,11 @@ async def _listed(client: Client, creation: Creation, places: dict[str, str]) ->
     listed = [each[creation.listed] for each in response.json["items"]]
     assert len(listed) == len(set(listed))
     return set(listed) - own
+
+
+async def _places(client: Client, creation: Creation) -> dict[str, str]:
+    places = await _office(client)
+    return places | {"replay": str(await uploaded(client))} if "{replay}" in creation.path else places
 
 
 async def _office(client: Client) -> dict[str, str]:

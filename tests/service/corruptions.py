@@ -271,7 +271,7 @@ async def a_limit_did_not_hold_whose_change_was_pruned(store: Store, lives: Live
 @doctored(Code.STARTED_WHILE_PAUSED)
 async def a_queue_was_paused(store: Store, lives: Lives) -> str:
     def change(event: Told) -> Told | None:
-        if event["type"] != "queue_changed" or not event["details"]["paused"]:
+        if event["type"] != "queue_changed" or event["queue"] != "narrow" or not event["details"]["paused"]:
             return None
         return event | {"at": event["at"] - HOUR, "details": event["details"] | {"limits": {}}}
 
@@ -325,6 +325,11 @@ LOG = "INSERT INTO hanbeon.log (job, attempt, n, first_line, lines, body) VALUES
 @doctored(Code.LOST_JOB)
 async def a_job_is_gone_and_its_log_is_not(store: Store, lives: Lives) -> None:
     await run_sql(store, LOG, 10**9, 1, 1, 1)
+
+
+@doctored(Code.LOST_JOB)
+async def a_job_is_gone_and_its_trace_is_not(store: Store, lives: Lives) -> None:
+    await run_sql(store, "INSERT INTO hanbeon.trace (job, context) VALUES ($1, 'x')", 10**9)
 
 
 @doctored(Code.BROKEN_LOG)
@@ -406,3 +411,16 @@ async def nobody_recovers(store: Store, lives: Lives) -> str:
         store, "UPDATE hanbeon.job SET locked_until = locked_until - $1 WHERE id = $2", HOUR, lives["running"]
     )
     return lives["running"]
+
+
+@doctored(Code.BROKEN_DISPATCH)
+async def a_request_to_stream_workers_is_gone(store: Store, lives: Lives) -> str:
+    await run_sql(store, "DELETE FROM hanbeon.dispatch WHERE job = $1", await seq_of(store, lives["sent"]))
+    return lives["sent"]
+
+
+@doctored(Code.BROKEN_DISPATCH)
+async def a_request_to_stream_workers_outlives_its_job(store: Store, lives: Lives) -> str:
+    seq = await seq_of(store, lives["answered"])
+    await run_sql(store, "UPDATE hanbeon.dispatch SET close_at = NULL WHERE job = $1", seq)
+    return lives["answered"]

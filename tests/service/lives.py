@@ -9,8 +9,11 @@ from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.dispatch import dispatch
 from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.stream_replies import Reply, StreamProgress, Verdict, apply_replies
 from hanbeon.store.store import Store
+from hanbeon.tasks.stream_call import StreamCall
 from tests.store.world import new_id
 
 SECOND = 1_000_000
@@ -51,6 +54,18 @@ class Lives:
             assert len(held) == 1, name
             await self.settle(held, outcome)
 
+    async def send(self, *names: str) -> list[Claimed]:
+        """Dispatch to stream workers."""
+        calls = {name: StreamCall(name="thumbs") for name in names}
+        request = ClaimRequest(instance=1, tasks=names, want=100, lease_us=30 * SECOND)
+        return (await self.store.write(lambda tx: dispatch(tx, self.store.lanes, request, calls))).jobs
+
+    async def hear(self, *replies: Reply) -> None:
+        """Apply the replies of stream workers."""
+        leases = dict.fromkeys(self.ids)
+        verdicts, _ = await self.store.write(lambda tx: apply_replies(tx, self.store.lanes, replies, leases, 1))
+        assert verdicts == [Verdict.APPLIED] * len(replies)
+
     async def lose(self, name: str) -> None:
         """An attempt whose instance vanishes."""
         (held,) = await self.claim(name, lease_us=1)
@@ -65,6 +80,7 @@ async def live(store: Store) -> Lives:
     await _ends(lives)
     await _offices(lives)
     await _limits(lives)
+    await _streams(lives)
     await store.number_events()
     return lives
 
@@ -122,6 +138,16 @@ async def _offices(lives: Lives) -> None:
     await lives.enqueue(*(lives.new(name, queue=queue_of_office(new_id())) for name in ("here", "there")))
     await lives.run("here", Returned())
     await lives.run("there", Returned())
+
+
+async def _streams(lives: Lives) -> None:
+    """Jobs sent to stream workers take their slots from then on, so one may begin while its queue is paused."""
+    store = lives.store
+    await store.change_queue("wired", {"max_concurrent": 3})
+    await lives.enqueue(*(lives.new(name, queue="wired") for name in ("sent", "answered", "begun", "unsent")))
+    assert len(await lives.send("sent", "answered", "begun", "unsent")) == 3
+    await store.change_queue("wired", {"max_concurrent": 1}, paused=True)
+    await lives.hear(Reply(lives["begun"], 1, StreamProgress(5)), Reply(lives["answered"], 1, outcome=Returned()))
 
 
 async def _limits(lives: Lives) -> None:

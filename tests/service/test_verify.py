@@ -14,6 +14,7 @@ from hanbeon.service.verify import VerifyReport, render
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport as Settlement
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.verify import verify
@@ -38,7 +39,7 @@ async def test_every_move_there_is_verifies_clean(store: Store) -> None:
     assert report.findings == ()
     assert report.sound
     assert not report.pruned
-    types = {event.type for event in await store.events_after(0, 10_000)}
+    types = {event.type for event in await store.read(lambda tx: events_after(tx, 0, 10_000))}
     assert types >= set(Reason)
     assert report.jobs == sum((await store.counts()).values())
     assert (report.first_event, report.last_event) == (1, report.events)
@@ -213,7 +214,9 @@ async def test_pages_neither_hide_nor_double_anything(store: Store, monkeypatch:
 def test_every_code_has_a_broken_history_and_documentation() -> None:
     doctored = {code for _, codes in (*DOCTORS.values(), *SCHEDULE_DOCTORS.values()) for code in codes}
     of_chains = {Code.STRANDED_CHAIN, Code.BROKEN_WALK}  # In tests/surfaces/chains/test_chains.py.
-    assert doctored | of_chains == set(Code) == set(MEANINGS)
+    of_workflows = {Code.STRANDED_WORKFLOW, Code.BROKEN_RUN}  # In tests/surfaces/workflows/test_views.py.
+    of_exports = {Code.STRANDED_EXPORT, Code.MISSING_FILE, Code.WRONG_USAGE}  # In tests/surfaces/exports/test_moves.py.
+    assert doctored | of_chains | of_workflows | of_exports == set(Code) == set(MEANINGS)
     page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text()
     assert [code for code in Code if f"| `{code}` | {MEANINGS[code]} |" not in page] == []
 

@@ -17,6 +17,7 @@ from hanbeon.errors import DatabaseUnavailable, IdAlreadyUsed, InvalidInput
 from hanbeon.store import bulk
 from hanbeon.store.operations import enqueue as enqueues
 from hanbeon.store.operations import queues as queue_rows
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.postgres import PostgresDatabase
 from tests.databases.locks import somebody_waits
 from tests.store.world import World, new_id, new_job
@@ -91,7 +92,7 @@ async def test_both_paths_write_the_same(postgres_world: World) -> None:
     assert [msgspec.structs.replace(each, id="", seq=0) for each in made] == [
         msgspec.structs.replace(each, id="", seq=0) for each in also_made
     ]
-    records = {record.id: record for record in await world.store.jobs(quick.ids)}
+    records = {record.id: record for record in await world.store.read(lambda tx: jobs_by_id(tx, quick.ids))}
     assert [each.seq for each in made] == [records[job_id].seq for job_id in quick.ids]
     events = [event for event in await world.events() if event.job_id in set(quick.ids)]
     general_events = [event for event in await world.events() if event.job_id in {job.id for job in long}]

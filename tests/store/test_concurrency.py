@@ -24,7 +24,8 @@ from hanbeon.store.operations import queries
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, renew
+from hanbeon.store.operations.queries import attempts_of, jobs_by_id
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from hanbeon.surfaces.store_parts import equip
@@ -158,10 +159,14 @@ async def test_renew_and_recover_skip_locked_rows(postgres_world: World) -> None
     async with database.connection() as other, other.transaction():
         await other.execute("SELECT 1 FROM hanbeon.job WHERE seq = $1 FOR UPDATE", first.seq)
         await world.clock.advance(20)
-        facts = await asyncio.wait_for(world.store.renew([lease_of(first), lease_of(second)], LEASE_US), 60)
+        facts = await asyncio.wait_for(
+            world.store.write(lambda tx: renew(tx, [lease_of(first), lease_of(second)], LEASE_US)), 60
+        )
         assert (facts.renewed, facts.lost, facts.stop) == ({second.seq}, set(), set())
         await world.clock.advance(10)
-        facts = await asyncio.wait_for(world.store.renew([lease_of(first), lease_of(second)], LEASE_US), 60)
+        facts = await asyncio.wait_for(
+            world.store.write(lambda tx: renew(tx, [lease_of(first), lease_of(second)], LEASE_US)), 60
+        )
         assert (facts.renewed, facts.lost) == ({second.seq}, {first.seq})
         assert await asyncio.wait_for(world.store.recover(10), 60) == []
     (recovered,) = await world.store.recover(10)
@@ -221,7 +226,7 @@ async def test_dependent_of_an_ending_job_is_never_stuck(world: World, succeeds:
                 things.reverse()
             for answer in await together(*things):
                 assert not isinstance(answer, BaseException), answer
-            (made,) = await world.store.jobs([dependent.id])
+            (made,) = await world.store.read(partial(jobs_by_id, ids=[dependent.id]))
             assert (made.state, made.unmet) == ((State.READY, 0) if succeeds else (State.FAILED, 1))
     await world.events()
 
@@ -247,7 +252,9 @@ async def test_completers_that_share_dependents_do_not_deadlock(world: World, mo
         random.shuffle(right)
         parts = [left[::2], left[1::2], right[::2], right[1::2]]
         await asyncio.wait_for(asyncio.gather(*map(settle, stores, parts)), 300)
-    assert {job.state for job in await world.store.jobs([job.id for job in both])} == {State.READY}
+    assert {job.state for job in await world.store.read(lambda tx: jobs_by_id(tx, [job.id for job in both]))} == {
+        State.READY
+    }
 
 
 @pytest.mark.parametrize("on_conflict", OnConflict)
@@ -262,7 +269,11 @@ async def test_one_of_many_enqueuers_gets_the_unique_key(world: World, on_confli
             answers = await together(*[store.enqueue([job]) for store, job in zip(stores, jobs, strict=True)])
             made = [answer[0] for answer in answers if isinstance(answer, list)]
             created = [each for each in made if each.created]
-            unfinished = [job for job in await world.store.jobs([job.id for job in jobs]) if job.state in UNFINISHED]
+            unfinished = [
+                job
+                for job in await world.store.read(partial(jobs_by_id, ids=[job.id for job in jobs]))
+                if job.state in UNFINISHED
+            ]
             assert len(unfinished) == 1
             refused = [answer for answer in answers if isinstance(answer, BaseException)]
             if on_conflict is OnConflict.REPLACE_PENDING:
@@ -323,8 +334,8 @@ async def test_prune_leaves_no_dependent_waiting_forever(world: World) -> None:
             if random.random() < 0.5:
                 things.reverse()
             await together(*things)
-            made = await world.store.jobs([dependent.id])
-            there = await world.store.jobs([failed])
+            made = await world.store.read(partial(jobs_by_id, ids=[dependent.id]))
+            there = await world.store.read(partial(jobs_by_id, ids=[failed]))
             assert len(made) == len(there)
             for job in made:
                 await world.store.requeue(failed)
@@ -373,7 +384,7 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
         await asyncio.wait_for(asyncio.gather(*map(commands, stores)), 300)
     events = await world.events()
     last = {event.job_id: event.state for event in events}
-    jobs = {job.id: job for job in await world.store.jobs(ids)}
+    jobs = {job.id: job for job in await world.store.read(lambda tx: jobs_by_id(tx, ids))}
     for job in jobs.values():
         assert last[job.id] is job.state
         unmet = [
@@ -382,7 +393,9 @@ async def test_a_storm_of_commands_leaves_a_legal_history(world: World) -> None:
             if dep.state is not State.SUCCEEDED
         ]
         assert job.unmet == len(unmet)
-        assert len(await world.store.attempts(job.id)) == job.fence - (job.state is State.RUNNING)
+        assert len(await world.store.read(partial(attempts_of, job_id=job.id))) == job.fence - (
+            job.state is State.RUNNING
+        )
 
 
 async def test_a_plain_load_meets_no_deadlock(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:

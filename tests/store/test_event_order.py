@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from hanbeon.domain.events import Event
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
 from tests.store.test_concurrency import more_stores
@@ -39,7 +40,7 @@ class Reader:
 
     async def read(self) -> None:
         await self._store.number_events()
-        self.seen += await self._store.events_after(self.seen[-1].id if self.seen else 0, 3)
+        self.seen += await self._store.read(lambda tx: events_after(tx, self.seen[-1].id if self.seen else 0, 3))
 
     @property
     def types(self) -> list[str]:

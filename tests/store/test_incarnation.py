@@ -16,7 +16,8 @@ from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.incarnation import begin_incarnation
-from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.instances import NewInstance, register
+from hanbeon.store.operations.lease import renew
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.store import Store
@@ -104,7 +105,7 @@ async def test_another_instance_with_the_fence_writes_nothing(world: World) -> N
         report = CompletionReport(held.seq, held.fence, outcome, instance=lease.instance)
         assert await world.store.complete([report]) == []
         assert await world.store.complete_with_children(report, [new_job()]) is None
-    facts = await world.store.renew([lease], LEASE_US)
+    facts = await world.store.write(lambda tx: renew(tx, [lease], LEASE_US))
     assert (facts.renewed, facts.lost) == (set(), {held.seq})
     assert (await world.store.read(lambda tx: lease_rows.look(tx, [lease]))).lost == {held.seq}
     assert await world.store.write_progress(lease, "0.5") is False
@@ -116,13 +117,13 @@ async def test_another_instance_with_the_fence_writes_nothing(world: World) -> N
 
 
 async def test_numbers_of_instances_are_never_used_again(world: World) -> None:
-    async def register() -> int:
-        return await world.store.register(NewInstance("n", "h", 1, "1", [], 1))
+    async def added() -> int:
+        return await world.store.write(lambda tx: register(tx, NewInstance("n", "h", 1, "1", [], 1)))
 
-    first, second = await register(), await register()
+    first, second = await added(), await added()
     assert second > first >= await world.store.read(queries.now_us)
     await world.clock.advance(60)
-    assert await register() == await world.store.read(queries.now_us)
+    assert await added() == await world.store.read(queries.now_us)
 
 
 async def test_a_worker_stops_when_the_database_was_restored(database_url: str) -> None:

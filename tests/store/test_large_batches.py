@@ -6,7 +6,7 @@ import pytest
 
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import DatabaseUnavailable
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.tx import Tx
 from tests.store.world import World, new_job
@@ -27,7 +27,7 @@ async def test_a_graph_larger_than_its_parts_is_whole(world: World) -> None:
     rows = await world.rows()
     assert (rows.jobs, rows.edges, rows.event_batches) == (235, 4 * 115, 8)
     assert (await world.store.counts())[State.PENDING] == 115
-    order = [job.id for job in await world.store.list_jobs(JobFilter(), 0, 1_000)]
+    order = [job.id for job in await world.store.read(lambda tx: list_jobs(tx, JobFilter(), 0, 1_000))]
     assert order == [job.id for job in jobs]
     assert [event.job_id for event in await world.events()] == order
 
@@ -42,12 +42,6 @@ async def test_a_large_batch_has_longer_limits_and_others_have_not(postgres_worl
     assert await postgres_world.store.write(_limit, 100_000) == "200s"
 
 
-async def _version(tx: Tx) -> int:
-    assert isinstance(tx, PostgresTx)
-    major: int = tx._connection.get_server_version().major
-    return major
-
-
 async def _sleep(tx: Tx) -> None:
     assert isinstance(tx, PostgresTx)
     await tx._connection.execute("SELECT pg_sleep(2)")
@@ -55,8 +49,6 @@ async def _sleep(tx: Tx) -> None:
 
 async def test_a_large_batch_may_take_its_longer_time(postgres_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.store.postgres._LONGEST_SECONDS", 1)
-    if await postgres_world.store.read(_version) < 17:
-        pytest.skip("before version 17 the server limits no transaction")
     with pytest.raises(DatabaseUnavailable, match="transaction timeout"):
         await postgres_world.store.write(_sleep)
     await postgres_world.store.write(_sleep, 100_000)

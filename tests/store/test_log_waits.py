@@ -12,7 +12,7 @@ from hanbeon.domain.log_buffer import LogBuffer
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, renew
 from hanbeon.store.operations.logs import LogWrite
 from hanbeon.store.store import Store
 from tests.store.world import new_id
@@ -67,7 +67,7 @@ async def test_no_end_slips_in_while_a_log_is_written(store: Store, database_url
     try:
         writing = asyncio.create_task(store.write(slow_write))
         await locked.wait()
-        facts = await store.renew([lease], 30_000_000)
+        facts = await store.write(lambda tx: renew(tx, [lease], 30_000_000))
         assert (facts.renewed, facts.lost) == (set(), set())
         ending = asyncio.create_task(store.complete([CompletionReport(lease.seq, lease.fence, Returned())]))
         while not await onlooker.fetchval(_WAITING):  # noqa: ASYNC110 - the server tells nobody

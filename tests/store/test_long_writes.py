@@ -8,11 +8,13 @@ import pytest
 
 from hanbeon import App, State
 from hanbeon.clock import MICROS
+from hanbeon.domain.job import OnDependencyFailure
+from hanbeon.domain.outcome import Raised
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import sqlite
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.enqueue import Enqueued
-from hanbeon.store.operations.lease import GRANT_MOST_US
+from hanbeon.store.operations.lease import GRANT_MOST_US, renew
 from hanbeon.store.tx import Tx
 from tests.store.world import World, lease_of, new_job
 
@@ -64,7 +66,7 @@ async def test_a_long_write_first_extends_leases_of_others(held_world: World) ->
             writing = store.enqueue([new_job() for _ in range(count)], last=pause.here)
             assert await _during(pause, writing, left) == expected
         await held_world.clock.advance(5)
-        facts = await store.renew([lease_of(held)], _SHORT_US)
+        facts = await store.write(lambda tx: renew(tx, [lease_of(held)], _SHORT_US))
         assert (facts.renewed, facts.left) == ({held.seq}, {held.seq: 5 * MICROS}), "a renewal never shortens a lease"
         assert await held_world.settle(held) is not None
     finally:
@@ -88,11 +90,36 @@ async def test_edges_make_a_write_long_too(held_world: World) -> None:
         await store.close()
 
 
+@pytest.mark.parametrize("end", ["succeeds", "fails", "is_cancelled"])
+async def test_an_end_with_many_dependents_is_long_too(held_world: World, end: str) -> None:
+    """How many there are is known only inside the transaction, which is begun again once the leases last longer."""
+    store = held_world.store
+    try:
+        root = new_job()
+        behind = [new_job(depends_on=(root.id,), on_dependency_failure=OnDependencyFailure.FAIL) for _ in range(_BATCH)]
+        await store.enqueue([root, *behind])
+        await store.enqueue([new_job(task="other")])
+        (held,) = await held_world.claim(tasks=["other"], lease_us=_SHORT_US)
+        match end:
+            case "succeeds":
+                await held_world.finish(root.id)
+            case "fails":
+                await held_world.finish(root.id, Raised("no"))
+            case _:
+                await store.cancel(root.id)
+        left = (await store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).left[held.seq]
+        assert left == _GRANTED_US
+        expected = State.READY if end == "succeeds" else State.FAILED
+        assert (await store.job(behind[-1].id)).state is expected
+    finally:
+        await store.close()
+
+
 async def test_a_lease_from_before_a_clock_step_is_renewed(world: World) -> None:
     """A lease that lasts longer than anybody could have granted is shortened: the clock was set back."""
     await world.make()
     (held,) = await world.claim(lease_us=_SHORT_US + GRANT_MOST_US + 1)
-    facts = await world.store.renew([lease_of(held)], _SHORT_US)
+    facts = await world.store.write(lambda tx: renew(tx, [lease_of(held)], _SHORT_US))
     assert facts.left == {held.seq: _SHORT_US}
 
 

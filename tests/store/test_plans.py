@@ -1,7 +1,7 @@
 """Query plans: every statement can be prepared, and no hot one walks a table, whatever the statistics say."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import asyncpg
@@ -14,12 +14,13 @@ from hanbeon.store import postgres
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.dialect import Dialect, Postgres, Sqlite
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.queries import JobFilter
-from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
+from hanbeon.store.operations.queries import JobFilter, list_jobs
+from hanbeon.store.sqlite import SqliteUserTransaction
 from hanbeon.store.statements import names, statement
 from hanbeon.store.store import Store
 from hanbeon.testing.clock import VirtualClock
 from tests.databases.postgres import PostgresServer
+from tests.store.sqlite_steps import Steps
 from tests.store.world import new_job
 
 # Who looks at everything on purpose.
@@ -40,6 +41,7 @@ BIG = {
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
 SHORT = {
     *("hanbeon_job_due", "hanbeon_job_recount", "hanbeon_event_unnumbered", "hanbeon_job_finished"),
+    "hanbeon_job_dispatched",
     *("hanbeon_schedule_due", "hanbeon_schedule_waiting", "hanbeon_fire_recorded"),
 }
 
@@ -253,23 +255,6 @@ async def test_no_hot_statement_walks_a_table_on_sqlite(explain_sqlite: Callable
     assert not found, "\n".join(found)
 
 
-class Steps:
-    """Counts the steps of SQLite's virtual machine, which grow with every row that is looked at."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def __call__(self) -> bool:
-        self._count += 1
-        return False  # It may go on.
-
-    async def of(self, *asking: Awaitable[Any]) -> int:
-        self._count = 0
-        for each in asking:
-            await each
-        return self._count
-
-
 @pytest.fixture
 async def sqlite_store(sqlite_url: str) -> AsyncIterator[Store]:
     store = open_store(sqlite_url, VirtualClock())
@@ -281,17 +266,13 @@ async def sqlite_store(sqlite_url: str) -> AsyncIterator[Store]:
 @pytest.fixture
 def steps(sqlite_store: Store) -> Steps:
     """Of what is read in that store."""
-    counted = Steps()
-    assert isinstance(sqlite_store.database, SqliteDatabase)
-    assert sqlite_store.database._reader is not None
-    sqlite_store.database._reader.db.set_progress_handler(counted, 1)
-    return counted
+    return Steps.of_reader(sqlite_store)
 
 
 @pytest.mark.parametrize("newest", [False, True])
 async def test_sqlite_job_pages_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
     async def page() -> None:
-        assert len(await sqlite_store.list_jobs(JobFilter(newest=newest), 0, 10)) == 10
+        assert len(await sqlite_store.read(lambda tx: list_jobs(tx, JobFilter(newest=newest), 0, 10))) == 10
 
     await sqlite_store.enqueue([new_job() for _ in range(20)])
     few = await steps.of(page())
@@ -301,8 +282,10 @@ async def test_sqlite_job_pages_have_constant_cost(sqlite_store: Store, steps: S
 
 @pytest.mark.parametrize("newest", [False, True])
 async def test_sqlite_few_unfinished_jobs_have_constant_cost(sqlite_store: Store, steps: Steps, newest: bool) -> None:
+    filter = JobFilter(states=(State.PENDING,), newest=newest)
+
     async def page() -> None:
-        assert len(await sqlite_store.list_jobs(JobFilter(states=(State.PENDING,), newest=newest), 0, 10)) == 5
+        assert len(await sqlite_store.read(lambda tx: list_jobs(tx, filter, 0, 10))) == 5
 
     async def end(count: int) -> None:
         await sqlite_store.enqueue([new_job() for _ in range(count)])

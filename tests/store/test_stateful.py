@@ -20,8 +20,8 @@ from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.errors import Conflict
 from hanbeon.store.backends import migrate
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.lease import Lease
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.lease import Lease, renew
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from tests.databases.installations import Installation
 from tests.store.model import Model, ModelJob
 from tests.store.world import INSTANCE, LEASE_US, World, new_id
@@ -177,7 +177,7 @@ class Commands(RuleBasedStateMachine):
     @rule(n=st.integers(0, 9))
     def renew(self, n: int) -> None:
         job, lease = self.leases[-1 - n % len(self.leases)]
-        facts = self.run(self.world.store.renew([lease], LEASE_US))
+        facts = self.run(self.world.store.write(lambda tx: renew(tx, [lease], LEASE_US)))
         if self.model.holds(job, lease.fence, self.now):
             job.locked_until = self.now + LEASE_US
             assert facts.renewed == {lease.seq}
@@ -238,7 +238,7 @@ class Commands(RuleBasedStateMachine):
 
     @invariant()
     def the_store_is_where_the_model_is(self) -> None:
-        found = self.run(self.world.store.list_jobs(JobFilter(), 0, 10_000))
+        found = self.run(self.world.store.read(lambda tx: list_jobs(tx, JobFilter(), 0, 10_000)))
         assert [job.id for job in found] == list(self.model.jobs)
         for job, expected in zip(found, self.model.jobs.values(), strict=True):
             assert (job.id, job.state) == (job.id, expected.state)

@@ -20,8 +20,10 @@ from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.operations.enqueue import Enqueued
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.schema import FOLDER
 from hanbeon.store.store import Store
@@ -140,14 +142,14 @@ class World:
         return (await self.store.job(job_id)).state
 
     async def states(self, ids: Sequence[str]) -> list[State]:
-        found = {job.id: job.state for job in await self.store.jobs(ids)}
+        found = {job.id: job.state for job in await self.store.read(lambda tx: jobs_by_id(tx, ids))}
         return [found[job_id] for job_id in ids]
 
     async def events(self, job_id: str | None = None) -> list[Event]:
         """All events so far, of one job or of all; also checks them against the lifecycle."""
         while await self.store.number_events():
             pass
-        events = await self.store.events_after(0, 1_000_000)
+        events = await self.store.read(lambda tx: events_after(tx, 0, 1_000_000))
         check_history(events)
         return [event for event in events if job_id is None or event.job_id == job_id]
 

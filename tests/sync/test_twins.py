@@ -10,9 +10,9 @@ from hanbeon import App, Job, SyncApp, SyncJob
 from hanbeon.surfaces.surface import Surface
 from hanbeon.sync.services import blocking_methods
 
-# What stays with the App: tasks are registered there, workers are run there, and the rest is its inside.
+# What stays with the App: workers are run there, and the rest is its inside.
 NOT_FOR_CALLERS = {
-    *("command", "from_file", "http", "hub", "schedule", "store", "surfaces", "task", "twin", "use", "worker"),
+    *("from_file", "hub", "schedule", "store", "surface_worker", "surfaces", "twin", "use", "worker"),
 }
 PAIRS: list[tuple[type[Any], type[Any]]] = [(App, SyncApp), (Job, SyncJob)]
 

@@ -46,6 +46,8 @@ from hanbeon.tasks.result_codes import ResultCodes
         (["make"], {"params": {"a": {"pattern": "x"}}}, "params.a.pattern: must have type string, got any; set type"),
         (["make"], {"params": {"a": {"type": "string", "pattern": "["}}}, "params.a.pattern: must be a regular"),
         (["make"], {"params": {"a": {"type": "string", "pattern": 3}}}, "params.a.pattern: must be a regular"),
+        (["make"], {"params": {"a": {"type": "string", "pattern": ["x"]}}}, "params.a.pattern: must be a regular"),
+        (["make"], {"params": {"a": {"type": "string", "pattern": "(?=a)"}}}, "got '(?=a)': invalid perl operator"),
         (
             ["make"],
             {"params": {"a": {"type": "object", "choices": [{}]}}},
@@ -126,6 +128,15 @@ def test_patterns_and_choices_limit_arguments(arguments: dict[str, Any], message
     stored = msgspec.json.encode(arguments).decode()
     with pytest.raises(ArgumentsDoNotFit):  # Also where it runs: the job may be older than the rule.
         task.signature.unpack(stored)
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "a*a*a*a*a*a*b"])
+def test_pattern_takes_no_longer_than_its_value(pattern: str) -> None:
+    """An expression that tries one way after the other would not end here, and nothing could stop it."""
+    task = command_task("pack", ["tar", "{args.name}"], {"params": {"name": {"type": "string", "pattern": pattern}}})
+    with pytest.raises(ArgumentsDoNotFit):
+        task.call(name="a" * 5_000)
+    task.call(name="a" * 5_000 + "b")
 
 
 def test_defaults_are_filled_in_where_it_runs() -> None:

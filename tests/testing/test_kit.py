@@ -8,6 +8,7 @@ import pytest
 from hanbeon import App, Context, Job, State
 from hanbeon.domain.lifecycle import AttemptStatus
 from hanbeon.errors import AppNotOpen, InvalidInput, JobFailed
+from hanbeon.store.operations.promote import next_due_us
 from hanbeon.testing import TestKit, VirtualClock
 
 
@@ -64,7 +65,7 @@ async def test_a_database_in_use_by_a_real_clock_is_refused(postgres_url: str) -
     await app.migrate()
     async with app:
         await app.enqueue(work)
-        now = await app.store.next_due_us()
+        now = await app.store.read(next_due_us)
     with pytest.raises(InvalidInput, match=r"url: .* give it a database of its own"):
         await TestKit(app, postgres_url).__aenter__()
     assert not app.is_open

@@ -21,10 +21,13 @@ _SECTIONS = {
     "settings": '[Settings](settings.md) by name. Durations are seconds, or text like `"30s"`, `"1h30m"` or `"30d"`.',
     "tasks": "A table per task: what it runs, and its [options](options.md#of-a-task).",
     "queues": "A table per queue: its limits.",
+    "secrets": "Names for secrets, each a variable of the environment or a file: "
+    '`smtp = { env = "SMTP_PASSWORD" }`, `slack = { file = "/run/secrets/slack" }` ([messages](messages.md#secrets)).',
     "schedules": "A table per schedule: its task, and when it runs.",
     "outbound": "`allow_private = true` lets HTTP calls of every task reach private addresses; a task can also "
     "allow it for itself.",
     "chains": "`libraries`: the modules that chains may import. Not used yet.",
+    "workflows": "Workflows by name, with the fields of the API: [workflows](workflows.md#declarations).",
 }
 _KINDS = {
     "command": "A program and its arguments, as a list. It is run without a shell.",
@@ -33,6 +36,9 @@ _KINDS = {
     "`retries`, `params` and other options of the task go next to it.",
     "python": "`module:function`, searched next to the file and on Python's path. It may also name a task of an App; "
     "options that the table does not set are taken from there.",
+    "stream": 'Stream workers, in any language: `{ name = "thumbs" }`, with `lease` and `window` in the same table: '
+    '[streams.md](streams.md). `work = "module:function"` next to it does the jobs in-process where no Redis is '
+    "configured.",
 }
 _LIMITS = {
     "max_concurrent": "The most jobs that run at once, across all workers; 0: no limit.",
@@ -145,7 +151,7 @@ keeps its configuration. Otherwise, between two claims:
 
 - Tasks are added, changed and removed. Running jobs finish with the old definition; jobs that wait or are
   retried run the new one. Jobs of a removed task wait for a worker that has it.
-- Changed limits of queues and changed schedules are declared.
+- Changed limits of queues, changed schedules and changed secrets are declared.
 - {at_once} take effect. Other settings, and `app`, are logged as `restart_needed`.
 - Python modules are not reloaded: a changed function needs a restart, a new module does not.
 

@@ -134,7 +134,7 @@ def _numbers() -> Iterator[tuple[str, int]]:
 
 
 def _changes() -> Iterator[tuple[str, str, str]]:
-    least = {Need.WRITE: Scope.USER, Need.ADMIN: Scope.ADMIN, Need.CRON: Scope.CRON}
+    least = {Need.WRITE: Scope.USER, Need.RUN: Scope.USER, Need.ADMIN: Scope.ADMIN, Need.CRON: Scope.CRON}
     for each in _all():
         if isinstance(each, Operation) and each.need in least and each.method != "GET":
             yield f"`{each.method} {each.path}`", f"`{least[each.need]}`", each.summary

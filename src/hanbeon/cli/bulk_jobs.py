@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 import typer
 
-from hanbeon.app import App
 from hanbeon.cli import exits
 from hanbeon.cli.checks import check_ids
 from hanbeon.cli.event_loop import run
-from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import print_json
+from hanbeon.cli.source.source import Source, open_source
 from hanbeon.domain.lifecycle import State
-from hanbeon.errors import Conflict, HanbeonError, NotFound
+from hanbeon.errors import HanbeonError, Kind
 
-Action = Callable[[App, str], Awaitable[State]]
+Action = Callable[[Source, str], Awaitable[State]]
 
 
 class Outcome(NamedTuple):
@@ -54,10 +53,12 @@ def for_each_job(database: str | None, ids: Sequence[str], action: Action, *, js
 
 async def _for_each_job(database: str | None, ids: Sequence[str], action: Action) -> list[Outcome]:
     outcomes = []
-    async with open_app(database) as app:
+    async with open_source(database) as source:
         for job_id in ids:
             try:
-                outcomes.append(Outcome(job_id, await action(app, job_id)))
-            except (NotFound, Conflict) as error:
+                outcomes.append(Outcome(job_id, await action(source, job_id)))
+            except HanbeonError as error:
+                if error.kind not in (Kind.NOT_FOUND, Kind.CONFLICT):
+                    raise
                 outcomes.append(Outcome(job_id, None, error))
     return outcomes

@@ -19,7 +19,7 @@ from hanbeon.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
+    from hanbeon.cli.source.source import Count, Source
     from hanbeon.domain.lifecycle import State
 
 
@@ -61,8 +61,8 @@ def cancel(
         _cancel_where(database, filters, yes=yes, json=json)
 
 
-async def _cancel(app: App, job_id: str) -> State:
-    return await app.cancel(job_id)
+async def _cancel(source: Source, job_id: str) -> State:
+    return await source.cancel(job_id)
 
 
 def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, json: bool) -> None:
@@ -71,9 +71,9 @@ def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, j
     from hanbeon.cli.output import print_json
 
     if not yes:
-        count = run(_count(database, filters))
+        count, exact = run(_count(database, filters))
         if count:
-            confirm(f"Cancel {count} job{'s' * (count != 1)}?", yes=yes)
+            confirm(f"Cancel {'' if exact else 'at least '}{count} job{'s' * (count != 1)}?", yes=yes)
     ids = run(_cancel_all(database, filters))
     if json:
         print_json({"cancelled": ids})
@@ -81,16 +81,15 @@ def _cancel_where(database: str | None, filters: dict[str, Any], *, yes: bool, j
         typer.echo(f"cancelled {len(ids)} job{'s' * (len(ids) != 1)}" if ids else "no unfinished job matches")
 
 
-async def _count(database: str | None, filters: dict[str, Any]) -> int:
-    from hanbeon.cli.open_app import open_app
-    from hanbeon.store.operations.cancel import CancelFilter
+async def _count(database: str | None, filters: dict[str, Any]) -> Count:
+    from hanbeon.cli.source.source import open_source
 
-    async with open_app(database) as app:
-        return await app.store.count_unfinished(CancelFilter(**filters))
+    async with open_source(database) as source:
+        return await source.count_unfinished(filters)
 
 
 async def _cancel_all(database: str | None, filters: dict[str, Any]) -> list[str]:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.source.source import open_source
 
-    async with open_app(database) as app:
-        return await app.cancel_where(**filters)
+    async with open_source(database) as source:
+        return await source.cancel_where(filters)

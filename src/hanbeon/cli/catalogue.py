@@ -40,9 +40,16 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Chains": {
         "chain": "Create, run, watch and undo chains of operations.",
     },
+    "Exports": {
+        "export": "Upload replays, export them to videos and thumbnails, and download these.",
+    },
+    "Workflows": {
+        "workflow": "Create, run and watch workflows of messages, HTTP calls, waits and tasks.",
+    },
     "Servers and workers": {
         "serve": "Serve the HTTP API and run the jobs of an App until SIGTERM or Ctrl-C.",
         "token": "Create, list and revoke API tokens.",
+        "deadletter": "List, show, republish and drop messages of stream workers that could not be used.",
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C.",
         "tick": "Do one round of a worker's work within a time budget, and report what was done.",
         "instances": "Show the instances that work, or lately worked, on the database: host, process, load, tasks.",
@@ -52,6 +59,7 @@ COMMANDS: dict[str, dict[str, str]] = {
     "Database": {
         "migrate": "Bring the database's schema up to date.",
         "config": "Show and check the settings.",
+        "secrets": "Check the secrets that hanbeon.toml declares.",
         "prune": "Delete old data: ended jobs, attempts, logs, events, fires, instances and orphaned queues.",
         "backup": "Copy a SQLite database while it is in use, or print the commands that back up PostgreSQL.",
         "restore": "Restore a SQLite database from a backup, or finish the restore of any database with --after.",

@@ -14,19 +14,21 @@ if TYPE_CHECKING:
 
 _DATABASE_OPTIONS = {"database", "app"}
 _WITHOUT_FILE = {"demo"}
+_OF_THE_FILE = {"secrets"}
+"""Groups whose commands use the file and no database."""
 _named: ContextVar[Path | None] = ContextVar("config", default=None)
 
 
-def with_config(command: Any) -> Any:
-    """Add the option to a command that uses a database, or to all such commands of a group.
+def with_config(command: Any, *, needed: bool = False) -> Any:
+    """Add the option to a command that uses a database or only the file, or to all such commands of a group.
 
     It is not a parameter of each function: no command uses it except to open its database.
     """
     for inner in getattr(command, "commands", {}).values():
-        with_config(inner)
+        with_config(inner, needed=command.name in _OF_THE_FILE)
     names = [parameter.name for parameter in command.params]
-    if _DATABASE_OPTIONS & set(names) and command.name not in _WITHOUT_FILE:
-        place = max(names.index(name) for name in _DATABASE_OPTIONS & set(names)) + 1
+    if needed or (_DATABASE_OPTIONS & set(names) and command.name not in _WITHOUT_FILE):
+        place = max((names.index(name) for name in _DATABASE_OPTIONS & set(names)), default=-1) + 1
         command.params.insert(place, _option())
     return command
 

@@ -35,8 +35,8 @@ def explain(id: JobId, database: Database = None, json: Json = False) -> None:
 
 async def _explain(database: str | None, job_id: str) -> tuple[Explanation, dt.tzinfo]:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_app(database) as app:
-        return await app.explain(job_id), app.settings.zone
+    async with open_source(database) as source:
+        return await source.explain(job_id), source.zone

@@ -55,10 +55,10 @@ def instances(
 
 
 async def _read(database: str | None) -> tuple[list[InstanceRecord], dt.tzinfo]:
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.source.source import open_source
 
-    async with open_app(database) as app:
-        return await app.instances(), app.settings.zone
+    async with open_source(database) as source:
+        return await source.instances(), source.zone
 
 
 def _life(instance: InstanceRecord) -> str:

@@ -11,8 +11,7 @@ from hanbeon.cli.options import Database, JobId
 if TYPE_CHECKING:
     import datetime as dt
 
-    from hanbeon.domain.job import AttemptRecord, JobRecord
-    from hanbeon.store.operations.queries import Dependency
+    from hanbeon.cli.source.source import JobDetail
 
 
 def job(
@@ -48,34 +47,34 @@ def job(
     if log:
         run(_print_log(database, id, attempt, json=json))
         return
-    record, attempts, dependencies, zone = run(_read(database, id))
+    detail, zone = run(_read(database, id))
     if json:
         print_json(
             {
-                **job_shape(record, zone),
-                "attempts": [attempt_shape(attempt, zone) for attempt in attempts],
-                "dependencies": dependencies,
+                **job_shape(detail.record, zone),
+                "attempts": [attempt_shape(attempt, zone) for attempt in detail.attempts],
+                "dependencies": detail.dependencies,
             }
         )
     else:
-        _show(record, attempts, dependencies, zone)
+        _show(detail, zone)
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
     from hanbeon.cli.checks import check_ids
     from hanbeon.cli.job_follower import Screen, bar, follow, json_printer, lines, raise_unless_succeeded
-    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console
+    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_app(database) as app:
+    async with open_source(database) as source:
         if log and json:
-            record = await follow(app, job_id, Screen(lambda _: None, json_printer(app.settings.zone)))
+            record = await follow(source, job_id, Screen(lambda _: None, json_printer(source.zone)))
         elif json or not (log or console(stderr=True).is_terminal):
-            record = await follow(app, job_id, lines(app.settings.zone, json=json))
+            record = await follow(source, job_id, lines(source.zone, json=json))
         else:
             with bar(console()) as screen:
-                record = await follow(app, job_id, screen)
+                record = await follow(source, job_id, screen)
     raise_unless_succeeded(record)
     if not json and not log:
         typer.echo(record.result)
@@ -85,37 +84,29 @@ async def _print_log(database: str | None, job_id: str, attempt: int | None, *, 
     from hanbeon.cli.checks import check_ids
     from hanbeon.cli.job_follower import json_printer
     from hanbeon.cli.log_output import print_log, printer_on
-    from hanbeon.cli.open_app import open_app
     from hanbeon.cli.output import console
+    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_app(database) as app:
-        printer = json_printer(app.settings.zone) if json else printer_on(console())
-        await print_log(app, job_id, printer, attempt=attempt)
+    async with open_source(database) as source:
+        printer = json_printer(source.zone) if json else printer_on(console())
+        await print_log(source, job_id, printer, attempt=attempt)
 
 
-async def _read(
-    database: str | None, job_id: str
-) -> tuple[JobRecord, list[AttemptRecord], list[Dependency], dt.tzinfo]:
+async def _read(database: str | None, job_id: str) -> tuple[JobDetail, dt.tzinfo]:
     from hanbeon.cli.checks import check_ids
-    from hanbeon.cli.open_app import open_app
-    from hanbeon.store.operations import queries
+    from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
-    async with open_app(database) as app:
-        job = app.job(job_id)
-        return (
-            await job.record(),
-            await job.attempts(),
-            await app.store.read(lambda tx: queries.dependencies_of(tx, job_id)),
-            app.settings.zone,
-        )
+    async with open_source(database) as source:
+        return await source.detail(job_id), source.zone
 
 
-def _show(job: JobRecord, attempts: list[AttemptRecord], dependencies: list[Dependency], zone: dt.tzinfo) -> None:
+def _show(detail: JobDetail, zone: dt.tzinfo) -> None:
     from hanbeon.cli.formats import brief, clock_time, iso
     from hanbeon.cli.output import print_facts, print_table, state_cell
 
+    job, attempts, dependencies = detail
     shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]
     shown += [(name, getattr(job, name)) for name in ("id", "task", "queue", "role", "concurrency_key", "work_item")]
     shown += [

@@ -15,11 +15,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from hanbeon.app import App
 from hanbeon.cli.formats import brief, iso, percent
 from hanbeon.cli.json_output import job_shape, log_shape
 from hanbeon.cli.log_output import Printer, entry_text, print_log, print_verbatim, printer_on
 from hanbeon.cli.output import STATE_STYLES, console, print_json_line
+from hanbeon.cli.source.source import Source
 from hanbeon.clock import MICROS
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import TERMINAL, State
@@ -39,17 +39,16 @@ class Screen(NamedTuple):
     print_log: Printer | None
 
 
-async def follow(app: App, job_id: str, screen: Screen) -> JobRecord:
+async def follow(source: Source, job_id: str, screen: Screen) -> JobRecord:
     """Show a job until it has ended. Progress and log are not events, so they are polled."""
-    arrived = asyncio.Event()
     after: str | None = None
-    with app.hub.calling(arrived.set, "event"):
+    with source.arrivals() as arrived:
         while True:
             arrived.clear()
-            record = await app.job(job_id).record()
+            record = await source.record(job_id)
             if screen.print_log is not None:
                 # After the record: when a job has ended, its log is complete.
-                after = await print_log(app, job_id, screen.print_log, after)
+                after = await print_log(source, job_id, screen.print_log, after)
             screen.show(record)
             if record.state in TERMINAL:
                 return record

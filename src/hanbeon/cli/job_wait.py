@@ -13,6 +13,7 @@ from hanbeon.app import App
 from hanbeon.cli.job_follower import bar, follow, raise_unless_succeeded
 from hanbeon.cli.new_job import warn_without_worker
 from hanbeon.cli.output import console, print_json
+from hanbeon.cli.source.database import DatabaseSource
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import HanbeonError
@@ -50,7 +51,7 @@ async def _end_of(app: App, job_id: str, *, log: bool) -> JobRecord:
     warning = asyncio.get_running_loop().create_task(_warn_later(app, job_id))
     try:
         with bar(console(stderr=True) if log else None) as screen:
-            return await follow(app, job_id, screen)
+            return await follow(DatabaseSource(app), job_id, screen)
     finally:
         warning.cancel()
 

@@ -49,16 +49,13 @@ def jobs(
 async def _page(database: str | None, query: dict[str, Any]) -> tuple[list[JobRecord], bool, dt.tzinfo]:
     """Return a page, whether there is a next one, and the zone to show it in."""
     from hanbeon.cli.checks import check_queue
-    from hanbeon.cli.open_app import open_app
+    from hanbeon.cli.source.source import open_source
 
-    async with open_app(database) as app:
-        found = await app.jobs(**query)
+    async with open_source(database) as source:
+        found, more = await source.jobs(**query)
         if not found and query["queue"] is not None:
-            check_queue(query["queue"], [queue.name for queue in await app.queues()])
-        more = len(found) == query["limit"] and bool(
-            await app.jobs(**query | {"after": found[-1].seq, "limit": 1}),
-        )
-        return found, more, app.settings.zone
+            check_queue(query["queue"], [queue.name for queue in await source.queues()])
+        return found, more, source.zone
 
 
 def _row(job: JobRecord, zone: dt.tzinfo) -> list[Any]:

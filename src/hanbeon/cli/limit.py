@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +12,7 @@ from hanbeon.cli.options import Create, Database, Json
 from hanbeon.quotation import quoted
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
     from hanbeon.domain.limits import QueueLimits
-    from hanbeon.store.operations.queues import QueueRecord
 
 
 def limit(
@@ -47,16 +45,15 @@ def limit(
     if max_concurrent is None and max_per_key is None and not roles and not keys:
         raise InvalidInput("nothing to change; pass --max-concurrent, --max-per-key, --role or --key", field="limit")
 
-    async def change(app: App, name: str, now: QueueLimits) -> QueueRecord:
-        return await app.configure_queue(
-            name,
-            max_concurrent=max_concurrent,
-            max_per_key=max_per_key,
-            roles=_merged(now.roles, roles),
-            keys=_merged(now.keys, keys),
-        )
+    def changes(now: QueueLimits) -> dict[str, Any]:
+        return {
+            "max_concurrent": max_concurrent,
+            "max_per_key": max_per_key,
+            "roles": _merged(now.roles, roles),
+            "keys": _merged(now.keys, keys),
+        }
 
-    change_each(database, [queue], change, create=create, json=json)
+    change_each(database, [queue], changes, create=create, json=json)
 
 
 def _numbers(pairs: list[str], field: str) -> dict[str, int]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from hanbeon.app import App
+from hanbeon.cli.source.source import Source
 from hanbeon.domain.log import LogCut, LogEntry, LogLine, LogStream
 from hanbeon.quotation import plain
 
@@ -16,12 +16,12 @@ Printer = Callable[[Sequence[LogEntry]], None]
 
 
 async def print_log(
-    app: App, job_id: str, printer: Printer, after: str | None = None, attempt: int | None = None
+    source: Source, job_id: str, printer: Printer, after: str | None = None, attempt: int | None = None
 ) -> str:
     """Print a log after a position, and return the position to resume from."""
     unprinted: list[LogEntry] = []
     while True:
-        page = await app.log(job_id, attempt=attempt, after=after)
+        page = await source.log(job_id, attempt=attempt, after=after)
         entries, after = [*unprinted, *page.entries], page.after
         # A line that was stored in pieces is printed as one, also across pages.
         unprinted = entries[-1:] if page.more and entries and _is_piece(entries[-1]) else []

@@ -9,7 +9,7 @@ import typer
 from hanbeon.cli.options import Database, JobIds, Json
 
 if TYPE_CHECKING:
-    from hanbeon.app import App
+    from hanbeon.cli.source.source import Source
     from hanbeon.domain.lifecycle import State
 
 
@@ -32,8 +32,7 @@ def priority(
     if to is None and urgent is None:
         raise InvalidInput("nothing to change; pass --to, --urgent or --not-urgent", field="priority")
 
-    async def reprioritise(app: App, job_id: str) -> State:
-        await app.reprioritise(job_id, priority=to, urgent=urgent)
-        return await app.job(job_id).state()
+    async def reprioritise(source: Source, job_id: str) -> State:
+        return await source.reprioritise(job_id, to, urgent)
 
     for_each_job(database, ids, reprioritise, json=json)

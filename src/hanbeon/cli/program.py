@@ -17,10 +17,11 @@ from hanbeon.cli.catalogue import NAMES, TITLE, front_page
 from hanbeon.cli.command_words import running
 from hanbeon.cli.config_option import with_config
 from hanbeon.cli.groups import STYLE
+from hanbeon.cli.source.server_option import with_server
 from hanbeon.cli.standard_streams import unwritten
 from hanbeon.errors import HanbeonError
 
-_PACKAGES = ("chain", "demo", "office", "schedule", "top")
+_PACKAGES = ("chain", "demo", "export", "office", "schedule", "top", "workflow")
 
 
 class _Commands(MutableMapping[str, Any]):
@@ -58,7 +59,7 @@ def _load(name: str) -> Any:
         return with_config(group)
     single = typer.Typer(add_completion=False, **STYLE)
     single.command(name)(found)
-    return with_config(get_command(single))
+    return with_config(with_server(get_command(single)))
 
 
 def has_subcommands(name: str) -> bool:

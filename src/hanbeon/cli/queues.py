@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -40,13 +41,11 @@ def queues(
     )
 
 
-async def _read(database: str | None, window: float) -> list[tuple[QueueRecord, QueueStatistics]]:
-    from hanbeon.cli.open_app import open_app
+async def _read(database: str | None, window: float) -> Sequence[tuple[QueueRecord, QueueStatistics]]:
+    from hanbeon.cli.source.source import open_source
 
-    async with open_app(database) as app:
-        numbers = await app.statistics(window=window)
-        # A queue may have been created between the two reads.
-        return [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers]
+    async with open_source(database) as source:
+        return (await source.activity(window)).queues
 
 
 def _row(queue: QueueRecord, numbers: QueueStatistics) -> list[Any]:

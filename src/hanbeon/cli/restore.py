@@ -33,13 +33,14 @@ def restore(
     from hanbeon.cli.output import print_json
     from hanbeon.errors import InvalidInput
     from hanbeon.service import backup
+    from hanbeon.surfaces.store_parts import whole_store
 
     url = settings_here(database_url=database).database_url
     if after and file is not None:
         raise InvalidInput("must not be given with --after, which changes the database in its place", field="FILE")
     if after:
         refuse_missing_file(url)
-        report = run(backup.after_restore(url))
+        report = run(backup.after_restore(whole_store(url)))
     elif backup.sqlite_file(url) is None:
         found = backup.commands(url)
         if json:
@@ -51,7 +52,7 @@ def restore(
     elif file is None:
         raise InvalidInput("must be given: the backup to restore", field="FILE")
     else:
-        report = run(backup.restore(url, file))
+        report = run(backup.restore(url, file, whole_store))
     if json:
         print_json(report)
     else:

@@ -37,12 +37,11 @@ def verify(
 async def audit(url: str) -> VerifyReport:
     """Return the report on a database that exists."""
     from hanbeon.cli.open_app import refuse_missing_file
-    from hanbeon.clock import SystemClock
-    from hanbeon.store.backends import open_store
+    from hanbeon.surfaces.store_parts import whole_store
     from hanbeon.surfaces.verify import verify
 
     refuse_missing_file(url)
-    store = open_store(url, SystemClock())
+    store = whole_store(url)
     try:
         await store.open()
         return await verify(store)

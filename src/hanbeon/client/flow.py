@@ -18,6 +18,10 @@ class Request(NamedTuple):
     query: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = {}
     body: bytes | None = None
+    upload: str | None = None
+    """The path of a file to send as `file` of a form."""
+    save: str | None = None
+    """The path of a new file for the body of a response with status 200."""
 
 
 class Response(NamedTuple):

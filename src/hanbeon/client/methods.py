@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import os
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from hanbeon.surfaces.surface import Surface
 _API = "/api/"
 _OF_ALL = {"GET": "list", "POST": "create"}
 _OF_ONE = {"GET": "get", "PATCH": "change", "DELETE": "delete"}
-_PAGED = "next_cursor"
+_PAGED, _ITEMS = "next_cursor", "items"
 _CURSOR = "cursor"
 
 
@@ -89,8 +90,19 @@ class ClientMethod:
         yield from named
 
 
+class Transfer(ClientMethod):
+    """Sends a file, or writes one: `file` is its path."""
+
+    def fill(self, ids: Mapping[str, Any], given: Mapping[str, Any]) -> Fill:
+        return super().fill(ids, given)._replace(file=os.fspath(given["file"]))
+
+    def _parameters(self) -> Iterator[Parameter]:
+        yield Parameter("file", Parameter.POSITIONAL_OR_KEYWORD)
+        yield from super()._parameters()
+
+
 class Pages(ClientMethod):
-    """Iterates over a list, page by page; `limit` is the size of a page."""
+    """Iterates over a list, page by page; `limit` is the size of a page, `cursor` where the first one begins."""
 
     streams = True
 
@@ -151,9 +163,11 @@ def methods_of(surface: Surface) -> Iterator[ClientMethod]:
         place = place_of(operation)
         response = next(iter(operation.responses.values()), None)
         fields = getattr(response, "__struct_fields__", ())
-        if _PAGED not in fields:
+        if operation.upload is not None or operation.downloads:
+            yield Transfer(operation, place)
+        elif _PAGED not in fields:
             yield ClientMethod(operation, place)
-        elif "items" in fields:
+        elif _ITEMS in fields:
             yield Pages(operation, place)
         else:
             yield Gathered(operation, place)
@@ -185,9 +199,10 @@ def _fields(operation: Operation) -> Iterator[tuple[str, msgspec.inspect.Field]]
         return
     info: Any = msgspec.inspect.type_info(operation.request)
     response = next(iter(operation.responses.values()), None)
-    paged = _PAGED in getattr(response, "__struct_fields__", ())
+    fields = getattr(response, "__struct_fields__", ())
+    gathered = _PAGED in fields and _ITEMS not in fields
     for field in info.fields:
-        if not (paged and field.encode_name == _CURSOR):  # The iterators set it.
+        if not (gathered and field.encode_name == _CURSOR):  # All pages are one.
             yield (field.name if keyword.iskeyword(field.encode_name) else field.encode_name), field
 
 

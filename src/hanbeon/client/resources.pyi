@@ -1,15 +1,19 @@
 """Generated from the operations of the surfaces by `make docs`."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, ClassVar
 
 from hanbeon.client.calls import RetryConfig
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, OnBackwardFailure, OnUnknown
+from hanbeon.domain.exports.jobs import JobType
+from hanbeon.domain.exports.vocabulary import ExportStatus
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.fire_times import ClockFold, ClockGap
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
 from hanbeon.domain.schedules.misfire import Misfire, Overlap
+from hanbeon.domain.workflows.literals import WorkflowStatus
 from hanbeon.surfaces.chains.schemas import Chain as ChainsChain
 from hanbeon.surfaces.chains.schemas import ChainEvent, ChainJob, NewChainJob, Run
 from hanbeon.surfaces.engine.schemas import (
@@ -17,6 +21,7 @@ from hanbeon.surfaces.engine.schemas import (
     BulkAction,
     BulkDone,
     CreatedToken,
+    DeadLetter,
     EngineCancelAnswer,
     EngineEvent,
     EngineInstance,
@@ -32,13 +37,14 @@ from hanbeon.surfaces.engine.schemas import (
     Token,
     Tokens,
 )
+from hanbeon.surfaces.exports.schemas import CancelAnswer as ExportsCancelAnswer
+from hanbeon.surfaces.exports.schemas import Export, ExportCreated, ExportEvent, ExportPage
 from hanbeon.surfaces.offices.schemas import (
     CancelAnswer,
     CancelledAll,
     ConfigChange,
     Delivery,
     Graph,
-    Job,
     JobDetail,
     JobQueueStats,
     JobSpec,
@@ -49,7 +55,10 @@ from hanbeon.surfaces.offices.schemas import (
     WebhookBody,
     WebhookChange,
 )
+from hanbeon.surfaces.offices.schemas import Job as OfficesJob
 from hanbeon.surfaces.offices.schemas import Office as OfficesOffice
+from hanbeon.surfaces.replays.schemas import Replay as ReplaysReplay
+from hanbeon.surfaces.replays.schemas import ReplayPage
 from hanbeon.surfaces.schedules.schemas import CancelAnswer as SchedulesCancelAnswer
 from hanbeon.surfaces.schedules.schemas import Execution as SchedulesExecution
 from hanbeon.surfaces.schedules.schemas import Fire, Moment, Preview
@@ -58,6 +67,17 @@ from hanbeon.surfaces.schedules.schemas import Task as SchedulesTask
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.workflows.schemas import (
+    DryRunResult,
+    Executed,
+    Monitor,
+    NewScheduleConfig,
+    NewStep,
+    Registered,
+    WorkflowRun,
+)
+from hanbeon.surfaces.workflows.schemas import Execution as WorkflowsExecution
+from hanbeon.surfaces.workflows.schemas import Workflow as WorkflowsWorkflow
 
 class Resource:
     def __init__(self, transport: Any, retry: RetryConfig, ids: Any) -> None: ...
@@ -76,6 +96,7 @@ class Engine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -136,7 +157,9 @@ class Engine(Resource):
         """Return throughput, waits and runs over time."""
     def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> Iterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Action]:
         """List who did what, newest first."""
     def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -144,6 +167,14 @@ class Engine(Resource):
         """Create a token; its text is shown this once."""
     def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
@@ -163,6 +194,7 @@ class AsyncEngine(Resource):
         failure_type: str | None = None,
         created_after: str | None = None,
         created_before: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[EngineJob]:
         """Search all jobs, newest first, one page at a time."""
@@ -227,7 +259,9 @@ class AsyncEngine(Resource):
         """Return throughput, waits and runs over time."""
     async def failures(self, *, seconds: int | None = None, limit: int | None = None) -> FailureGroups:
         """Group the latest failures by task and error."""
-    def actions(self, *, user: str | None = None, limit: int | None = None) -> AsyncIterator[Action]:
+    def actions(
+        self, *, user: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Action]:
         """List who did what, newest first."""
     async def tokens(self) -> Tokens:
         """List the tokens, without their secrets."""
@@ -235,6 +269,14 @@ class AsyncEngine(Resource):
         """Create a token; its text is shown this once."""
     async def revoke_token(self, number: str) -> Token:
         """Revoke a token for good."""
+    def deadletters(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[DeadLetter]:
+        """List messages of stream workers that could not be used."""
+    async def deadletter(self, letter: str) -> DeadLetter:
+        """Return a dead letter."""
+    async def republish_deadletter(self, letter: str) -> DeadLetter:
+        """Put a message back into its stream."""
+    async def drop_deadletter(self, letter: str) -> DeadLetter:
+        """Delete a dead letter for good."""
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
@@ -253,7 +295,7 @@ class Offices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> Iterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class AsyncOffices(Resource):
@@ -269,7 +311,7 @@ class AsyncOffices(Resource):
     ) -> OfficesOffice:
         """Create an office."""
 
-    def list(self, *, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[OfficesOffice]:
         """List offices, one page at a time."""
 
 class Office(Resource):
@@ -306,7 +348,7 @@ class Office(Resource):
 
     def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[Job]:
+    ) -> list[OfficesJob]:
         """Create jobs, all or none."""
 
     def jobs(
@@ -315,8 +357,9 @@ class Office(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
-    ) -> Iterator[Job]:
+    ) -> Iterator[OfficesJob]:
         """List jobs in creation order, one page at a time."""
 
     def cancel_all(
@@ -324,27 +367,27 @@ class Office(Resource):
     ) -> CancelledAll:
         """Cancel every unfinished job that matches."""
 
-    def job(self, job: Job | str) -> JobDetail:
+    def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""
 
-    def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+    def wait(self, job: OfficesJob | str, *, timeout: float | None = None) -> JobDetail:
         """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
 
     def log(
-        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+        self, job: OfficesJob | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Log:
         """Return the output, also of a running job; resume with `after`."""
 
-    def explain(self, job: Job | str) -> Explanation:
+    def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    def retry(self, job: Job | str) -> Job:
+    def retry(self, job: OfficesJob | str) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
-    def cancel(self, job: Job | str) -> CancelAnswer:
+    def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
 
-    def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+    def priority(self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...) -> OfficesJob:
         """Change the priority of a job."""
 
     def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
@@ -359,7 +402,9 @@ class Office(Resource):
     def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> Iterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -402,7 +447,7 @@ class AsyncOffice(Resource):
 
     async def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[Job]:
+    ) -> list[OfficesJob]:
         """Create jobs, all or none."""
 
     def jobs(
@@ -411,8 +456,9 @@ class AsyncOffice(Resource):
         status: str | Sequence[str] | None = None,
         role: str | None = None,
         task_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
-    ) -> AsyncIterator[Job]:
+    ) -> AsyncIterator[OfficesJob]:
         """List jobs in creation order, one page at a time."""
 
     async def cancel_all(
@@ -420,27 +466,29 @@ class AsyncOffice(Resource):
     ) -> CancelledAll:
         """Cancel every unfinished job that matches."""
 
-    async def job(self, job: Job | str) -> JobDetail:
+    async def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""
 
-    async def wait(self, job: Job | str, *, timeout: float | None = None) -> JobDetail:
+    async def wait(self, job: OfficesJob | str, *, timeout: float | None = None) -> JobDetail:
         """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
 
     async def log(
-        self, job: Job | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
+        self, job: OfficesJob | str, *, attempt: int | None = None, after: str | None = None, limit: int | None = None
     ) -> Log:
         """Return the output, also of a running job; resume with `after`."""
 
-    async def explain(self, job: Job | str) -> Explanation:
+    async def explain(self, job: OfficesJob | str) -> Explanation:
         """Explain why a job is not running."""
 
-    async def retry(self, job: Job | str) -> Job:
+    async def retry(self, job: OfficesJob | str) -> OfficesJob:
         """Run a failed or cancelled job again."""
 
-    async def cancel(self, job: Job | str) -> CancelAnswer:
+    async def cancel(self, job: OfficesJob | str) -> CancelAnswer:
         """Cancel a job: 200 once cancelled, 202 while it stops."""
 
-    async def priority(self, job: Job | str, *, priority: int | None = ..., urgent: bool | None = ...) -> Job:
+    async def priority(
+        self, job: OfficesJob | str, *, priority: int | None = ..., urgent: bool | None = ...
+    ) -> OfficesJob:
         """Change the priority of a job."""
 
     async def graph(self, *, task_id: str | None = None, limit: int | None = None) -> Graph:
@@ -455,7 +503,9 @@ class AsyncOffice(Resource):
     async def test_webhook(self, webhook: Webhook | str, *, idempotency_key: str | None = None) -> Delivery:
         """Send one test message, also to a disabled webhook."""
 
-    def deliveries(self, webhook: Webhook | str, *, limit: int | None = None) -> AsyncIterator[Delivery]:
+    def deliveries(
+        self, webhook: Webhook | str, *, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Delivery]:
         """List the messages to a webhook, sent and waiting."""
 
     async def delivery(self, webhook: Webhook | str, delivery: Delivery | str) -> Delivery:
@@ -465,11 +515,11 @@ class AsyncOffice(Resource):
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Tasks(Resource):
-    def list(self, *, limit: int | None = None) -> Iterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class AsyncTasks(Resource):
-    def list(self, *, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
+    def list(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[SchedulesTask]:
         """List registered tasks, a page at a time."""
 
 class Task(Resource):
@@ -500,6 +550,7 @@ class Executions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -512,6 +563,7 @@ class AsyncExecutions(Resource):
         status: ExecutionStatus | Sequence[ExecutionStatus | str] | None = None,
         type: ExecutionType | str | None = None,
         schedule_id: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesExecution]:
         """List executions, newest first."""
@@ -575,6 +627,7 @@ class Schedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> Iterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -624,6 +677,7 @@ class AsyncSchedules(Resource):
         task_id: str | None = None,
         paused: bool | None = None,
         name: str | None = None,
+        cursor: str | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[SchedulesSchedule]:
         """List schedules, a page at a time."""
@@ -684,7 +738,9 @@ class Schedule(Resource):
     def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> Iterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class AsyncSchedule(Resource):
@@ -727,7 +783,9 @@ class AsyncSchedule(Resource):
     async def preview(self, *, n: int | None = None) -> Preview:
         """Preview the next fires, with notes on clock changes."""
 
-    def fires(self, *, outcome: FireOutcome | str | None = None, limit: int | None = None) -> AsyncIterator[Fire]:
+    def fires(
+        self, *, outcome: FireOutcome | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[Fire]:
         """List the outcomes of past fires, newest first."""
 
 class Chains(Resource):
@@ -743,7 +801,9 @@ class Chains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> Iterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class AsyncChains(Resource):
@@ -759,7 +819,9 @@ class AsyncChains(Resource):
     ) -> ChainsChain:
         """Create a chain, perhaps with its jobs."""
 
-    def list(self, *, state: ChainState | str | None = None, limit: int | None = None) -> AsyncIterator[ChainsChain]:
+    def list(
+        self, *, state: ChainState | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[ChainsChain]:
         """List chains, a page at a time."""
 
 class Chain(Resource):
@@ -800,7 +862,7 @@ class Chain(Resource):
     def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> Iterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[Run]:
         """List the runs of a chain, newest first."""
 
     def run_of(self, n: str) -> Run:
@@ -850,7 +912,7 @@ class AsyncChain(Resource):
     async def abort(self, *, wait: float | None = None) -> ChainsChain:
         """Stop the operation under way, and undo what was done."""
 
-    def runs(self, *, limit: int | None = None) -> AsyncIterator[Run]:
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[Run]:
         """List the runs of a chain, newest first."""
 
     async def run_of(self, n: str) -> Run:
@@ -861,6 +923,316 @@ class AsyncChain(Resource):
 
     def events(self, *, after: int | str = 0) -> AsyncIterator[ChainEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class Workflows(Resource):
+    def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> Iterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class AsyncWorkflows(Resource):
+    async def create(
+        self,
+        name: str,
+        steps: Sequence[NewStep | Mapping[str, Any]],
+        schedule_config: NewScheduleConfig | Mapping[str, Any],
+        *,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> WorkflowsWorkflow:
+        """Save a workflow: a draft, or an active one, which runs."""
+
+    def list(
+        self, *, status: WorkflowStatus | str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> AsyncIterator[WorkflowsWorkflow]:
+        """List workflows, a page at a time."""
+
+    async def execute(
+        self, workflow_id: str, *, variables: Mapping[str, Any] = ..., idempotency_key: str | None = None
+    ) -> WorkflowsExecution:
+        """Run a workflow now; 202 past the time budget."""
+
+    async def cron(self) -> Registered:
+        """Register the next runs of all active workflows."""
+
+    async def cron_by_get(self) -> Registered:
+        """Like POST, for crons that send GET."""
+
+    async def execute_due(self) -> Executed:
+        """Run the workflows that are due, in this process."""
+
+    async def monitor(self) -> Monitor:
+        """Counts of runs, delays, next runs, failures."""
+
+class Workflow(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> Iterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
+
+class AsyncWorkflow(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> WorkflowsWorkflow:
+        """Show a workflow, with its next run."""
+
+    async def change(
+        self,
+        *,
+        name: str = ...,
+        steps: Sequence[NewStep | Mapping[str, Any]] = ...,
+        schedule_config: NewScheduleConfig | Mapping[str, Any] = ...,
+        variables: Mapping[str, Any] = ...,
+        timezone: str | None = ...,
+        status: WorkflowStatus | str = ...,
+        notifications: Sequence[str] = ...,
+        expected: int | None = None,
+    ) -> WorkflowsWorkflow:
+        """Change a workflow; an active one is registered anew."""
+
+    async def delete(self, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way."""
+
+    async def activate(self, *, wait: float | None = None) -> WorkflowsWorkflow:
+        """Make a workflow run by its schedule."""
+
+    async def pause(self) -> WorkflowsWorkflow:
+        """Start no more runs of a workflow."""
+
+    async def dry_run(self, *, variables: Mapping[str, Any] = ..., outputs: Mapping[str, Any] = ...) -> DryRunResult:
+        """Render every message of a workflow, sending none."""
+
+    def runs(self, *, cursor: str | None = None, limit: int | None = None) -> AsyncIterator[WorkflowRun]:
+        """List the runs of a workflow, newest first."""
+
+    async def run_of(self, run: str) -> WorkflowRun:
+        """Show a run with its steps."""
+
+    async def cancel(self, run: str) -> WorkflowRun:
+        """Cancel a run; 202 while its step is being stopped."""
+
+    async def retry(self, run: str) -> WorkflowRun:
+        """Run a failed run again, from the step that failed."""
+
+    async def explain(self, run: str) -> Explanation:
+        """Explain why a run does not go on."""
+
+class Replays(Resource):
+    def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+        """Upload a replay, as the file `file` of a form."""
+
+    def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
+        """List your replays, newest first."""
+
+class AsyncReplays(Resource):
+    async def create(self, file: str | PathLike[str], *, idempotency_key: str | None = None) -> ReplaysReplay:
+        """Upload a replay, as the file `file` of a form."""
+
+    async def list(self, *, page: int | None = None, size: int | None = None) -> ReplayPage:
+        """List your replays, newest first."""
+
+class Replay(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> ReplaysReplay:
+        """Show a replay of yours."""
+
+    def delete(self) -> None:
+        """Delete a replay of yours of which no export is unfinished."""
+
+    def export_mp4(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        fps: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a replay of yours to a video."""
+
+    def export_thumbnail(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a picture of a replay of yours."""
+
+class AsyncReplay(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> ReplaysReplay:
+        """Show a replay of yours."""
+
+    async def delete(self) -> None:
+        """Delete a replay of yours of which no export is unfinished."""
+
+    async def export_mp4(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        fps: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a replay of yours to a video."""
+
+    async def export_thumbnail(
+        self,
+        *,
+        width: int = ...,
+        height: int = ...,
+        startMs: int = ...,
+        lengthMs: int = ...,
+        idempotency_key: str | None = None,
+    ) -> ExportCreated:
+        """Export a picture of a replay of yours."""
+
+class Jobs(Resource):
+    def list(
+        self,
+        *,
+        jobType: JobType | str | None = None,
+        status: ExportStatus | str | None = None,
+        page: int | None = None,
+        size: int | None = None,
+    ) -> ExportPage:
+        """List your exports, newest first."""
+    def events(self, *, after: int | str = 0) -> Iterator[ExportEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class AsyncJobs(Resource):
+    async def list(
+        self,
+        *,
+        jobType: JobType | str | None = None,
+        status: ExportStatus | str | None = None,
+        page: int | None = None,
+        size: int | None = None,
+    ) -> ExportPage:
+        """List your exports, newest first."""
+    def events(self, *, after: int | str = 0) -> AsyncIterator[ExportEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+
+class Job(Resource):
+    @property
+    def id(self) -> str: ...
+    def get(self) -> Export:
+        """Show an export of yours."""
+
+    def wait(self, *, timeout: float | None = None) -> Export:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    def cancel(self) -> ExportsCancelAnswer:
+        """Cancel an export: 200 once cancelled, 202 while it stops."""
+
+    def result(self, file: str | PathLike[str]) -> None:
+        """Download the file of an export that has succeeded."""
+
+    def explain(self) -> Explanation:
+        """Explain why an export does not run."""
+
+class AsyncJob(Resource):
+    @property
+    def id(self) -> str: ...
+    async def get(self) -> Export:
+        """Show an export of yours."""
+
+    async def wait(self, *, timeout: float | None = None) -> Export:
+        """Wait until it has ended; raises if that takes longer than `timeout` seconds."""
+
+    async def cancel(self) -> ExportsCancelAnswer:
+        """Cancel an export: 200 once cancelled, 202 while it stops."""
+
+    async def result(self, file: str | PathLike[str]) -> None:
+        """Download the file of an export that has succeeded."""
+
+    async def explain(self) -> Explanation:
+        """Explain why an export does not run."""
 
 class SyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -883,6 +1255,15 @@ class SyncResources:
     @property
     def chains(self) -> Chains: ...
     def chain(self, id: str, /) -> Chain: ...
+    @property
+    def workflows(self) -> Workflows: ...
+    def workflow(self, id: str, /) -> Workflow: ...
+    @property
+    def replays(self) -> Replays: ...
+    def replay(self, id: str, /) -> Replay: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    def job(self, id: str, /) -> Job: ...
 
 class AsyncResources:
     surfaces: ClassVar[tuple[Surface, ...]]
@@ -905,3 +1286,12 @@ class AsyncResources:
     @property
     def chains(self) -> AsyncChains: ...
     def chain(self, id: str, /) -> AsyncChain: ...
+    @property
+    def workflows(self) -> AsyncWorkflows: ...
+    def workflow(self, id: str, /) -> AsyncWorkflow: ...
+    @property
+    def replays(self) -> AsyncReplays: ...
+    def replay(self, id: str, /) -> AsyncReplay: ...
+    @property
+    def jobs(self) -> AsyncJobs: ...
+    def job(self, id: str, /) -> AsyncJob: ...

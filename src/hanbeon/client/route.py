@@ -28,6 +28,8 @@ class Fill(NamedTuple):
     key: str | None = None
     timeout: float | None = None
     """Of a wait."""
+    file: str | None = None
+    """The file to upload, or to download to."""
 
 
 def request_of(method: str, path: str, fill: Fill) -> Request:
@@ -42,7 +44,8 @@ def request_of(method: str, path: str, fill: Fill) -> Request:
     if fill.key is not None:
         headers[KEY] = fill.key
     ids = {name: _in_path(name, value) for name, value in fill.ids.items()}
-    return Request(method, path.format_map(ids), _query(fill.query), headers, body)
+    transfer = {} if fill.file is None else {"save" if method == "GET" else "upload": fill.file}
+    return Request(method, path.format_map(ids), _query(fill.query), headers, body, **transfer)
 
 
 def result_of(operation: Operation, answer: Response) -> Any:

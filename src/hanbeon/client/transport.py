@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
 
 from hanbeon.client.address import Address, httpx
 from hanbeon.client.flow import Emit, Flow, NextLine, NoResponse, Open, Request, Response, Send, Sleep, Step, Stream
 
 T = TypeVar("T")
+_PART_BYTES = 1 << 18
 _SILENCE_SECONDS = 45.0
 """A stream sends something every 15 s; one that is silent for this long is presumed dead."""
 
@@ -55,9 +58,12 @@ class SyncHttpTransport:
         match step:
             case Sleep(seconds):
                 return time.sleep(seconds)
+            case Send(request) if request.save is not None:
+                return self._save(request, request.save)
             case Send(request):
                 try:
-                    return _answer(self._http.request(**self._address.arguments(request)))
+                    with _arguments(self._address, request) as arguments:
+                        return _answer(self._http.request(**arguments))
                 except httpx().TransportError as error:
                     return self._lost(error)
             case Open(request):
@@ -69,6 +75,19 @@ class SyncHttpTransport:
                     return _ended()
                 except httpx().TransportError as error:
                     return self._lost(error)
+
+    def _save(self, request: Request, path: str) -> Response | NoResponse:
+        try:
+            with self._http.stream(**self._address.arguments(request)) as response:
+                if response.status_code != 200:
+                    response.read()
+                    return _answer(response)
+                with _new_file(path) as file:
+                    for part in response.iter_bytes(_PART_BYTES):
+                        file.write(part)
+                return Response(response.status_code, _headers(response), b"")
+        except httpx().TransportError as error:
+            return self._lost(error)
 
     def _open(self, request: Request, listening: _Listening) -> Response | NoResponse:
         listening.streams.close()
@@ -127,9 +146,12 @@ class AsyncHttpTransport:
         match step:
             case Sleep(seconds):
                 return await asyncio.sleep(seconds)
+            case Send(request) if request.save is not None:
+                return await self._save(request, request.save)
             case Send(request):
                 try:
-                    return _answer(await self._http.request(**self._address.arguments(request)))
+                    with _arguments(self._address, request) as arguments:
+                        return _answer(await self._http.request(**arguments))
                 except httpx().TransportError as error:
                     return self._lost(error)
             case Open(request):
@@ -141,6 +163,19 @@ class AsyncHttpTransport:
                     return _ended()
                 except httpx().TransportError as error:
                     return self._lost(error)
+
+    async def _save(self, request: Request, path: str) -> Response | NoResponse:
+        try:
+            async with self._http.stream(**self._address.arguments(request)) as response:
+                if response.status_code != 200:
+                    await response.aread()
+                    return _answer(response)
+                with _new_file(path) as file:
+                    async for part in response.aiter_bytes(_PART_BYTES):
+                        file.write(part)
+                return Response(response.status_code, _headers(response), b"")
+        except httpx().TransportError as error:
+            return self._lost(error)
 
     async def _open(self, request: Request, listening: _Listening) -> Response | NoResponse:
         await listening.streams.aclose()
@@ -157,6 +192,29 @@ class AsyncHttpTransport:
 
     def _lost(self, error: Exception) -> NoResponse:
         return _lost(error, self._address.url)
+
+
+@contextlib.contextmanager
+def _arguments(address: Address, request: Request) -> Iterator[dict[str, Any]]:
+    """The arguments for a request; the file of an upload is closed at the end."""
+    arguments = address.arguments(request)
+    try:
+        yield arguments
+    finally:
+        for _, file in arguments.get("files", {}).values():
+            file.close()
+
+
+@contextlib.contextmanager
+def _new_file(path: str) -> Iterator[BinaryIO]:
+    """A file that gets its name once it is whole, and never takes that of another."""
+    part = Path(f"{path}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        os.link(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 class _Listening:

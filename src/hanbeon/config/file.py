@@ -14,9 +14,11 @@ from hanbeon.config.imports import search_folder, split_target
 from hanbeon.config.queues import Declared, read_queues
 from hanbeon.config.reader import Reader
 from hanbeon.config.schedules import check_arguments
+from hanbeon.config.secrets import read_secrets
 from hanbeon.config.settings import read_settings, relative_to
 from hanbeon.config.tasks import AnyTask, read_tasks
 from hanbeon.errors import ConfigInvalid, InvalidInput
+from hanbeon.outbound.secrets import SecretSource
 from hanbeon.settings import Settings
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedule
@@ -79,6 +81,7 @@ SECTIONS: Mapping[str, ReadSection] = {
     "settings": read_settings,
     "tasks": read_tasks,
     "queues": read_queues,
+    "secrets": read_secrets,
     **SURFACE_SECTIONS,
     **ALIASES,
 }
@@ -93,6 +96,7 @@ class ConfigFile(msgspec.Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
     tasks: tuple[AnyTask, ...] = ()
     queues: Declared = {}
+    secrets: Mapping[str, SecretSource] = {}
     surfaces: Mapping[str, Any] = {}
     """Content of the sections of surfaces."""
 
@@ -129,6 +133,15 @@ def load_settings_of(path: Path) -> dict[str, Any]:
     if reader.problems:
         raise reader.problems[0]
     return values
+
+
+def load_secrets_of(path: Path) -> dict[str, SecretSource]:
+    """Read only the declarations of secrets."""
+    reader = Reader(Document.read(path))
+    found = read_secrets(reader.document.content.get("secrets", {}), reader)
+    if reader.problems:
+        raise reader.problems[0]
+    return found
 
 
 def _all_settings(

@@ -8,6 +8,7 @@ from typing import Any
 from hanbeon.config.file import ConfigFile, load
 from hanbeon.config.queues import Declared
 from hanbeon.engine.source import SourceChange
+from hanbeon.outbound.secrets import Secrets
 from hanbeon.settings import Settings, load_settings
 from hanbeon.surfaces.schedules.declarations import DeclaredSchedules
 from hanbeon.tasks.registry import Registry
@@ -17,9 +18,15 @@ class FileSource:
     """The file of an App, whose tasks are in its registry. `given` are the settings that override the file's."""
 
     def __init__(
-        self, file: ConfigFile, registry: Registry, schedules: DeclaredSchedules, given: Mapping[str, Any]
+        self,
+        file: ConfigFile,
+        registry: Registry,
+        schedules: DeclaredSchedules,
+        secrets: Secrets,
+        given: Mapping[str, Any],
     ) -> None:
         self._file, self._registry, self._schedules, self._given = file, registry, schedules, given
+        self._secrets = secrets
 
     @property
     def name(self) -> str:
@@ -41,6 +48,7 @@ class FileSource:
         def apply() -> None:
             self._registry.replace(file.origin, file.tasks)
             self._schedules.replace(file.origin, file.schedules)
+            self._secrets.declare(file.secrets)
             self._file = file
 
         also = ("app",) if file.app != previous.app else ()

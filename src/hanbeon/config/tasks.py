@@ -18,6 +18,7 @@ from hanbeon.errors import InvalidInput
 from hanbeon.tasks.command import command_task
 from hanbeon.tasks.http_call import CALL, http_task
 from hanbeon.tasks.options import did_you_mean
+from hanbeon.tasks.stream_call import stream_task
 from hanbeon.tasks.task import Task, TaskOptions
 
 AnyTask = Task[..., Any]
@@ -114,11 +115,26 @@ def _python(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> 
     return Task(name, found, TaskOptions.of(name, options))
 
 
-KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _python}
+def _stream(name: str, value: Any, options: Mapping[str, Any], folder: Path) -> AnyTask:
+    """Build a task of a stream; `work` names the function that does it in-process."""
+    work = options.get("work")
+    if isinstance(work, str):
+        work = find_function(work, folder, "work")
+    elif work is not None:
+        raise InvalidInput("must name a function, like mypkg.thumbs:work", field="work")
+    return stream_task(name, value, work, {k: v for k, v in options.items() if k != "work"})
+
+
+KINDS: dict[str, Factory] = {"command": _command, "http": _http, "python": _python, "stream": _stream}
 
 _ANY_FUNCTION = object()
 _EXECUTOR_OPTIONS = ("executor", "memory")
-_VALID = {"command": ["true"], "http": PartialTable({"url": "https://example.org/"}), "python": _ANY_FUNCTION}
+_VALID = {
+    "command": ["true"],
+    "http": PartialTable({"url": "https://example.org/"}),
+    "python": _ANY_FUNCTION,
+    "stream": PartialTable({"name": "any"}),
+}
 
 
 async def _nothing() -> None:

@@ -21,6 +21,8 @@ class Need(enum.Enum):
     NOTHING = "nothing"
     READ = "read"
     WRITE = "write"
+    RUN = "run"
+    MONITOR = "monitor"
     CRON = "cron"
     ADMIN = "admin"
 
@@ -29,6 +31,8 @@ ALLOWED: Mapping[Need, frozenset[Scope]] = {
     Need.NOTHING: frozenset(Scope),
     Need.READ: frozenset((Scope.ADMIN, Scope.USER, Scope.READ)),
     Need.WRITE: frozenset((Scope.ADMIN, Scope.USER)),
+    Need.RUN: frozenset((Scope.ADMIN, Scope.USER, Scope.CRON)),
+    Need.MONITOR: frozenset(Scope),
     Need.CRON: frozenset((Scope.ADMIN, Scope.CRON)),
     Need.ADMIN: frozenset((Scope.ADMIN,)),
 }

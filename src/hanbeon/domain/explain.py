@@ -45,6 +45,17 @@ class Holder(msgspec.Struct, frozen=True):
     started_at: int
 
 
+class StreamFacts(msgspec.Struct, frozen=True):
+    """The stream in which a job waits for a worker, as it was seen last."""
+
+    name: str
+    sent: bool
+    workers: int | None
+    """How many read it lately; None: nobody has looked yet."""
+    failing: str | None
+    """Why Redis cannot be reached, if it cannot."""
+
+
 class Facts(msgspec.Struct, frozen=True):
     """The input of an explanation, read at one instant."""
 
@@ -56,6 +67,7 @@ class Facts(msgspec.Struct, frozen=True):
     workers: Sequence[str]
     """Names of live instances that have the job's task."""
     now: int
+    stream: StreamFacts | None = None
 
 
 def explain(facts: Facts) -> Explanation:
@@ -65,6 +77,8 @@ def explain(facts: Facts) -> Explanation:
         return Explanation(False, [_finished(facts)])
     if job.state is State.RUNNING:
         return Explanation(False, [_running(job, facts.now)])
+    if facts.stream is not None:
+        return Explanation(False, [waiting_for_worker(facts.stream)])
     reasons = [
         *_dependencies(facts.dependencies),
         *_time(job, facts.now),
@@ -156,6 +170,21 @@ def _running(job: JobRecord, now: int) -> Because:
         text = "Its instance has stopped renewing its lease; another takes it over within seconds."
         return Because("lease_expired", text, {"instance": job.locked_by})
     return Because("running", "It is running.", {"instance": job.locked_by, "attempt": job.fence})
+
+
+def waiting_for_worker(stream: StreamFacts) -> Because:
+    """Explain what a dispatched job waits for."""
+    details = {"stream": stream.name, "workers": stream.workers}
+    if stream.failing is not None:
+        text = f"Redis cannot be reached, so no stream worker gets its request: {stream.failing}"
+        return Because("redis_unavailable", text, details)
+    if not stream.sent:
+        return Because("dispatched", f"Its request is about to be sent to stream {stream.name!r}.", details)
+    if stream.workers == 0:
+        text = f"Its request is in stream {stream.name!r}, but no worker reads that; start one."
+        return Because("no_stream_worker", text, details)
+    text = f"Its request is in stream {stream.name!r}; the next worker with room takes it."
+    return Because("dispatched", text, details)
 
 
 def _dependencies(dependencies: Mapping[str, State]) -> Iterable[Because]:

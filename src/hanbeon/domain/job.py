@@ -26,6 +26,8 @@ NO_HANDLER = "(no handler)"
 """Placeholder for the task of a job that has none yet. No task may have this name, and no worker serves it."""
 RESERVED = "hanbeon."
 """Prefix of the names of built-in tasks. Users can neither register tasks under it nor enqueue jobs of these."""
+ON_EVERY_WORKER = ":run"
+"""Ending of the name of a surface's one task, whose end has a hook."""
 SESSION_STEP, SESSION_ROOM = 4_294_967_311, 2**48
 """The distance between the session ids of a job: greater than that of ids which a user increments."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -178,6 +180,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     unique_key: str | None
     work_item: str | None
     meta: str | None
+    dispatched_at: int | None = None
+    """When its last attempt was sent to the stream workers; while it is ready, it waits for one of them."""
     replaced_by: str | None = None
     """The job that took over its unique key, if that ended it."""
 
@@ -255,6 +259,8 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     started_at: int
     progress: str | None
     instance: int
+    trace: str | None = None
+    """The trace context of who created it; read only while tracing is on."""
 
 
 def session_id(job_id: str, fence: int) -> str:
@@ -268,8 +274,8 @@ def session_id(job_id: str, fence: int) -> str:
 
 
 def is_on_every_worker(task: str) -> bool:
-    """True for a built-in task that no setting makes depend on a worker; those have a `:` in their names."""
-    return task.startswith(RESERVED) and ":" not in task
+    """True for a built-in task, unless a setting decides which workers have it; such have a `:` in their names."""
+    return task.startswith(RESERVED) and (":" not in task or task.endswith(ON_EVERY_WORKER))
 
 
 def is_id(text: Any) -> bool:

@@ -42,6 +42,7 @@ class Reason(enum.StrEnum):
     ENQUEUED = "enqueued"
     SCHEDULED = "scheduled"
     PROMOTED = "promoted"
+    DISPATCHED = "dispatched"
     CLAIMED = "claimed"
     SUCCEEDED = "succeeded"
     RETRIED = "retried"
@@ -74,6 +75,7 @@ LIFECYCLE: dict[Reason, Move] = {
     Reason.ENQUEUED: _move("", State.READY, "created with nothing to wait for"),
     Reason.SCHEDULED: _move("", State.PENDING, "created, waiting for its time or its dependencies"),
     Reason.PROMOTED: _move("pending", State.READY, "its time has come and its dependencies have succeeded"),
+    Reason.DISPATCHED: _move("ready", None, "sent to the stream workers, with a new fence and a slot, and no lease"),
     Reason.CLAIMED: _move("ready", State.RUNNING, "an instance took it, with a lease and a new fence"),
     Reason.SUCCEEDED: _move("running", State.SUCCEEDED, "its body returned"),
     Reason.RETRIED: _move("running", State.PENDING, "the attempt failed, timed out or was lost; another follows"),

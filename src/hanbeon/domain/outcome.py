@@ -43,6 +43,10 @@ class HandedBack(msgspec.Struct, frozen=True, tag=True):
     """The instance shuts down and the work has been stopped."""
 
 
+class Cancelled(msgspec.Struct, frozen=True, tag=True):
+    """The one who did the work says that it was cancelled, whether or not anybody here asked for that."""
+
+
 class PutOff(msgspec.Struct, frozen=True, tag=True):
     """The task requested to be run again later."""
 
@@ -50,7 +54,7 @@ class PutOff(msgspec.Struct, frozen=True, tag=True):
     message: str = ""
 
 
-Outcome = Returned | Raised | TimedOut | Lost | HandedBack | PutOff
+Outcome = Returned | Raised | TimedOut | Lost | HandedBack | PutOff | Cancelled
 
 
 class Held(NamedTuple):
@@ -83,7 +87,7 @@ class AttemptEnd(msgspec.Struct, frozen=True, gc=False):
 
 def decide(job: Held, outcome: Outcome, random_share: float = 0.0) -> AttemptEnd:
     """Decide the move of a running job. A requested cancel wins over every outcome: a later result is ignored."""
-    if job.stop_requested:
+    if job.stop_requested or isinstance(outcome, Cancelled):
         return AttemptEnd(Reason.STOPPED, AttemptStatus.CANCELLED, job.retry_count, message=CANCELLED_MESSAGE)
     match outcome:
         case Returned(result):

@@ -1,7 +1,8 @@
-"""Reserved queues: created and deleted with their owner, whose id follows a registered prefix in their name.
+"""Reserved queues: one of a surface, or of an owner whose id follows a registered prefix in the name.
 
-The module that owns a prefix registers it when it is imported. A process that opens a store must have imported all of
-them: without its prefix, a reserved queue would accept any job, and its events would be missing from their index.
+The module that owns a name or a prefix registers it when it is imported. A process that opens a store must have
+imported all of them: without its prefix, a reserved queue would accept any job, and its events would be missing from
+their index.
 """
 
 from __future__ import annotations
@@ -35,7 +36,16 @@ class ReservedPrefix(msgspec.Struct, frozen=True):
         return owner_id if prefix == self.prefix and is_id(owner_id) else None
 
 
+class ReservedQueue(msgspec.Struct, frozen=True):
+    """The one queue of a surface. `remedy` completes the error of a caller who enqueues there."""
+
+    name: str
+    owner: str
+    remedy: str
+
+
 _prefixes: dict[str, ReservedPrefix] = {}
+_queues: dict[str, ReservedQueue] = {}
 
 
 def reserve(reserved: ReservedPrefix) -> ReservedPrefix:
@@ -45,8 +55,15 @@ def reserve(reserved: ReservedPrefix) -> ReservedPrefix:
     return reserved
 
 
+def reserve_queue(reserved: ReservedQueue) -> str:
+    """Register a queue and return its name; each has one owner."""
+    if _queues.setdefault(reserved.name, reserved) != reserved:
+        raise ValueError(f"the queue {reserved.name!r} is already registered; choose another")
+    return reserved.name
+
+
 def reserved_prefix(queue: str) -> ReservedPrefix | None:
-    """Return the registration of a reserved queue, or None for an ordinary queue."""
+    """Return the registration of a queue with a reserved prefix, or None for any other."""
     if _SEPARATOR not in queue:
         return None
     prefix, _, owner_id = queue.partition(_SEPARATOR)
@@ -61,8 +78,8 @@ def is_indexed(queue: str) -> bool:
 
 
 def check_not_reserved(queue: str) -> None:
-    """Raise for a reserved queue: its lanes are deleted with its owner, and a cached one would lose the job."""
-    found = reserved_prefix(queue)
+    """Raise for a reserved queue: its owner alone moves its jobs, and may delete its lanes with them."""
+    found = _queues.get(queue) or reserved_prefix(queue)
     if found is not None:
         raise InvalidInput(
             f"must not be a reserved queue, got {queue!r}, which belongs to {found.owner}; {found.remedy}",

@@ -36,6 +36,10 @@ def timeline(job: JobRecord, attempts: Sequence[AttemptRecord]) -> list[Moment]:
         why = "" if each.failure_type is None else f" ({each.failure_type}): {each.message or ''}".rstrip(": ")
         text = f"attempt {each.attempt} {_ENDS[each.status]}{why}"
         moments.append(Moment(each.ended_at, each.status.value, text, each.attempt))
+    if job.dispatched_at is not None:
+        moments.append(
+            Moment(job.dispatched_at, "dispatched", f"attempt {job.fence} sent to stream workers", job.fence)
+        )
     if job.state is State.RUNNING and job.started_at is not None:
         moments.append(_started(job.fence, job.started_at))
         if job.stop_requested_at is not None:

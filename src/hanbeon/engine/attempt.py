@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
@@ -20,6 +20,9 @@ from hanbeon.store.store import Store
 from hanbeon.store.user_transaction import UserTransaction
 from hanbeon.tasks.context import transaction_unsupported
 from hanbeon.tasks.request import JobRequest
+
+if TYPE_CHECKING:
+    from hanbeon.telemetry.tracer import AttemptTrace
 
 _log = get_logger("hanbeon.engine")
 _RETRY_SECONDS = 0.2
@@ -50,6 +53,7 @@ class Attempt:
         "printed",
         "settling",
         "stopped_at",
+        "trace",
         "unheard_at",
         "work",
     )
@@ -93,6 +97,7 @@ class Attempt:
         self._max_payload_bytes = max_payload_bytes
         self._logs, self._sooner = logs, sooner
         self.printed: AttemptLog | None = None
+        self.trace: AttemptTrace | None = None
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""

@@ -40,10 +40,12 @@ class Claimer:
         running: Callable[[], int],
         start: Callable[[Claimed, float], None],
         unanswered: UnansweredClaims,
+        queues: Sequence[str] | None = None,
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
-        self._tasks, self._slots, self._running, self._start = tasks, slots, running, start
+        self.tasks, self._slots, self._running, self._start = tasks, slots, running, start
         self.unanswered = unanswered
+        self._queues = queues
         self._cursor = 0
         self._position: LanePosition | None = None
         self._position_until = 0.0
@@ -55,6 +57,11 @@ class Claimer:
         self.draining = False
         """An operator has drained this worker: it claims nothing more."""
         self.instance = 0
+
+    @property
+    def has_room(self) -> bool:
+        """False while it claims nothing: it is closed or drained, or has no free slot."""
+        return self.is_open and not self.draining and self._slots() > self._running()
 
     def look_again(self) -> None:
         """Jobs have arrived: the next claim uses no remembered position, and the one after covers every lane."""
@@ -124,14 +131,14 @@ class Claimer:
     async def _claim(self) -> float:
         await self.unanswered.settle()
         free = min(_BATCH, self._slots() - self._running())
-        tasks = self._tasks()
-        if not self.is_open or self.draining or free <= 0 or not tasks:
+        tasks = self.tasks()
+        if not self.has_room or not tasks:
             return self._settings.poll
         # The lease counts from before the claim is sent: by this clock it ends no later than by the database's.
         sent_at, began_at = self._clock.monotonic(), self._cursor
         position, guessed = self._next_position(sent_at)
         answer = await self._answer(
-            ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position)
+            ClaimRequest(self.instance, tasks, free, micros(self._settings.lease), self._cursor, position, self._queues)
         )
         self._cursor = answer.cursor
         if answer.place is not None:

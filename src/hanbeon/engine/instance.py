@@ -14,7 +14,7 @@ from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.executors.executor import Executor
 from hanbeon.settings import Settings
 from hanbeon.store.operations import instances as instance_rows
-from hanbeon.store.operations.instances import Beat, NewInstance
+from hanbeon.store.operations.instances import Beat, NewInstance, register
 from hanbeon.store.operations.tasks import follow, register_tasks
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry, Tasks
@@ -23,16 +23,22 @@ from hanbeon.tasks.task_settings import settings_of
 
 
 class ServedTasks(Mapping[str, Task[..., Any]]):
-    """A live view of the registered tasks for which this worker has an executor."""
+    """A live view of the registered tasks for which this worker has an executor.
 
-    def __init__(self, registry: Registry, executors: Mapping[str, Executor]) -> None:
-        self._registry, self._executors = registry, executors
+    `remote`: also of those that only stream workers can do.
+    """
+
+    def __init__(self, registry: Registry, executors: Mapping[str, Executor], *, remote: bool = False) -> None:
+        self._registry, self._executors, self._remote = registry, executors, remote
 
     def __getitem__(self, name: str) -> Task[..., Any]:
         return self._registry.by_name[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (task.name for task in self._registry if task.executor in self._executors)
+        return (task.name for task in self._registry if self._serves(task))
+
+    def _serves(self, task: Task[..., Any]) -> bool:
+        return task.executor in self._executors and (self._remote or not task.is_remote)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -52,15 +58,18 @@ class Instance:
     async def register(self, settings: Settings) -> None:
         """Declare the tasks and the schedules, then take a number among the instances."""
         await self.declare(settings)
-        self.id = await self._store.register(
-            NewInstance(
-                self.name,
-                socket.gethostname(),
-                os.getpid(),
-                version("hanbeon"),
-                self._all_tasks,
-                settings.concurrency,
-                self._declarer.names,
+        self.id = await self._store.write(
+            lambda tx: register(
+                tx,
+                NewInstance(
+                    self.name,
+                    socket.gethostname(),
+                    os.getpid(),
+                    version("hanbeon"),
+                    self._all_tasks,
+                    settings.concurrency,
+                    self._declarer.names,
+                ),
             )
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from hanbeon.clock import Clock
@@ -18,8 +18,10 @@ from hanbeon.events.hub import Hub
 from hanbeon.settings import Settings
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Tasks
+from hanbeon.tasks.task import STREAM
 
 _GATHER_EVENTS_SECONDS = 0.05
+_LOOKED_AFTER_SECONDS = 60.0
 
 
 class PoolRelay(Protocol):
@@ -54,8 +56,15 @@ class TaskPool(NamedTuple):
     relay: PoolRelay | None = None
     listed: bool = False
     """The tasks are named among those of the instance, because not every worker has them."""
+    queues: Sequence[str] | None = None
+    """Claim from these queues only; None: from all."""
     gather_seconds: float = 0.0
     """How long a claim waits while jobs run, so that one claim fills the slots of several that end together."""
+
+
+def run_here(tasks: Tasks) -> list[str]:
+    """Return the tasks whose jobs are run by this instance, and not by stream workers."""
+    return [name for name, task in tasks.items() if task.executor != STREAM]
 
 
 class Pool:
@@ -69,7 +78,9 @@ class Pool:
         clock: Clock,
         begin: Callable[[Pool, Claimed, float], None],
         attempts: RunningAttempts,
+        claimable: Callable[[Tasks], list[str]] = list,
     ) -> None:
+        """`claimable` leaves out those of the tasks whose jobs are not run here."""
         self.name, self.tasks, self.slots = spec.name, spec.tasks, spec.slots
         self.running: set[Attempt] = set()
         self._hint, self._relay, self._gather_seconds = spec.hint, spec.relay, spec.gather_seconds
@@ -77,14 +88,18 @@ class Pool:
             store,
             settings,
             clock,
-            tasks=lambda: list(self.tasks),
+            tasks=lambda: claimable(self.tasks),
             slots=lambda: self.slots,
             running=lambda: len(self.running),
             start=lambda job, sent_at: begin(self, job, sent_at),
             unanswered=UnansweredClaims(store, settings, clock, attempts),
+            queues=spec.queues,
         )
         self.claim = Loop(f"claim_{spec.name}", self._claim)
         self.relay = None if spec.relay is None else Loop(f"relay_{spec.name}", self._gather_and_relay)
+
+        self.looked_after = False
+        """Something else polls for its jobs, together with those of other pools, and wakes it."""
 
     @property
     def loops(self) -> list[Loop]:
@@ -125,6 +140,8 @@ class Pool:
             return min(pause, self.claimer.unanswered.ask_seconds)
         if pause > AGAIN and self._relay is not None and not self._relay.listening:
             return self._relay.quiet_seconds  # There can hardly be any job.
+        if pause > AGAIN and self.looked_after:
+            return max(pause, _LOOKED_AFTER_SECONDS)
         return pause
 
     async def _gather_and_relay(self) -> float:

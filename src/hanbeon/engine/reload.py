@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from hanbeon.engine.source import SourceChange, TaskSource
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.logs import get_logger
+from hanbeon.store.operations.queues import declare_queues
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -30,8 +31,9 @@ class Reloader:
 
     async def declare(self) -> None:
         """Put the queues' limits in force where their declaration has changed."""
-        if self._source is not None:
-            for queue in await self._store.declare_queues(self._source.queues):
+        source = self._source
+        if source is not None:
+            for queue in await self._store.write(lambda tx: declare_queues(tx, source.queues)):
                 _log.info("queue_declared", queue=queue.name, declared=queue.declared)
 
     async def run_once(self) -> float:
@@ -50,7 +52,7 @@ class Reloader:
             _log.error("reload_refused", error=str(error), in_force="unchanged")
             return
         try:
-            declared = await self._store.declare_queues(change.queues)
+            declared = await self._store.write(lambda tx: declare_queues(tx, change.queues))
             await self._put_in_force(change)
         except (DatabaseUnavailable, TimeoutError):
             self._requested = True

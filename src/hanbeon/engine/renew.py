@@ -8,6 +8,7 @@ from hanbeon.clock import MICROS, Clock, micros
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.settings import Settings
 from hanbeon.store.operations import lease as lease_rows
+from hanbeon.store.operations.lease import renew
 from hanbeon.store.store import Store
 
 
@@ -22,7 +23,7 @@ class Renewer:
             leases = [attempt.lease for attempt in held.values()]
             sent_at = self._clock.monotonic()
             async with asyncio.timeout(self.settings.heartbeat):
-                facts = await self._store.renew(leases, micros(self.settings.lease))
+                facts = await self._store.write(lambda tx: renew(tx, leases, micros(self.settings.lease)))
             for seq in facts.renewed:
                 held[seq].renewed(sent_at, self.settings.lease)
             self._attempts.learn(held, facts)

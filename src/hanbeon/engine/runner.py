@@ -26,6 +26,7 @@ from hanbeon.tasks.task import Task
 _log = get_logger("hanbeon.engine")
 _log_enabled = log_enabled("hanbeon.engine")
 _RETRY_SECONDS = 0.2
+Ended = Callable[[Attempt], None]
 
 
 class Runner:
@@ -42,7 +43,7 @@ class Runner:
         clock: Clock,
         max_result_bytes: int,
         *,
-        ended: Callable[[Attempt], None],
+        ended: Ended,
     ) -> None:
         self._store, self._completion, self._clock = store, completion, clock
         self._max_result_bytes = max_result_bytes

@@ -15,6 +15,7 @@ from hanbeon.store.operations.declarations import (
     declare_schedule,
     declared_schedules,
 )
+from hanbeon.store.operations.instances import instances
 from hanbeon.store.store import Store
 
 _log = get_logger("hanbeon.engine")
@@ -53,7 +54,7 @@ class ScheduleDeclarer:
         if before is not None:
             gone &= set(before)
         elif gone:
-            for instance in await self._store.instances(alive_within_us):
+            for instance in await self._store.read(lambda tx: instances(tx, alive_within_us)):
                 gone -= set(instance.schedules) if instance.alive else set()
         for name in sorted(gone):
             reason = _NOBODY if before is None else _NO_LONGER

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
@@ -19,9 +19,10 @@ from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
 from hanbeon.engine.instance import Instance, ServedTasks
 from hanbeon.engine.logs import Logs
+from hanbeon.engine.lookout import Lookout
 from hanbeon.engine.loop import AGAIN, LONGEST_PAUSE, Loop
 from hanbeon.engine.maintenance import Maintenance
-from hanbeon.engine.pool import Pool, TaskPool
+from hanbeon.engine.pool import Pool, TaskPool, run_here
 from hanbeon.engine.reload import RELOADABLE, Reloader
 from hanbeon.engine.renew import Renewer
 from hanbeon.engine.runner import Runner
@@ -30,6 +31,8 @@ from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
 from hanbeon.engine.signals import handling_signals
 from hanbeon.engine.source import SourceChange, TaskSource
+from hanbeon.engine.stream.bridge import StreamBridge
+from hanbeon.engine.stream.wire import Wire
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
 from hanbeon.executors.executor import Executor, StopCause
@@ -40,12 +43,18 @@ from hanbeon.store.operations import instances as instance_rows
 from hanbeon.store.operations.fires import Moment
 from hanbeon.store.store import Store
 from hanbeon.tasks.registry import Registry
+from hanbeon.tasks.task import STREAM, Task
 
 _log = get_logger("hanbeon.engine")
 _CANCEL_SECONDS = 5.0
 _CHECK_SECONDS = 0.02
 _CLAIMS_AT_MOST = 20
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
+
+
+def default_name() -> str:
+    """Return the name of a worker that is given none."""
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 class Done(NamedTuple):
@@ -76,24 +85,40 @@ class Worker:
         source: TaskSource | None = None,
         pools: Sequence[TaskPool | None] = (),
         schedules: Callable[[], Sequence[Declaration]] = tuple,
+        wire: Wire | None = None,
+        queues: Sequence[str] | None = None,
+        declare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`wire`: stream tasks are dispatched over it, instead of being run here.
+
+        `queues`: claim registered tasks only from these, and fire no schedules; for a part of the work.
+
+        `declare`: puts what else a file declares in force, once the tasks are known.
+        """
+        self._declare = declare
         self._store, self._hub = store, hub
         self._settings, self._clock = settings, clock
         self._zone = settings.zone
         self._executors = {executor.name: executor for executor in executors}
-        self.name = name or f"{socket.gethostname()}:{os.getpid()}"
-        served = ServedTasks(registry, self._executors)
-        main = TaskPool("jobs", served, settings.concurrency, hint="work")
+        self.name = name or default_name()
+        served = ServedTasks(registry, self._executors, remote=wire is not None)
+        main = TaskPool("jobs", served, settings.concurrency, hint="work", queues=queues)
+        self._is_partial = queues is not None
         self.attempts = RunningAttempts(
             store, clock, idle_seconds=settings.poll, grace_seconds=time_limits(settings).grace
         )
         specs = [*(each for each in pools if each is not None), main]
-        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts) for each in specs]
+        claimable = list if wire is None else run_here
+        self.pools = [Pool(each, store, settings, clock, self._begin, self.attempts, claimable) for each in specs]
+        self.stream = None if wire is None else StreamBridge(store, settings, clock, wire, self._stream_tasks)
         self.main = self.pools[-1]
+        # Those with a relay know from it if there can be jobs.
+        beside = [each for each in self.pools if each is not self.main and each.relay is None]
+        self._lookout = Loop("look", Lookout(store, settings, beside).run_once)
         listed = [task for each in specs if each.listed for task in each.tasks]
         self._instance = Instance(self.name, store, served, ScheduleDeclarer(store, schedules, self.name), listed)
         self._completion = CompletionBuffer(store, clock)
-        self._runner = Runner(store, self._completion, clock, settings.max_payload_bytes, ended=self._ended)
+        self._runner = _runner(store, self._completion, clock, settings.max_payload_bytes, self._ended)
         self._logs = Logs(store, settings, clock, wake=self._printed)
         self._renewer = Renewer(store, self.attempts, settings, clock)
         self.schedule_poller = SchedulePoller(store, settings, clock)
@@ -136,13 +161,20 @@ class Worker:
         self._logs.attach(asyncio.get_running_loop())
         await self._reloader.declare()
         await self._instance.register(self._settings)
+        if self._declare is not None:
+            await self._declare()
         for pool in self.pools:
             pool.claimer.instance = self.instance
+        if self.stream is not None:
+            self.stream.instance = self.instance
 
     async def start(self) -> None:
         await self.register()
         for pool in self.pools:
             self._hints.enter_context(pool.listening(self._hub))
+        if self.stream is not None:
+            self._hints.enter_context(self._hub.calling(self.stream.work_arrived, "work"))
+            self._hints.enter_context(self._hub.calling(self.stream.clear.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.promote.wake, "later"))
         self._hints.enter_context(self._hub.calling(self.watch.wake, "stop"))
         self._hints.enter_context(self._hub.calling(self.beat.wake, "drain"))
@@ -150,10 +182,14 @@ class Worker:
         self._hints.enter_context(self._hub.calling(self.fold.wake, "event"))
         self._hints.enter_context(self._hub.calling(self.fire.wake, "fire"))
         self._hints.enter_context(self._hub.calling(self._fire_waiting, "event"))
-        loop = asyncio.get_running_loop()
+        tracer = self._store.tracer
+        with contextlib.nullcontext() if tracer is None else tracer.detached():
+            self._start_loops(asyncio.get_running_loop())
+        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
+
+    def _start_loops(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop_tasks = [loop.create_task(each.run(), name=f"hanbeon-{each.name}") for each in self._loops()]
         self._loop_tasks.append(loop.create_task(self._end_if_restored(), name="hanbeon-restored"))
-        _log.info("worker_started", instance=self.instance, name=self.name, tasks=list(self.main.tasks))
 
     def _printed(self) -> None:
         self.log.wake()
@@ -169,8 +205,12 @@ class Worker:
 
     def _loops(self) -> list[Loop]:
         running = [self.guard, self.renew, self.watch, self.log, self.complete]
-        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload]
-        return [*running, *maintaining, *self.work_loops]
+        maintaining = [self.number, self.fold, self.prune, self.beat, self.reload, self._lookout]
+        streaming = [] if self.stream is None else self.stream.loops
+        return [*running, *maintaining, *streaming, *self.work_loops]
+
+    def _stream_tasks(self) -> dict[str, Task[..., Any]]:
+        return {name: task for pool in self.pools for name, task in pool.tasks.items() if task.executor == STREAM}
 
     @property
     def work_loops(self) -> list[Loop]:
@@ -178,7 +218,8 @@ class Worker:
 
         The claim of the main pool comes last, so that a caller who steps through them sees running what it began.
         """
-        return [self.recover, self.fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
+        fire = () if self._is_partial else (self.fire,)
+        return [self.recover, *fire, self.promote, *(each for pool in self.pools for each in pool.loops)]
 
     @property
     def done(self) -> Done:
@@ -254,6 +295,8 @@ class Worker:
         self._hints.close()
         for executor in self._executors.values():
             await executor.close()
+        if self.stream is not None:
+            await self.stream.close()
         with contextlib.suppress(DatabaseUnavailable):
             await self._store.write(lambda tx: instance_rows.leave(tx, self.instance))
         _log.info("worker_stopped", instance=self.instance)
@@ -390,3 +433,14 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
         task.cancel()
     if cancelled:
         await asyncio.wait(cancelled, timeout=_CANCEL_SECONDS)
+
+
+def _runner(
+    store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Callable[[Attempt], None]
+) -> Runner:
+    """Return the runner of attempts; the other kind is imported only while tracing is on."""
+    if store.tracer is None:
+        return Runner(store, completion, clock, max_result_bytes, ended=ended)
+    from hanbeon.engine.traced_runner import TracedRunner
+
+    return TracedRunner(store.tracer, store, completion, clock, max_result_bytes, ended=ended)

@@ -52,13 +52,19 @@ class Broadcast:
 
     @contextlib.contextmanager
     def following(
-        self, queue: str | None, words: Words, place: EventPlace, part: Hashable = None
+        self,
+        queue: str | None,
+        words: Words,
+        place: EventPlace,
+        part: Hashable = None,
+        first: Sequence[Delivered] = (),
     ) -> Iterator[Follower]:
         """Follow a queue, or all, from a place on, however far back that is.
 
         Followers of the same `part` of a queue share the words of the first, so that an event is serialized once.
+        `first`: messages that this follower gets before any event.
         """
-        follower = Follower(self, queue, words, place, part)
+        follower = Follower(self, queue, words, place, part, first)
         self._following += 1
         if self._reader is None:
             self._reader = asyncio.get_running_loop().create_task(self._read())

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from hanbeon.domain.event_cursor import Cursor, EventPlace, event_id, place_of
 from hanbeon.domain.events import Event
 from hanbeon.events.hub import Hub
-from hanbeon.store.operations.events import event_bounds
+from hanbeon.store.operations.events import event_bounds, events_after
 from hanbeon.store.store import Store
 
 _POLL_SECONDS = 1.0
@@ -36,7 +36,7 @@ class Feed:
     async def read(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
         """Return the next events after `after`; empty if there are none yet. With `queue`, others' may be left out."""
         await self._store.number_events()
-        return await self._store.events_after(after, batches, queue)
+        return await self._store.read(lambda tx: events_after(tx, after, batches, queue))
 
     async def follow(self, after: int, queue: str | None = None) -> AsyncIterator[Event]:
         """Yield every event after `after`, without end; with `queue`, others' may be left out."""

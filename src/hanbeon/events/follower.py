@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from hanbeon.domain.event_cursor import EventPlace, GapReason
@@ -47,12 +47,18 @@ class Follower:
     """Yields every event after `after` once, in the order of ids. It buffers a bounded number of them."""
 
     def __init__(
-        self, broadcast: Broadcast, queue: str | None, words: Words, place: EventPlace, part: Hashable = None
+        self,
+        broadcast: Broadcast,
+        queue: str | None,
+        words: Words,
+        place: EventPlace,
+        part: Hashable = None,
+        first: Iterable[Delivered] = (),
     ) -> None:
         self.queue, self.part, self.words, self.place = queue, part, words, place
         self._broadcast = broadcast
         self._pages = Pages()
-        self._waiting: deque[Delivered] = deque()
+        self._waiting: deque[Delivered] = deque(first)
         self._given = self._read = place.after
         """The last event that it gave, and the last one up to which it has seen all."""
         self._live = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hanbeon.domain.events import Event
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.store import Store
 
 _FIRST_BATCHES = 4
@@ -22,7 +23,7 @@ class Pages:
 
         With `queue`, others' may be left out.
         """
-        found = await store.events_after(after, self._batches, queue)
+        found = await store.read(lambda tx: events_after(tx, after, self._batches, queue))
         if len(found) > _AIM:
             self._batches = max(1, self._batches * _AIM // len(found))
         elif len(found) * 2 < _AIM:

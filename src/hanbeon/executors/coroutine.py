@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
@@ -36,8 +37,16 @@ class AsyncWork:
         self._stopped = False
         self._exit: BaseException | None = None
         self._exits = BodyExits(self._exited)
-        self._task = asyncio.get_running_loop().create_task(_body(call, self._exits), name=call.backend.job.id)
+        self._task = asyncio.get_running_loop().create_task(_contained(self.run, self._exits), name=call.backend.job.id)
         self._task.add_done_callback(self._ended)
+
+    async def run(self) -> Any:
+        """The body."""
+        context = [Context(self._call.backend)] if self._call.task.signature.context_type else []
+        return await self._call.task.function(*context, **self._call.arguments)
+
+    def returned(self, value: Any) -> Outcome:
+        return returned(self._call, value)
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
@@ -64,14 +73,13 @@ class AsyncWork:
         if error is not None:
             return failed(self._call, error)
         value, error = task.result()
-        return failed(self._call, error) if error is not None else returned(self._call, value)
+        return failed(self._call, error) if error is not None else self.returned(value)
 
 
-async def _body(call: Call, exits: BodyExits) -> tuple[Any, BaseException | None]:
+async def _contained(body: Callable[[], Awaitable[Any]], exits: BodyExits) -> tuple[Any, BaseException | None]:
     enter_body(exits)
-    context = [Context(call.backend)] if call.task.signature.context_type else []
     try:
-        return await call.task.function(*context, **call.arguments), None
+        return await body(), None
     except EXITS as error:
         # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
         return None, error

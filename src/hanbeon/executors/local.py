@@ -9,6 +9,7 @@ from hanbeon.errors import ProcessesUnsupported
 from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.executor import Executor
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.executors.stream import StreamExecutor
 from hanbeon.executors.thread import ThreadExecutor
 from hanbeon.settings import Settings
 from hanbeon.tasks.registry import Registry
@@ -24,7 +25,7 @@ def local_executors(
     """
     blocking: Executor = ThreadExecutor(threads)
     http = HttpExecutor(settings, clock)
-    executors: list[Executor] = [AsyncExecutor(), blocking, http]
+    executors: list[Executor] = [AsyncExecutor(), blocking, http, StreamExecutor()]
     if sys.platform == "linux":
         from hanbeon.executors.command.executor import CommandExecutor
         from hanbeon.executors.process.executor import ProcessExecutor

@@ -1,67 +1,124 @@
-"""The border to apprise, which sends notifications through many services. It is slow to load, and blocks."""
+"""The border to apprise, which sends messages through many services. It is slow to load, and blocks."""
 
 from __future__ import annotations
 
 import logging
+import re
+import threading
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
-from hanbeon.domain.masks import MASK
-from hanbeon.errors import InvalidInput, PermanentError, TaskError
+from hanbeon.domain.http_status import failure_type_of
+from hanbeon.domain.retry import NEVER_RETRIED, FailureType
+from hanbeon.errors import InvalidInput, MessageFailed
 from hanbeon.outbound.address_guard import AddressRefused, only_public
 from hanbeon.outbound.addresses import HOW_TO_ALLOW
-from hanbeon.outbound.targets import check_parameters, check_scheme, without_secrets
+from hanbeon.outbound.mail import mail_target, send_mail
+from hanbeon.outbound.targets import MAIL, check_parameters, check_scheme, scheme_of, without_secrets
 
+SECONDS = 60.0
+"""How long a message may take unless its sender says otherwise."""
 _LOGGER = "apprise"
+_HEARD_MOST = 1_000
+_STATUS = re.compile(r"error=([45][0-9]{2})\b")
+_DETAILS = "Response Details"
+_WEBHOOKS = frozenset(("json", "jsons", "xml", "xmls", "form", "forms"))
+_parsing = threading.Lock()
 
 
-def check_readable(urls: Iterable[Any], schemes: str) -> None:
-    """Reject incomplete targets of an allowed kind; those of other kinds are not even parsed."""
-    for number, url in enumerate(urls):
-        field = f"notifications[{number}]"
-        if not isinstance(url, str) or MASK in url or "://" not in url or not url.isprintable():
-            continue
-        check_scheme(url, schemes, field)
-        if _target(url, field) is None:
-            raise InvalidInput("must be a complete target of its kind; something is missing or misspelt", field=field)
+def preload() -> None:
+    """Load the library, which takes most of a second."""
+    _parsed("json://localhost")
 
 
-def send_message(url: str, title: str, body: str, schemes: str, allow_private: bool) -> None:
-    """Send it now; raises an error with the reason. Errors do not contain the address."""
-    check_scheme(url, schemes)
-    heard = _Heard()
-    with heard, only_public(allow_private=allow_private):
-        try:
-            target = _target(url)
-        except InvalidInput as error:  # It was stored before this was checked.
-            raise PermanentError(str(error), failure_type="permission_error") from None
-        if target is None:
-            raise PermanentError("the target cannot be parsed; it may need another version of apprise")
-        try:
-            sent = target.notify(title=title, body=body)
-        except AddressRefused as error:
-            raise _refused(error, url) from None
-        except Exception as error:
-            raise TaskError(without_secrets(f"{type(error).__name__}: {error}", url)) from None
-    if not sent:
-        raise (
-            _refused(heard.text, url)
-            if "is refused: a " in heard.text
-            else TaskError(without_secrets(heard.text, url) or "it was not accepted")
+def check_url(url: str, schemes: str, field: str | None = None, *, complete: bool = True) -> None:
+    """Reject a target whose kind or parameters are not allowed; of a complete one, also what cannot be parsed."""
+    check_scheme(url, schemes, field)
+    parsed = _parsed(url, field)
+    if not complete:
+        return
+    if parsed is None:
+        raise InvalidInput("must be a complete target of its kind; something is missing or misspelt", field=field)
+    if parsed.dropped:
+        raise InvalidInput("must have valid addresses; one of its recipients is none", field=field)
+
+
+def send_message(
+    url: str,
+    title: str,
+    body: str,
+    schemes: str,
+    allow_private: bool,
+    key: str | None = None,
+    timeout: float = SECONDS,
+) -> None:
+    """Send it now; raises MessageFailed with the service's words. Errors do not contain the address.
+
+    Attempts to send the same message have the same `key`: a mail's Message-ID, a webhook's Idempotency-Key.
+    """
+    title = " ".join(title.split())  # It becomes a mail's subject, where a line break would start a header.
+    try:
+        check_scheme(url, schemes)
+        with _Heard() as heard, only_public(allow_private=allow_private):
+            _send(url, title, body, key, timeout, heard)
+    except InvalidInput as error:  # It was stored before this was checked, or is a secret.
+        raise MessageFailed(
+            without_secrets(str(error), url), permanent=True, failure_type=FailureType.PERMISSION_ERROR
+        ) from None
+    except AddressRefused as error:
+        raise _private(error, url) from None
+    except MessageFailed as error:
+        text = without_secrets(str(error), url)
+        raise MessageFailed(text, permanent=error.permanent, failure_type=error.failure_type) from None
+    except UnicodeError:  # Its text shows characters, maybe of a password.
+        raise MessageFailed(
+            "the service cannot take all characters of the target or the message",
+            permanent=True,
+            failure_type=FailureType.INVALID,
+        ) from None
+    except Exception as error:
+        raise MessageFailed(without_secrets(f"{type(error).__name__}: {error}", url)) from None
+
+
+def _send(url: str, title: str, body: str, key: str | None, timeout: float, heard: _Heard) -> None:
+    parsed = _parsed(url)
+    if parsed is None or parsed.dropped:
+        raise MessageFailed(
+            "the target cannot be parsed; it may need another version of apprise"
+            if parsed is None
+            else "one of its recipients is not a valid address",
+            permanent=True,
+            failure_type=FailureType.INVALID,
         )
+    if scheme_of(url) in MAIL:
+        html = parsed.parameters.get("format", "").lower().startswith("html")
+        send_mail(mail_target(parsed.target, html=html), title, body, key=key, timeout=timeout)
+        return
+    if key is not None and scheme_of(url) in _WEBHOOKS:
+        parsed.target.headers.setdefault("Idempotency-Key", key)
+    if not parsed.target.notify(title=title, body=body):
+        if "is refused: a " in heard.text:
+            raise _private(heard.text, url)
+        status = _STATUS.search(heard.text)
+        kind = failure_type_of(int(status[1])) if status else FailureType.TEMPORARY
+        raise MessageFailed(heard.text or "it was not accepted", permanent=kind in NEVER_RETRIED, failure_type=kind)
 
 
-def _refused(why: object, url: str) -> TaskError:
-    return PermanentError(
-        without_secrets(f"{why}; {HOW_TO_ALLOW}", url),
-        failure_type="permission_error",
-    )
+def _private(why: object, url: str) -> MessageFailed:
+    text = without_secrets(f"{why}; {HOW_TO_ALLOW}", url)
+    return MessageFailed(text, permanent=True, failure_type=FailureType.PERMISSION_ERROR)
 
 
-def _target(url: str, field: str | None = None) -> Any:
+class _Parsed(NamedTuple):
+    target: Any
+    parameters: dict[str, str]
+    dropped: bool
+    """The library left out a recipient that it cannot read, which nobody would hear of."""
+
+
+def _parsed(url: str, field: str | None = None) -> _Parsed | None:
     """The target, checked as Apprise itself reads it: what it takes for a parameter must be allowed."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _parsing:
         warnings.simplefilter("ignore")  # From the libraries that it imports.
         import apprise
 
@@ -72,8 +129,20 @@ def _target(url: str, field: str | None = None) -> Any:
         parts = apprise.plugins.url_to_dict(url)  # type: ignore[no-untyped-call]
         if parts is None:
             return None
-        check_parameters(url, parts.get("qsd", {}), parts.get("qsd", {}).values(), field)
-        return apprise.Apprise.instantiate(url)
+        parameters = parts.get("qsd", {})
+        check_parameters(url, parameters, parameters.values(), field)
+        with _Heard() as heard:
+            target = apprise.Apprise.instantiate(url)
+        dropped = "Dropped invalid" in heard.text or any("@" not in each for each in _people(url, parameters))
+        return None if target is None else _Parsed(target, parameters, dropped)
+
+
+def _people(url: str, parameters: dict[str, str]) -> list[str]:
+    """The recipients of a mail as they are written."""
+    if scheme_of(url) not in MAIL:
+        return []
+    pieces = [piece for name in ("to", "cc", "bcc", "reply") for piece in re.split("[,;]", parameters.get(name, ""))]
+    return [piece for piece in pieces if piece.strip()]
 
 
 class _Heard(logging.Handler):
@@ -97,5 +166,17 @@ class _Heard(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         text = record.getMessage()
-        if record.levelno >= logging.WARNING or "is refused: a " in text:
-            self.text = f"{self.text} {text}".strip()[:1_000]
+        if text.startswith(_DETAILS):
+            text = f"({_body(record)})" if _body(record) else ""
+        elif text.startswith("Socket Exception: "):
+            text = text.removeprefix("Socket Exception: ")
+        elif record.levelno < logging.WARNING and "is refused: a " not in text:
+            return
+        self.text = f"{self.text} {text}".strip()[:_HEARD_MOST]
+
+
+def _body(record: logging.LogRecord) -> str:
+    """The beginning of a service's answer, in its own words."""
+    found = record.args[0] if isinstance(record.args, tuple) and record.args else b""
+    text = found.decode(errors="replace") if isinstance(found, bytes) else str(found)
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[:300]

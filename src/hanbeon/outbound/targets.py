@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from urllib.parse import unquote
 
-from hanbeon.domain.masks import MASK, address_parts, is_host
+from hanbeon.domain.masks import MASK, address_parts, is_host, mask_values
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 
@@ -15,6 +16,9 @@ _WITH_HOST = frozenset(
     for name in ("mailto", "json", "xml", "form", "gotify", "matrix", "mmost", "rocket", "apprise")
     for secure in ("", "s")
 )
+MAIL = frozenset({"mailto", "mailtos"})
+_OPEN = frozenset(("bcc", "cc", "format", "from", "method", "mode", "name", "port", "reply", "smtp", "to", "verify"))
+"""Parameters whose values are no secrets."""
 # Parameters of targets by kind, without those that name local files (`template`, `pgpprv`, `pgppub`, `attach` …), use
 # keys of the sending machine (`pgp`, `wkd`, `e2ee`) or store something there (`store`). Apprise adds new ones with its
 # releases: what is not known here is rejected.
@@ -93,12 +97,16 @@ def masked(url: str) -> str:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Mask the secrets of a target in a message about it."""
+    """Mask the secrets of a target in a message about it, as the target writes them and as a service reads them."""
     scheme, user, host, path, rest = address_parts(url)
-    hidden = [user, *user.split(":")[1:], *re.split(r"[/?&=#,]+", path + rest)]
+    hidden = [user, *user.split(":")[1:]]
+    if scheme not in MAIL:  # Those of a mail are people: whom a server refused must be said.
+        hidden += re.split(r"[/,]+", path)
+    for part in re.split(r"[?&#]+", rest):
+        name, equals, value = part.partition("=")
+        if name not in _OPEN:
+            hidden += [value if equals else name, *value.split(",")]
     if scheme not in _WITH_HOST:
         hidden += [host, *host.split(":"), *user.split(":")]
     text = text.replace(url, masked(url))
-    for secret in sorted({each for each in hidden if len(each) > 2}, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+    return mask_values(text, (form for each in hidden if len(each) > 2 for form in (each, unquote(each))))

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import ASGIApp
 
 from hanbeon.errors import HanbeonError
-from hanbeon.server import docs_pages, health
+from hanbeon.server import dashboard, docs_pages, health, session
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import RequestMiddleware
 from hanbeon.server.problems import Refused, internal_error, problem_of
@@ -25,22 +25,27 @@ from hanbeon.surfaces.surface import load
 
 def application(context: ServerContext) -> ASGIApp:
     """Build the application: health checks, the operations of every surface, and the API description."""
-    operations, channels = list(health.OPERATIONS), []
-    routes = operation_routes(context, "server", health.Health(context), health.OPERATIONS)
+    operations, channels = [*dashboard.OPERATIONS, *health.OPERATIONS, *session.OPERATIONS], []
+    routes = operation_routes(context, "server", dashboard.Dashboard(), dashboard.OPERATIONS)
+    routes += operation_routes(context, "server", health.Health(context), health.OPERATIONS)
+    routes += operation_routes(context, "server", session.Sessions(context), session.OPERATIONS)
     for surface in context.app.surfaces:
         service = load(surface.service)(context.app, context.worker, stored_json=passed_through)
         operations += surface.operations
-        routes += operation_routes(context, surface.name, service, surface.operations)
         for channel in surface.channels:
             follow = follow_of(context, service, channel)
             channels.append((channel, follow))
+            # Before the operations: `/api/jobs/events` is no job.
             routes += [sse_route(context, channel, follow), Route(channel.websocket, _not_a_websocket)]
+        routes += operation_routes(context, surface.name, service, surface.operations)
     described = docs_pages.DocsPages(operations, [channel for channel, _ in channels])
     routes += operation_routes(context, "server", described, docs_pages.OPERATIONS)
     api = Starlette(routes=routes)
     api.router.redirect_slashes = False
     _add_error_handlers(api)
-    return RequestMiddleware(api, websockets(context, channels), context.counts.count)
+    quiet = frozenset(operation.path for operation in operations if operation.quiet)
+    push = websockets(context, channels)
+    return RequestMiddleware(api, push, context.counts.count, context.app.store.tracer, quiet)
 
 
 async def _not_a_websocket(request: Request) -> Response:
@@ -76,4 +81,4 @@ def _methods(routes: Sequence[BaseRoute], request: Request) -> list[str]:
         route for route in routes if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
     ]
     found = {method for route in matching if route.path == matching[0].path for method in route.methods or ()}
-    return sorted(found | ({"HEAD"} if "GET" in found else set()))
+    return sorted(found)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import ipaddress
 import math
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -18,7 +20,9 @@ from hanbeon.server.auth_throttle import AuthThrottle
 from hanbeon.server.jwt import InvalidJwt, Issuer
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import BEARER, Handshake, Principal
+from hanbeon.service.logins import NewLogin, create_login, end_login, find_login
 from hanbeon.service.tokens import all_tokens, find_token, note_use
+from hanbeon.store.operations.logins import LoginRecord
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.store.store import Store
 
@@ -26,8 +30,12 @@ _log = get_logger("hanbeon.server")
 _KNOWN_FOR_SECONDS = 1.0
 _USE_NOTED_EVERY = 60.0
 _TOKEN_BYTES = 512
+_LOGINS_KNOWN = 10_000
+_COOKIE = "hanbeon_session"
+_MICROSECONDS = 1_000_000
 _SAFE = ("GET", "HEAD")
 LOCAL = Principal("local", Scope.ADMIN)
+CRON = Principal("cron", Scope.CRON)
 _FORWARDED = "x-forwarded"
 _OF_PROXIES = frozenset(
     (
@@ -48,24 +56,32 @@ _INVALID = {"WWW-Authenticate": 'Bearer realm="hanbeon", error="invalid_token"'}
 class Authenticator:
     """Authenticates requests. Its copy of the tokens is at most a second old, on every server of the database."""
 
-    def __init__(self, store: Store, clock: Clock, issuer: Issuer | None = None) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, issuer: Issuer | None = None, cron_secret: str | None = None
+    ) -> None:
+        """`cron_secret`: a token of scope cron that the settings give, beside those of the database."""
         self._store, self._clock, self._issuer = store, clock, issuer
+        self._cron_secret = None if cron_secret is None else cron_secret.encode()
         self._tokens: dict[str, TokenRecord] = {}
         self._read_at = -math.inf
         self._failures = AuthThrottle(clock)
         self._noted: dict[int, float] = {}
+        self._logins: dict[str, tuple[float, LoginRecord | None]] = {}
 
     async def closed(self) -> bool:
         """Return true if every request needs a token."""
-        return self._issuer is not None or bool(await self._known())
+        return self._issuer is not None or self._cron_secret is not None or bool(await self._known())
 
-    async def admit(self, request: Request, need: Need) -> Principal:
-        """Return the principal of a request; raises `Refused` if it may not send it."""
-        if need is Need.NOTHING:
-            return LOCAL
+    async def admit(self, request: Request, need: Need, *, acts: bool = False) -> Principal:
+        """Return the principal of a request; raises `Refused` if it may not send it. `acts`: of a GET, too."""
         # Browsers let a page open a WebSocket to any site without a CORS check, so handshakes are checked like changes.
         if request.method not in _SAFE or isinstance(request, Handshake):
             _check_origin(request)
+        elif acts:
+            _check_origin(request)
+            _check_site(request)
+        if need is Need.NOTHING:
+            return LOCAL
         try:
             who = await self._recognised(request)
         except _Unknown as unknown:
@@ -83,17 +99,56 @@ class Authenticator:
         if not await self.closed():
             _check_local(request)
             return LOCAL
+        cookie = session_cookie(request)
+        if cookie is not None and not _sends_token(request):
+            return await self._logged_in(cookie)
         text = _bearer(request)
+        if self._cron_secret is not None and hmac.compare_digest(text.encode(), self._cron_secret):
+            return CRON
+        return (await self._identified(text)).principal
+
+    async def log_in(self, request: Request, text: str) -> NewLogin:
+        """Return a login for the owner of a token; raises `Refused` if the token is invalid or may not look."""
+        try:
+            found = await self._identified(text)
+        except _Unknown as unknown:
+            raise self._failed(request, str(unknown)) from None
+        who = _allowed(found.principal, Need.READ)
+        made = await create_login(self._store, who.user, who.scope, token=found.token, until=found.until)
+        _log.info("logged_in", user=who.user, address=address_of(request))
+        return made
+
+    async def log_out(self, request: Request) -> None:
+        cookie = session_cookie(request)
+        if cookie is not None:
+            self._logins.pop(cookie, None)
+            await end_login(self._store, cookie)
+
+    async def _logged_in(self, cookie: str) -> Principal:
+        """Return the principal of a login. A failure is not counted: a page that is left open asks again and again."""
+        now = self._clock.monotonic()
+        read_at, found = self._logins.get(cookie, (-math.inf, None))
+        if now - read_at > _KNOWN_FOR_SECONDS:
+            found = await find_login(self._store, cookie)
+            if len(self._logins) >= _LOGINS_KNOWN:
+                self._logins.clear()
+            self._logins[cookie] = (now, found)
+        if found is None:
+            raise Refused("not_authenticated", "the login has ended; log in again", _CHALLENGE)
+        return Principal(found.user_name, found.scope)
+
+    async def _identified(self, text: str) -> _Identity:
         if self._issuer is not None and self._issuer.may_have_made(text):
             try:
-                return self._issuer.who(text)
+                owner = self._issuer.who(text)
+                return _Identity(Principal(owner.user, owner.scope), None, owner.until * _MICROSECONDS)
             except InvalidJwt as error:
                 raise _Unknown(str(error)) from error
         found = find_token(await self._known(), text[:_TOKEN_BYTES])
         if found is None:
             raise _Unknown("the token is unknown or was revoked")
         await self._note_use(found)
-        return Principal(found.user_name, found.scope)
+        return _Identity(Principal(found.user_name, found.scope), found.id, None)
 
     async def _known(self) -> dict[str, TokenRecord]:
         if self._clock.monotonic() - self._read_at > _KNOWN_FOR_SECONDS:
@@ -123,8 +178,35 @@ class Authenticator:
                 await note_use(self._store, token.id)
 
 
+class _Identity(NamedTuple):
+    """The owner of a valid token: the number of a token of ours, or when a JWT expires, in microseconds."""
+
+    principal: Principal
+    token: int | None
+    until: int | None
+
+
 class _Unknown(Exception):
     """An invalid token; the message says why."""
+
+
+def cookie_name(request: Request) -> str:
+    """Cookies are not separated by port: two servers on one host would log each other's users out."""
+    try:
+        port = urlsplit(f"//{request.headers.get('host', '')}").port
+    except ValueError:
+        port = None
+    return _COOKIE if port is None else f"{_COOKIE}_{port}"
+
+
+def session_cookie(request: Request) -> str | None:
+    """Return the secret of a login, if the request has one."""
+    text = request.cookies.get(cookie_name(request))
+    return text if text and len(text) <= _TOKEN_BYTES else None
+
+
+def _sends_token(request: Request) -> bool:
+    return "authorization" in request.headers or (isinstance(request, Handshake) and BEARER in request.offered)
 
 
 def _bearer(request: Request) -> str:
@@ -194,6 +276,13 @@ def _check_origin(request: Request) -> None:
     _, _, place = origin.partition("://")
     if not place or place.lower() != request.headers.get("host", "").lower():
         raise Refused("foreign_origin", f"the request comes from a page of {quoted(origin)}, which is not this server")
+
+
+def _check_site(request: Request) -> None:
+    """Reject a GET that a browser sends for a page of another site, or for a link in it: images have no Origin."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None and site not in ("same-origin", "none"):
+        raise Refused("foreign_origin", f"a browser sends this request for another site ({quoted(site)})")
 
 
 def _host(url: str) -> str:

@@ -19,7 +19,7 @@ class ServerContext:
 
     def __init__(self, app: App, worker: Worker | None = None) -> None:
         self.app, self.worker = app, worker
-        self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings))
+        self.authenticator = Authenticator(app.store, app.clock, issuer_of(app.settings), app.settings.cron_secret)
         self.broadcast = Broadcast(app.store, app.hub)
         """Live events for all subscribers of this server."""
         self.database_watch = DatabaseWatch(app.store)

@@ -9,31 +9,34 @@ from pathlib import Path
 
 import msgspec
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from hanbeon.domain.access import Need
 from hanbeon.server.openapi import describe
 from hanbeon.surfaces.operation import Channel, Operation
 
-_FOLDER = Path(__file__).parent / "page"
-_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'"
-_PAGE = {200: None, 304: None}
+FOLDER = Path(__file__).parent / "page"
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "media-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+PAGE = {200: None, 304: None}
+"""Responses of a page."""
 
 OPERATIONS = (
-    Operation("GET", "/openapi.json", Need.NOTHING, "openapi", "This description.", responses=_PAGE),
-    Operation("GET", "/", Need.NOTHING, "home", "Redirects to `/docs`.", responses={307: None}),
+    Operation("GET", "/openapi.json", Need.NOTHING, "openapi", "This description.", responses=PAGE),
     Operation(
         *("GET", "/docs", Need.NOTHING, "page", "A page that shows this description."),
-        responses=_PAGE,
+        responses=PAGE,
         media="text/html",
     ),
     Operation(
-        *("GET", "/docs/docs.css", Need.NOTHING, "style", "Style sheet of the page."), responses=_PAGE, media="text/css"
+        *("GET", "/docs/docs.css", Need.NOTHING, "style", "Style sheet of the page."), responses=PAGE, media="text/css"
     ),
     Operation(
         *("GET", "/docs/docs.js", Need.NOTHING, "script", "Script of the page."),
-        responses=_PAGE,
+        responses=PAGE,
         media="text/javascript",
     ),
 )
@@ -61,9 +64,9 @@ class DocsPages:
 
     def __init__(self, operations: Sequence[Operation], channels: Sequence[Channel]) -> None:
         self._operations, self._channels = [*operations, *OPERATIONS], channels
-        self._page = _file("docs.html", "text/html")
-        self._style = _file("docs.css", "text/css")
-        self._script = _file("docs.js", "text/javascript")
+        self._page = file_page("docs.html", "text/html")
+        self._style = file_page("docs.css", "text/css")
+        self._script = file_page("docs.js", "text/javascript")
 
     @cached_property
     def _description(self) -> Page:
@@ -73,9 +76,6 @@ class DocsPages:
 
     async def openapi(self) -> Response:
         return self._description
-
-    async def home(self) -> Response:
-        return RedirectResponse("/docs")
 
     async def page(self) -> Response:
         return self._page
@@ -87,5 +87,5 @@ class DocsPages:
         return self._script
 
 
-def _file(name: str, media: str) -> Page:
-    return Page((_FOLDER / name).read_bytes(), media)
+def file_page(name: str, media: str) -> Page:
+    return Page((FOLDER / name).read_bytes(), media)

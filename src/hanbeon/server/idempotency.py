@@ -118,9 +118,10 @@ def _key(request: ApiRequest) -> str:
 
 
 async def _digest(request: ApiRequest) -> str:
-    """A digest of method, path, query and body."""
+    """A digest of method, path, query and body; for an upload, of the file."""
     head = f"{request.http.method} {request.http.url.path}?{request.http.url.query}\n".encode()
-    return hashlib.sha256(head + await request.body()).hexdigest()
+    body = await request.body() if request.body_digest is None else request.body_digest
+    return hashlib.sha256(head + body).hexdigest()
 
 
 def _again(first: IdempotentRequest, before: StoredResponse) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jwt
 
@@ -12,7 +12,6 @@ from hanbeon.domain.access import Scope
 from hanbeon.domain.job import check_name
 from hanbeon.errors import InvalidInput
 from hanbeon.server.jwks import KeyFile, Keys, SigningKey, keys_of
-from hanbeon.server.request import Principal
 from hanbeon.settings import FILE, Settings
 
 _LEEWAY_SECONDS = 30
@@ -25,6 +24,14 @@ class InvalidJwt(Exception):
     """An invalid JWT; the message says why and quotes nothing secret."""
 
 
+class JwtOwner(NamedTuple):
+    """The user of a JWT, and when it expires, in seconds since 1970."""
+
+    user: str
+    scope: Scope
+    until: int
+
+
 class Issuer:
     """Verifies the tokens of one issuer."""
 
@@ -35,8 +42,8 @@ class Issuer:
         """Return true if the text has the form of a JWT, which our own tokens never have."""
         return text.count(".") == _PARTS - 1
 
-    def who(self, text: str) -> Principal:
-        """Return the principal of a token; raises `InvalidJwt`, whatever is wrong with it."""
+    def who(self, text: str) -> JwtOwner:
+        """Return the owner of a token; raises `InvalidJwt`, whatever is wrong with it."""
         if len(text) > _MOST:
             raise InvalidJwt(f"the JWT is longer than {_MOST:,} characters")
         try:
@@ -47,7 +54,7 @@ class Issuer:
         except Exception as error:
             # The library may raise anything on untrusted bytes; only the kind of the error is reported.
             raise InvalidJwt(_why(error)) from None
-        return Principal(_user(claims["sub"]), self._scope(claims))
+        return JwtOwner(_user(claims["sub"]), self._scope(claims), int(claims["exp"]))
 
     def _verified(self, text: str, header: Mapping[str, Any]) -> Mapping[str, Any]:
         if "crit" in header:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import structlog
@@ -16,6 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from hanbeon.logs import get_logger
 from hanbeon.server.problems import close_code, internal_error
+
+if TYPE_CHECKING:
+    from hanbeon.telemetry.tracer import Tracer
 
 _log = get_logger("hanbeon.server")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -39,17 +42,35 @@ CountRequest = Callable[[str, str, int, float | None], None]
 class RequestMiddleware:
     """The outermost layer of requests and WebSockets. No exception from inside gets past it."""
 
-    def __init__(self, requests: ASGIApp, websockets: ASGIApp, count: CountRequest) -> None:
+    def __init__(
+        self,
+        requests: ASGIApp,
+        websockets: ASGIApp,
+        count: CountRequest,
+        tracer: Tracer | None = None,
+        quiet: Collection[str] = (),
+    ) -> None:
+        """`quiet`: paths that machines poll, which are not traced."""
         self._inner = {"http": requests, "websocket": websockets}
-        self._count = count
+        self._count, self._tracer, self._quiet = count, tracer, quiet
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in self._inner:
             return
         visit = _Exchange(scope, receive, send)
+        if self._tracer is None or scope["type"] != "http" or scope["path"] in self._quiet:
+            await self._serve(visit)
+            return
+        with self._tracer.request(visit.method, scope["headers"]) as span:
+            await self._serve(visit)
+            route = getattr(visit.scope.get("route"), "path", "unknown")
+            self._tracer.answered(span, visit.method, route, visit.status or _GONE)
+
+    async def _serve(self, visit: _Exchange) -> None:
+        scope = visit.scope
         with structlog.contextvars.bound_contextvars(request_id=visit.id.decode()):
             try:
-                await self._inner[scope["type"]](visit.scope, visit.receive, visit.send)
+                await self._inner[scope["type"]](scope, visit.receive, visit.send)
             except ClientDisconnect:
                 pass
             except Exception:

@@ -20,6 +20,11 @@ _VERSION = version("hanbeon")
 _NAMES = re.compile(r"\{(\w+)\}")
 _TEXT = {"type": "string"}
 _ETAG = {"ETag": {"description": "For If-Match.", "required": True, "schema": _TEXT}}
+_FORM = {
+    "type": "object",
+    "required": ["file"],
+    "properties": {"file": {"type": "string", "contentMediaType": "application/octet-stream"}},
+}
 _PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail", "code", "field"],
@@ -75,9 +80,16 @@ def _operation(operation: Operation, schema_of: Mapping[Any, Any], links: dict[s
             response |= _content(operation.media, schema_of[schema])
         elif status == 200:
             response |= _content(operation.media, {})
+        if operation.downloads:
+            response["content"] = {media: {} for media in operation.downloads}
         if operation.versioned:
             response["headers"] = _ETAG
         responses[str(status)] = response | ({"links": links} if links else {})
+    if operation.downloads:
+        content: dict[str, Any] = {"content": {media: {} for media in operation.downloads}}
+        responses["206"] = {"description": "The range that was asked for.", **content}
+        responses["304"] = {"description": "The client has it."}
+        responses["416"] = {"description": "The range is outside the file.", **content}
     for status, codes in problems_of(operation).items():
         responses[str(status)] = {
             "description": " ".join(f"`{code}`: {title}" for code, title in codes.items()),
@@ -93,6 +105,8 @@ def _operation(operation: Operation, schema_of: Mapping[Any, Any], links: dict[s
     if operation.request is not None and not operation.in_query:
         body = _content("application/json", schema_of[operation.request])
         described["requestBody"] = {**body, "required": not operation.body_optional}
+    if operation.upload is not None:
+        described["requestBody"] = {**_content("multipart/form-data", _FORM), "required": True}
     return described | _security(operation.need)
 
 
@@ -192,10 +206,10 @@ def problems_of(operation: Operation) -> Mapping[int, Mapping[str, str]]:
 
 
 def _http_problems(operation: Operation) -> Iterator[str]:
-    if operation.need is not Need.NOTHING:
+    if _uses_tokens(operation):
         yield from _AUTHENTICATED
-        if operation.method != "GET":
-            yield from _CHANGES
+    if operation.method != "GET":
+        yield from _CHANGES
     if operation.request is not None and not operation.in_query:
         yield from _BODY
     if operation.creates:
@@ -209,5 +223,10 @@ def _errors(operation: Operation) -> Iterator[type[HanbeonError]]:
         yield Changed
     if operation.parameters and not any(error.kind is Kind.NOT_FOUND for error in operation.errors):
         yield NotFound
-    if operation.need is not Need.NOTHING:
+    if _uses_tokens(operation):
         yield Unavailable  # Tokens are in the database.
+
+
+def _uses_tokens(operation: Operation) -> bool:
+    """True also for logging in and out, which need no token of their own."""
+    return operation.need is not Need.NOTHING or operation.http

@@ -21,7 +21,13 @@ STATUS: Mapping[Kind, int] = {
     Kind.UNAVAILABLE: 503,
     Kind.FAILED: 500,
 }
-STATUS_OF_CODE: Mapping[str, int] = {"changed": 412}
+STATUS_OF_CODE: Mapping[str, int] = {
+    "changed": 412,
+    "invalid_output_path": 400,
+    "replay_quota_exceeded": 413,
+    "replay_too_large": 413,
+    "result_gone": 410,
+}
 """Statuses of single error codes that differ from the status of their class."""
 _FIELDS = ("ids", "job_id", "office_id", "state", "key")
 _RETRY_SECONDS = "1"

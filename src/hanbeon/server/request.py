@@ -61,6 +61,8 @@ class ApiRequest:
         self.http, self.principal = http, principal
         self._max_bytes = max_bytes
         self._body: bytes | None = None
+        self.body_digest: bytes | None = None
+        """The digest that stands for a body which was read elsewhere, as that of an upload."""
         self.seed: str | None = None
         """The seed of derived ids, if the request may be repeated."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,11 +19,15 @@ from hanbeon.domain.actor import acting
 from hanbeon.domain.event_cursor import event_id
 from hanbeon.events.follower import Follower
 from hanbeon.server.context import ServerContext
+from hanbeon.server.file_download import FileDownload
+from hanbeon.server.middleware import HEAD_ONLY
 from hanbeon.server.push.sse import EventStream
 from hanbeon.server.request import ApiRequest, NoFields, Principal
+from hanbeon.server.upload import respond_to_upload
 from hanbeon.surfaces import schema
 from hanbeon.surfaces.operation import Channel, Operation
 from hanbeon.surfaces.schema import ChannelQuery
+from hanbeon.surfaces.stored_file import StoredFile
 from hanbeon.surfaces.validation import given_fields
 
 _LOOKS = (Need.NOTHING, Need.READ)
@@ -32,7 +37,14 @@ Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 def operation_routes(
     context: ServerContext, surface: str, service: object, operations: Iterable[Operation]
 ) -> list[Route]:
-    return [Route(each.path, _endpoint(context, surface, service, each), methods=[each.method]) for each in operations]
+    return [_route(each, _endpoint(context, surface, service, each)) for each in operations]
+
+
+def _route(operation: Operation, endpoint: Endpoint) -> Route:
+    route = Route(operation.path, endpoint, methods=[operation.method])
+    if operation.acts and route.methods is not None:
+        route.methods.discard("HEAD")  # Whoever sends it, such as a preview of links, means to change nothing.
+    return route
 
 
 def _endpoint(context: ServerContext, surface: str, service: object, operation: Operation) -> Endpoint:
@@ -44,16 +56,20 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
 
     async def answer(http: Request) -> Response:
         http.state.quiet = operation.quiet
-        principal = await context.authenticator.admit(http, operation.need)
+        if operation.acts and http.scope.get(HEAD_ONLY):
+            raise HTTPException(405)
+        principal = await context.authenticator.admit(http, operation.need, acts=operation.acts)
         http.state.user = principal.user
         request = ApiRequest(http, principal, max_bytes)
 
-        async def respond() -> Response:
-            arguments = [request.parameter(name) for name in operation.parameters]
+        async def respond(*first: Any) -> Response:
+            arguments = [*first, *(request.parameter(name) for name in operation.parameters)]
             keywords = await _fields(request, operation)
             if request.seed is not None:
                 # Without a key, nothing can exist under these ids yet.
                 keywords["new_id"] = request.new_id
+            if operation.http:
+                keywords["http"] = http
             if operation.by:
                 keywords["by"] = principal.user
             if operation.checks_version:
@@ -64,6 +80,8 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
                 result = result.for_readers()
             return response_of(operation, result, http)
 
+        if operation.upload is not None:
+            return await respond_to_upload(request, getattr(service, operation.upload), context.idempotency, respond)
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
     return endpoint
@@ -91,6 +109,8 @@ def response_of(operation: Operation, result: Any, http: Request) -> Response:
     """The response to a result of the service, which may be a response already."""
     if isinstance(result, Response):
         return result
+    if isinstance(result, StoredFile):
+        return FileDownload(result)
     status = next(iter(operation.responses), 200)
     if operation.accepted is not None and getattr(result, operation.accepted):
         status = 202
@@ -122,6 +142,8 @@ def follow_of(context: ServerContext, service: object, channel: Channel) -> Foll
             # A browser that reconnects sends the last id that it saw, with the query it began with.
             event_id(seen, context.app.store.incarnation, "Last-Event-ID")
             keywords["after"] = seen
+        if channel.by:
+            keywords["by"] = request.principal.user
         arguments = [request.parameter(name) for name in channel.parameters]
         found: AbstractContextManager[Follower] = await method(context.broadcast, *arguments, **keywords)
         return found

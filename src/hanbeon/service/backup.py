@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,8 +16,10 @@ from hanbeon.store import sqlite_backup
 from hanbeon.store.backends import open_store
 from hanbeon.store.operations.incarnation import Restored, begin_incarnation
 from hanbeon.store.sqlite import SqliteDatabase
+from hanbeon.store.store import Store
 
 _RECOVERED_AT_ONCE = 500
+StoreOf = Callable[[str], Store]
 
 
 class RestoreReport(msgspec.Struct, frozen=True):
@@ -39,19 +42,21 @@ async def back_up(url: str, target: Path, *, force: bool = False) -> int:
     return await asyncio.to_thread(sqlite_backup.copy_database, _file_of(url), target, force=force)
 
 
-async def restore(url: str, source: Path) -> RestoreReport:
+async def restore(url: str, source: Path, store_of: StoreOf) -> RestoreReport:
     """Put a checked copy of the backup in the database's place, as a new incarnation. Refused while it is in use."""
     target = _file_of(url)
     await asyncio.to_thread(sqlite_backup.check_copy, source)
     with sqlite_backup.replacing(target) as (part, kept):
         await asyncio.to_thread(sqlite_backup.copy_database, source, part, force=True)
-        report = await after_restore(f"sqlite:///{quote(str(part))}")
+        report = await after_restore(store_of(f"sqlite:///{quote(str(part))}"))
     return msgspec.structs.replace(report, kept=None if kept is None else str(kept))
 
 
-async def after_restore(url: str) -> RestoreReport:
-    """Begin a new incarnation of a restored database, and end the attempts that were running as lost."""
-    store = open_store(url, SystemClock())
+async def after_restore(store: Store) -> RestoreReport:
+    """Begin a new incarnation of a restored database, and end the attempts that were running as lost.
+
+    The store is not open, and has the parts of all surfaces: jobs of theirs may end.
+    """
     await store.open()
     try:
         restored: Restored = await store.write(begin_incarnation)

@@ -8,6 +8,7 @@ from hanbeon.domain.explain import Explanation, Facts, Holder, explain
 from hanbeon.domain.job import is_on_every_worker
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import JobNotFound
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.queries import dependencies_of, jobs_by_id
 from hanbeon.store.records import lanes_of_queue
@@ -42,8 +43,9 @@ async def _facts(tx: Tx, job_id: str, alive_within_us: int) -> Facts:
         ],
         workers=[
             each.name
-            for each in await instances(tx, alive_within_us)
+            for each in await instances(tx, alive_within_us, built_in=True)
             if each.alive and (job.task in each.tasks or is_on_every_worker(job.task))
         ],
         now=place["now"],
+        stream=await waiting_in(tx, job),
     )

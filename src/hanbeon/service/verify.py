@@ -49,6 +49,8 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     last_event: int
     schedules: int
     chains: int
+    replays: int
+    exports: int
     pruned: bool
     findings: tuple[Finding, ...]
 
@@ -100,6 +102,7 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         *_orphans(await audit.orphans(tx)),
         *_doubled_keys(await audit.doubled_keys(tx)),
         *_broken_logs(await audit.broken_logs(tx)),
+        *_broken_dispatches(await audit.broken_dispatches(tx)),
         *_tallies(await tallies.stocks(tx), await tallies.recount(tx)),
         *await indexes.finish(tx),
         *(finding for queue in jobs.intervals for finding in sweep(queue, timelines[queue], jobs.intervals[queue])),
@@ -112,6 +115,8 @@ async def _audit(tx: Tx, surfaces: Sequence[SurfaceAudit]) -> VerifyReport:
         events=history.events,
         schedules=sum(part.counts.get("schedules", 0) for part in parts),
         chains=sum(part.counts.get("chains", 0) for part in parts),
+        replays=sum(part.counts.get("replays", 0) for part in parts),
+        exports=sum(part.counts.get("exports", 0) for part in parts),
         first_event=bounds.first_id,
         last_event=bounds.last_id,
         pruned=not bounds.whole,
@@ -148,16 +153,26 @@ class _Jobs:
         if job.queue is None or (intervals := self.intervals.get(job.queue)) is None:
             return
         for each in case.attempts:
-            intervals.add(job.id, each.attempt, job.role, job.key, each.started_at, each.ended_at)
+            start = case.slot_from(each.attempt, each.started_at)
+            intervals.add(job.id, each.attempt, job.role, job.key, start, each.ended_at)
         if case.held is not None and job.started_at is not None:
-            intervals.add(job.id, case.held, job.role, job.key, job.started_at)
+            intervals.add(job.id, case.held, job.role, job.key, case.slot_from(case.held, job.started_at))
+        elif case.waits_for_worker and job.dispatched_at is not None:
+            intervals.add(job.id, job.fence, job.role, job.key, job.dispatched_at)
 
 
 def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for seq, group in groupby(rows, key=lambda row: row["job"]):
         found = tuple(group)
-        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies and logs are left"
+        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies, logs and traces are left"
         yield Finding(code=Code.LOST_JOB, message=message, rows=found)
+
+
+def _broken_dispatches(rows: list[dict[str, Any]]) -> Iterator[Finding]:
+    for row in rows:
+        what = f"the request of attempt {row['fence']} to its stream workers"
+        message = f"{what} is gone, though it goes on" if row["kind"] == "missing" else f"{what} outlives it"
+        yield Finding(code=Code.BROKEN_DISPATCH, message=message, job_id=row["job_id"], rows=(row,))
 
 
 def _doubled_keys(rows: list[dict[str, Any]]) -> Iterator[Finding]:
@@ -207,6 +222,8 @@ def _verdict(report: VerifyReport) -> str:
         seen += f", {report.schedules:,} schedules"
     if report.chains:
         seen += f", {report.chains:,} chains"
+    if report.exports:
+        seen += f", {report.exports:,} exports"
     if report.pruned:
         seen += f" (history before event {report.first_event or report.last_event + 1} was pruned)"
     counted = Counter(finding.severity for finding in report.findings)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# For its registration: every process that opens a store must know all end hooks.
-import hanbeon.store.operations.chain_walk  # noqa: F401
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.errors import InvalidInput
 from hanbeon.settings import masked

@@ -16,6 +16,7 @@ from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.enqueue import Enqueued, enqueue
 from hanbeon.store.operations.events import write_alike
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.traces import write_traces
 from hanbeon.store.postgres import PostgresTx
 from hanbeon.store.records import policy_text
 from hanbeon.store.tx import Tx, in_parts
@@ -86,7 +87,10 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     events = [_event(kind, now) for kind in batch.kinds]
     await write_alike(tx, events, batch.numbers, batch.ids)
     tx.wake("work", "event")
-    return [Enqueued(job_id, State.READY, True, seq, now) for job_id, seq in zip(batch.ids, seqs, strict=True)]
+    made = [Enqueued(job_id, State.READY, True, seq, now) for job_id, seq in zip(batch.ids, seqs, strict=True)]
+    if tx.tracing is not None:
+        await write_traces(tx, made)
+    return made
 
 
 async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:

@@ -9,6 +9,7 @@
 @held_until(column)                        the end of a lease, likewise hidden; without a lease, long past
 @few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
                                            them instead of reading a table that it thinks is small
+@each[SELECT k.seq …]                      for each row of the relation before it, the seqs of this query as `s`
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
@@ -17,10 +18,12 @@
 @an_execution                              of a job: it is an execution of a task, by its unique key
 @chain_columns @chain_job_columns          of c, a chain, and of b, a job of a chain: the columns of their records
 @prunable_run                              of r, a run of a chain: older than $1, and may be deleted
+@replay_columns @export_columns            of r, a replay, and of e, an export, with j, its job: likewise
 @schedule_columns                          of s and t, its task: the columns of a schedule's record
 @keyed_table                               a table whose columns are all in its key
 @random_id                                 a new random text of 16 hexadecimal digits
 @job_bytes @node_bytes @schedule_bytes     of j or s: the size of the texts that a list shows, a graph, a list
+@built_in                                  of v, a job: its task is ours, and its arguments are shown to nobody
 @record_bytes                              of v, a job: the size of the texts of its whole record
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
@@ -44,10 +47,13 @@ import msgspec
 from hanbeon.domain.access import Scope
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.delivery import ListenerKind
-from hanbeon.domain.job import SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
+from hanbeon.domain.exports.jobs import JobType
+from hanbeon.domain.exports.jobs import task_of as export_task
+from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
+from hanbeon.domain.workflows.literals import DeliveryStatus, RunEnd, RunKind, StepStatus, StepType, WorkflowStatus
 
 _ROWS = re.compile(r"@rows\((\$\d+) AS (\w+);([^)]*)\)")
 _IN = re.compile(r"@in\((\$\d+) (@?\w+)\)")
@@ -61,6 +67,7 @@ _INSTANT = re.compile("@instant" + _EXPRESSION)
 _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
+_EACH = re.compile(r"@each\[([^]]*)\]")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
@@ -107,12 +114,35 @@ _LIFECYCLE_WORDS = {
     # The last run of a chain is kept as long as the chain: it shows what that run returned.
     "prunable_run": "r.ended_at < (SELECT hanbeon.now()) - $1 "
     "AND r.n < (SELECT c.run FROM hanbeon.chain AS c WHERE c.id = r.chain_id)",
+    "export_types": _quoted(JobType),
+    "export_tasks": _quoted(export_task(each) for each in JobType),
+    "replay_columns": "r.id, r.uid, r.owner, r.name, r.title, r.root, r.file, r.bytes, r.checksum, r.duration_ms, "
+    "r.created_at",
+    "export_columns": "e.id, e.uid, e.job_type, e.owner, e.replay_id, e.root, e.folder, e.options, e.progress, "
+    "e.phase, e.message, e.result_uri, e.result_checksum, e.created_at, j.state, j.started_at, j.finished_at, "
+    "j.failure_type, j.error_message",
+    "workflow_statuses": _quoted(WorkflowStatus),
+    "run_kinds": _quoted(RunKind),
+    "run_ends": _quoted(RunEnd),
+    "step_types": _quoted(StepType),
+    "step_statuses": _quoted(StepStatus),
+    "delivery_statuses": _quoted(DeliveryStatus),
+    "workflow_columns": "w.seq, w.id, w.name, w.definition, w.shown, w.schedule_config, w.timezone, w.status, "
+    "w.activation, w.activated_at, w.spent, w.run_id, w.next_time, w.last_time, w.declared_name, w.declared, "
+    "w.version, w.created_by, w.created_at, w.changed_at, w.deleted_at",
+    "run_columns": "r.job, r.run_id, r.workflow_id, r.kind, r.scheduled_time, r.variables, r.requested_by, "
+    "r.definition, r.due_at, r.executed_at, r.ended_at, r.status, r.error_code, r.error_message, r.retry_count, "
+    "r.late, r.skipped, r.created_at",
+    "step_columns": "s.run_id, s.step_index, s.name, s.type, s.status, s.attempts, s.unknown, s.fence, s.output, "
+    "s.error_code, s.error_message, s.step_job, s.until, s.started_at, s.ended_at",
     "schedule_columns": "s.id, s.name, s.task_id, t.name AS task, s.definition, s.paused, s.considered_to, "
     "s.timed_since, s.next_fire_at, s.due_at, s.last_fire_at, s.waiting, s.declared, s.deleted_at, s.version, "
     "s.created_by, s.created_at, s.changed_at",
     "job_bytes": _bytes("j.progress", "j.result", "j.error_message", "j.meta"),
     "record_bytes": _bytes("v.args", "v.progress", "v.result", "v.error_message"),
     "node_bytes": _bytes("j.meta"),
+    # In two parts: with its dot it would be taken for the name of the schema.
+    "built_in": f"substr(v.task, 1, {len(RESERVED)}) = '{RESERVED[:-1]}' || '{RESERVED[-1]}'",
     "schedule_bytes": _bytes("s.definition", "s.declared", "s.waiting"),
     "listed_columns": _job_columns(args="'{}'"),
     "node_columns": _job_columns(args="'{}'", progress="NULL", result="NULL", error_message="NULL"),
@@ -153,6 +183,7 @@ class Postgres:
         "lock": "FOR NO KEY UPDATE",
         "lock_skip": "FOR NO KEY UPDATE SKIP LOCKED",
         "lock_skip_job": "FOR NO KEY UPDATE OF j SKIP LOCKED",
+        "lock_job": "FOR NO KEY UPDATE OF j",
         "lock_to_delete": "FOR UPDATE SKIP LOCKED",
         "lock_skip_run": "FOR UPDATE OF r SKIP LOCKED",
         "lock_schedule": "FOR UPDATE OF s",
@@ -175,6 +206,10 @@ class Postgres:
     @staticmethod
     def among(relation: str) -> str:
         return f"= ANY(ARRAY(SELECT seq FROM {relation}))"
+
+    @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN LATERAL ({query}) AS s"
 
     @staticmethod
     def hidden(column: str) -> str:
@@ -238,6 +273,7 @@ class Sqlite:
         "lock": "",
         "lock_skip": "",
         "lock_skip_job": "",
+        "lock_job": "",
         "lock_to_delete": "",
         "lock_skip_run": "",
         "lock_schedule": "",
@@ -259,6 +295,10 @@ class Sqlite:
     @staticmethod
     def among(relation: str) -> str:
         return f"IN (SELECT seq FROM {relation})"
+
+    @staticmethod
+    def each(query: str) -> str:
+        return f"CROSS JOIN hanbeon.job AS s ON s.seq IN ({query})"
 
     @staticmethod
     def hidden(column: str) -> str:
@@ -302,7 +342,7 @@ class Sqlite:
         body, returning, columns = sql.partition("RETURNING")
         # SQLite's RETURNING knows only the changed table, and not its alias. The clock does not advance within a
         # statement (see `sqlite.py`), so reading it again gives the value of `n.now`.
-        columns = re.sub(r"\bj\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
+        columns = re.sub(r"\b[ej]\.", "", re.sub(r"\bn\.now\b", "hanbeon.now() AS now", columns))
         return re.sub(r"\$(\d+)", r"?\1", body + returning + columns).replace("hanbeon.", "hanbeon_")
 
 
@@ -313,6 +353,7 @@ def translate(sql: str, dialect: Dialect) -> str:
     """Return the statement in this database's SQL; an unknown word is a KeyError, never an empty string."""
     sql = re.sub(r"(?m)^\s*--.*\n?", "", sql)
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
+    sql = _EACH.sub(lambda m: dialect.each(m[1]), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
     # Not strict, so the planner cannot infer that there is a lease, and does not use the index of leases.

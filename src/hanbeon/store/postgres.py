@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx import AfterCommit, TraceScope, Tx, check_announced
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
@@ -76,8 +77,11 @@ class _Connection(asyncpg.Connection):
 class PostgresTx:
     """An open transaction on one connection; see `Tx`."""
 
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
+    tracing: TraceScope | None = None
+
+    def __init__(self, connection: Any, seconds: float = math.inf) -> None:
+        """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
+        self._connection, self._seconds = connection, seconds
         self._events: list[Event] = []
         self.after = AfterCommit()
 
@@ -97,6 +101,9 @@ class PostgresTx:
     @property
     def moves(self) -> int:
         return sum(event.job_id is not None for event in self._events)
+
+    def expect(self, jobs: int) -> None:
+        check_announced(jobs, self._seconds)
 
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
@@ -356,7 +363,7 @@ async def _transact(
     connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float, check: str
 ) -> tuple[T, AfterCommit]:
     await connection.execute(f"{_begin(connection.get_server_version().major, seconds)}{check}")
-    return await _commit(connection, operation)
+    return await _commit(connection, operation, seconds)
 
 
 def _begin(server_version: int, seconds: float) -> str:
@@ -374,8 +381,10 @@ def _begin(server_version: int, seconds: float) -> str:
     return f"BEGIN; {_PLANS}; {idle}; {whole}"
 
 
-async def _commit(connection: Any, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
-    tx = PostgresTx(connection)
+async def _commit(
+    connection: Any, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
+) -> tuple[T, AfterCommit]:
+    tx = PostgresTx(connection, seconds)
     answer = await operation(tx)
     await tx.write_events()
     await connection.execute("COMMIT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,13 +26,11 @@ from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
 from hanbeon.store.statements import statement
-from hanbeon.store.tx import AfterCommit, Tx, drive
+from hanbeon.store.tx import LONG_SECONDS, AfterCommit, TraceScope, Tx, check_announced, drive
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
 
 T = TypeVar("T")
 BUSY_TIMEOUT_MS = 20_000
-LONG_SECONDS = 10.0
-"""A write that may take this long first extends the leases that others cannot renew meanwhile."""
 _GRANT_SLACK = 0.1
 _GRANT_TRIES = 20
 LEAST_ROOM_BYTES = 262_144
@@ -134,8 +133,11 @@ class _Connection:
 class SqliteTx:
     """A transaction whose statements never suspend; see `Tx`."""
 
-    def __init__(self, connection: _Connection) -> None:
-        self._connection = connection
+    tracing: TraceScope | None = None
+
+    def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
+        """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
+        self._connection, self._seconds = connection, seconds
         self._events: list[Event] = []
         self.after = AfterCommit()
 
@@ -149,6 +151,9 @@ class SqliteTx:
     @property
     def moves(self) -> int:
         return sum(event.job_id is not None for event in self._events)
+
+    def expect(self, jobs: int) -> None:
+        check_announced(jobs, self._seconds)
 
     def wake(self, *hints: str) -> None:
         self.after.hints.update(hints)
@@ -224,7 +229,7 @@ class SqliteDatabase:
         writer = _opened(self._writer)
         if seconds >= LONG_SECONDS:
             return await writer.run(_transact_long, writer, operation, min(seconds, GRANT_MOST_US / MICROS))
-        return await writer.run(_transact, writer, operation)
+        return await writer.run(_transact, writer, operation, seconds)
 
     async def read(self, operation: Callable[[Tx], Awaitable[T]]) -> T:
         """Run the operation on one consistent view, without a write lock."""
@@ -351,11 +356,13 @@ def _opened(connection: _Connection | None) -> _Connection:
     return connection
 
 
-def _transact(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
+def _transact(
+    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float
+) -> tuple[T, AfterCommit]:
     connection.db.execute("BEGIN IMMEDIATE")
     try:
         connection.check()
-        return _finish(connection, operation)
+        return _finish(connection, operation, seconds)
     except BaseException:
         if connection.db.in_transaction:
             connection.db.execute("ROLLBACK")
@@ -378,10 +385,10 @@ def _transact_long(
 
     for _ in range(_GRANT_TRIES):
         began_at = time.monotonic()
-        _transact(connection, lambda tx: grant_time(tx, granted))
+        _transact(connection, lambda tx: grant_time(tx, granted), 0)
         connection.ends_at = began_at + seconds * (1 - 2 * _GRANT_SLACK)
         try:
-            return _transact(connection, run)
+            return _transact(connection, run, math.inf if seconds >= GRANT_MOST_US / MICROS else seconds)
         except _NotGranted:
             continue
         finally:
@@ -393,8 +400,10 @@ class _NotGranted(Exception):
     """A lease would end during a long write."""
 
 
-def _finish(connection: _Connection, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
-    tx = SqliteTx(connection)
+def _finish(
+    connection: _Connection, operation: Callable[[Tx], Awaitable[T]], seconds: float = math.inf
+) -> tuple[T, AfterCommit]:
+    tx = SqliteTx(connection, seconds)
     answer: T = drive(operation(tx))
     drive(tx.write_events())
     connection.check_time()

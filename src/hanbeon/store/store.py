@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from hanbeon.domain.actor import Actor, current_actor, nobody
-from hanbeon.domain.events import Event
-from hanbeon.domain.job import AttemptRecord, JobRecord, NewJob
+from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.tally import Stock
+from hanbeon.domain.trace_context import TraceContext
 from hanbeon.errors import (
     DatabaseRestored,
     DatabaseUnavailable,
@@ -34,7 +34,7 @@ from hanbeon.store.operations import cancel as cancels
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations import complete as completions
 from hanbeon.store.operations import enqueue as enqueues
-from hanbeon.store.operations import events, instances, lease, logs, promote, prune, queries, queues, tallies
+from hanbeon.store.operations import events, lease, logs, promote, prune, queries, queues, tallies, traces
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
@@ -68,6 +68,17 @@ class Store(Transactions):
 
         `first` runs before them in the same transaction, and may raise; `last` sees the result before the commit.
         """
+        if self.tracer is not None:
+            with self.tracer.enqueuing(jobs):
+                return await self._enqueue(jobs, first, last)
+        return await self._enqueue(jobs, first, last)
+
+    async def _enqueue(
+        self,
+        jobs: Sequence[NewJob],
+        first: Callable[[Tx], Awaitable[None]] | None,
+        last: Callable[[Tx, Sequence[enqueues.Enqueued]], Awaitable[None]] | None,
+    ) -> list[enqueues.Enqueued]:
         bulk = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
         if bulk is None:
             enqueues.check_batch(jobs)
@@ -107,6 +118,8 @@ class Store(Transactions):
         """Create a job by the fast path, a single statement, if the precondition holds; None: use the general path."""
         if not isinstance(self.database, PostgresDatabase) or not isinstance(self.notifier, PostgresNotifier):
             return None
+        if self.tracer is not None:
+            return None  # Its statement writes no context.
         if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
             return None
         hints = ("work", "event")
@@ -127,6 +140,12 @@ class Store(Transactions):
 
     async def enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Create all of the jobs or none within a caller's transaction: they exist if and only if it commits."""
+        if self.tracer is not None:
+            with self.tracer.enqueuing(jobs):
+                return await self._enqueue_within(transaction, jobs)
+        return await self._enqueue_within(transaction, jobs)
+
+    async def _enqueue_within(self, transaction: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         if isinstance(self.database, SqliteDatabase):
             return await self._enqueue_lent(transaction, jobs)
         if isinstance(transaction, PostgresUserTransaction):
@@ -159,7 +178,7 @@ class Store(Transactions):
                 raise DatabaseRestored
             return await enqueues.enqueue(tx, self.lanes, jobs, lasting=True)
 
-        return await within(caller, enqueue)
+        return await within(caller, self._traced(enqueue))
 
     async def _enqueue_lent(self, lent: Any, jobs: Sequence[NewJob]) -> list[enqueues.Enqueued]:
         """Enqueue in a lent transaction on SQLite: there is no concurrent writer, so it takes the usual path."""
@@ -171,7 +190,7 @@ class Store(Transactions):
             lanes = await (lent.lanes or self.lanes).ensure(tx, (job.lane for job in jobs))
             return await enqueues.enqueue(tx, lanes, jobs), lanes
 
-        answers, lent.lanes = await lent.within(enqueue)
+        answers, lent.lanes = await lent.within(self._traced(enqueue))
         return answers
 
     async def prepare_lanes(self, jobs: Sequence[NewJob]) -> None:
@@ -187,11 +206,21 @@ class Store(Transactions):
         again_from_first = request.cursor > 0
         while True:
             page = request
-            answer = await self.write(lambda tx, page=page: claims.claim(tx, self.lanes, page))  # type: ignore[misc]
+            answer = await self.write(partial(self._claim, page=page))
             if answer.jobs or (answer.cursor == 0 and not again_from_first):
                 return answer
             again_from_first = again_from_first and answer.cursor > 0
             request = request._replace(cursor=answer.cursor, behind=None)
+
+    async def _claim(self, tx: Tx, page: claims.ClaimRequest) -> claims.ClaimAnswer:
+        answer = await claims.claim(tx, self.lanes, page)
+        if tx.tracing is not None and answer.jobs:
+            answer = answer._replace(jobs=await traces.with_traces(tx, answer.jobs))
+        return answer
+
+    async def keep_trace(self, job: int, context: TraceContext) -> None:
+        """Note the trace of a job that had none, for its next attempts."""
+        await self.write(lambda tx: traces.keep_traces(tx, {job: context.text}))
 
     async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
         """End the attempts whose leases are held; those missing from the answer were rejected."""
@@ -202,7 +231,8 @@ class Store(Transactions):
     ) -> completions.Completed | None:
         """End an attempt as the last step of the transaction lent to it; None: rejected, and rolled back."""
         try:
-            answer, after = await lent.finish(lambda tx: self._complete_with_children(tx, report, children))
+            completing = self._traced(partial(self._complete_with_children, report=report, children=children))
+            answer, after = await lent.finish(completing)
         except NotSucceeded:
             return None
         self._committed(after)
@@ -232,9 +262,6 @@ class Store(Transactions):
             await enqueues.enqueue(tx, lanes, children)
         return completed[0]
 
-    async def renew(self, leases: Sequence[lease.Lease], lease_us: int) -> lease.LeaseFacts:
-        return await self.write(lambda tx: lease.renew(tx, leases, lease_us))
-
     async def write_progress(self, held: lease.Lease, progress: str, lent: UserTransaction | None = None) -> bool:
         """Write progress; False if the lease is gone.
 
@@ -243,7 +270,7 @@ class Store(Transactions):
         """
         if lent is not None and isinstance(self.database, SqliteDatabase):
             return bool(await lent.fetch(statement("progress", self.database.dialect), *held, progress))
-        return await self.write(lambda tx: lease.write_progress(tx, held, progress))
+        return await self.write(lambda tx: lease.write_progress(tx, self.lanes, held, progress))
 
     async def write_logs(
         self, writes: Sequence[logs.LogWrite], lent: UserTransaction | None = None
@@ -274,9 +301,6 @@ class Store(Transactions):
 
     async def promote(self, limit: int) -> int:
         return await self.write(lambda tx: promote.promote(tx, self.lanes, limit))
-
-    async def next_due_us(self) -> int | None:
-        return await self.read(promote.next_due_us)
 
     async def count_prunable(self, older_than_us: int) -> dict[str, int]:
         """Count what `prune` would delete now, if it were repeated until nothing is left, by kind."""
@@ -334,24 +358,11 @@ class Store(Transactions):
         await self.write(lambda tx: queues.add_queue(tx, name))
         return await self.write(lambda tx: queues.change_queue(tx, name, limits, paused))
 
-    async def declare_queues(self, declared: Mapping[str, Mapping[str, Any]]) -> list[queues.QueueRecord]:
-        """Apply the declarations that differ from the last ones, all or none; return the queues that changed."""
-        return await self.write(lambda tx: queues.declare_queues(tx, declared))
-
     async def job(self, job_id: str) -> JobRecord:
-        found = await self.jobs([job_id])
+        found = await self.read(lambda tx: queries.jobs_by_id(tx, [job_id]))
         if not found:
             raise JobNotFound(job_id)
         return found[0]
-
-    async def jobs(self, ids: Sequence[str]) -> list[JobRecord]:
-        return await self.read(lambda tx: queries.jobs_by_id(tx, ids))
-
-    async def list_jobs(self, filter: queries.JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
-        return await self.read(lambda tx: queries.list_jobs(tx, filter, after, limit))
-
-    async def attempts(self, job_id: str) -> list[AttemptRecord]:
-        return await self.read(lambda tx: queries.attempts_of(tx, job_id))
 
     async def log(self, job_id: str, attempt: int | None, place: LogPlace, limit: int) -> LogPage:
         """Return up to `limit` lines of a job's log after a place."""
@@ -407,15 +418,6 @@ class Store(Transactions):
     async def number_events(self, limit: int = 1000) -> int:
         with nobody():  # Readers do this, too.
             return await self.write(lambda tx: events.number_events(tx, limit))
-
-    async def events_after(self, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
-        return await self.read(lambda tx: events.events_after(tx, after, batches, queue))
-
-    async def register(self, new: instances.NewInstance) -> int:
-        return await self.write(lambda tx: instances.register(tx, new))
-
-    async def instances(self, alive_within_us: int) -> list[instances.InstanceRecord]:
-        return await self.read(lambda tx: instances.instances(tx, alive_within_us))
 
 
 class NotSucceeded(Exception):

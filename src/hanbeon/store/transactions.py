@@ -7,10 +7,11 @@ import contextlib
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hanbeon.clock import Clock
 from hanbeon.domain.actor import Actor, current_actor
+from hanbeon.domain.trace_context import current_trace
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable
 from hanbeon.store import statements
 from hanbeon.store.notify import Notifier
@@ -20,11 +21,13 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.sqlite import SqliteDatabase
-from hanbeon.store.tx import AfterCommit, Tx
+from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, TraceScope, Tx
 from hanbeon.store.user_transaction import UserTransaction
 
+if TYPE_CHECKING:
+    from hanbeon.telemetry.tracer import Tracer
+
 T = TypeVar("T")
-_JOBS_A_SECOND = 500
 
 
 class Transactions:
@@ -42,6 +45,8 @@ class Transactions:
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self.retention: Sequence[Retention] | None = None
         """The parts of the surfaces in retention; without them nothing is pruned."""
+        self.tracer: Tracer | None = None
+        """Set while tracing is on: transactions then note which span caused the jobs that they create."""
         self._folding: asyncio.Task[None] | None = None
         self.damage: DatabaseCorrupt | None = None
         """The last sign of damaged pages. It stays until a restart: nothing else tells that all have been repaired."""
@@ -53,6 +58,15 @@ class Transactions:
         self.lanes = LaneCache(self._clock)
         self.restored.clear()
         await self.database.open()
+
+    def trace(self, *, on: bool) -> None:
+        """Turn tracing on or off. OpenTelemetry, which is an extra, is imported only if it is on."""
+        if on:
+            from hanbeon.telemetry.tracer import Tracer
+
+            self.tracer = Tracer()
+        else:
+            self.tracer = None
 
     @property
     def incarnation(self) -> str:
@@ -69,6 +83,8 @@ class Transactions:
             await lent.abandon()
         await self.notifier.close()
         await self.database.close()
+        if self.tracer is not None:
+            await self.tracer.flush()
 
     async def responds(self, seconds: float) -> bool:
         """True if the database answers a new connection within this time; what else it does is not waited for."""
@@ -91,10 +107,26 @@ class Transactions:
         """
         if (actor := current_actor()) is not None:
             operation = partial(_recorded, operation, actor)
+        if self.tracer is not None:
+            operation = self._traced(operation)
         with self._noticing():
-            answer, after = await self.database.transact(operation, jobs / _JOBS_A_SECOND)
+            answer, after = await self._transact(operation, jobs / JOBS_A_SECOND)
         self._committed(after)
         return answer
+
+    def _traced(self, operation: Callable[[Tx], Awaitable[T]]) -> Callable[[Tx], Awaitable[T]]:
+        """Tell the transaction for which span it runs; read here, because SQLite's thread has no such context."""
+        if self.tracer is None:
+            return operation
+        return partial(_within_scope, operation, TraceScope(current_trace() or self.tracer.caller()))
+
+    async def _transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float) -> tuple[T, AfterCommit]:
+        while True:
+            try:
+                return await self.database.transact(operation, seconds)
+            except TakesLonger as longer:
+                # More each time: what there is to do may have grown meanwhile.
+                seconds = max(longer.seconds, seconds + 1)
 
     @contextlib.contextmanager
     def _noticing(self) -> Iterator[None]:
@@ -133,6 +165,11 @@ class Transactions:
         lent = await self.database.lend()
         self._lent.add(lent)
         return lent
+
+
+async def _within_scope(operation: Callable[[Tx], Awaitable[T]], scope: TraceScope, tx: Tx) -> T:
+    tx.tracing = scope
+    return await operation(tx)
 
 
 async def _recorded(operation: Callable[[Tx], Awaitable[T]], actor: Actor, tx: Tx) -> T:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from hanbeon.domain.events import Event
+from hanbeon.domain.trace_context import TraceContext
 
 T = TypeVar("T")
+JOBS_A_SECOND = 500
+"""How many jobs, edges or dependents a transaction writes in a second, on a slow and busy machine."""
+LONG_SECONDS = 10.0
+"""A write that may take this long is announced: the databases give it more time, and SQLite the leases of others."""
 HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing", "drain"))
 """Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
 written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent; an
@@ -30,12 +35,36 @@ class AfterCommit:
         self.callbacks += other.callbacks
 
 
+class TraceScope(NamedTuple):
+    """Tracing is on; `context` is the span for which the transaction runs, if there is one."""
+
+    context: TraceContext | None
+
+
+class TakesLonger(Exception):
+    """A transaction found out that it has more to do than was announced: it is rolled back and begun again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it may take {seconds:.0f} s")
+        self.seconds = seconds
+
+
+def check_announced(jobs: int, seconds: float) -> None:
+    """Raise `TakesLonger` if writing so many jobs may take long, and longer than was announced."""
+    needed = jobs / JOBS_A_SECOND
+    if needed >= LONG_SECONDS and needed > seconds:
+        raise TakesLonger(needed)
+
+
 class Tx(Protocol):
     """One open transaction.
 
     Operations are written once, as coroutines over this. On PostgreSQL they run on the event loop; SQLite's
     transaction never suspends, so its thread drives the same coroutine to its end without a loop.
     """
+
+    tracing: TraceScope | None
+    """None while tracing is off."""
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         """Run a named statement and return its rows, readable by position and by column name."""
@@ -48,6 +77,10 @@ class Tx(Protocol):
     @property
     def moves(self) -> int:
         """How many events of jobs were appended so far."""
+        ...
+
+    def expect(self, jobs: int) -> None:
+        """Announce that so many jobs are about to be written; a long write may be begun again for that."""
         ...
 
     def wake(self, *hints: str) -> None:

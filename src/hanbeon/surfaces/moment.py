@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 from zoneinfo import ZoneInfo
 
+from hanbeon.domain.job import LAST_INSTANT_US
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.tasks.request import instant_us
 
+_FIRST_US = instant_us(dt.datetime.min.replace(tzinfo=dt.UTC), ZoneInfo("UTC"))
 _NONE, _MINUTE = dt.timedelta(), dt.timedelta(minutes=1)
 
 
@@ -19,6 +21,9 @@ def instant_of(text: str, field: str, zone: ZoneInfo) -> int:
             raise ValueError
         moment = dt.datetime.fromisoformat(text)
         found = instant_us(moment, zone)
+        # The first and the last hours of the calendar may be outside it in UTC, and could not be shown.
+        if not _FIRST_US <= found <= LAST_INSTANT_US:
+            raise ValueError
     except (ValueError, OverflowError):
         raise InvalidInput(
             f"must be a moment in ISO-8601, like 2027-01-31T09:00:00+09:00, got {quoted(text)}", field=field

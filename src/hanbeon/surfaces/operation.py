@@ -6,7 +6,7 @@ Nothing here imports a server, a service or a store, because clients read it too
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -64,8 +64,10 @@ class Operation(NamedTuple):
     """The response has an ETag, made from the result's `version`; PATCH takes it as If-Match."""
     takes_version: bool = False
     """Takes If-Match although its response has no version."""
+    http: bool = False
+    """The method gets the HTTP request as `http`: for what no schema can say, such as cookies."""
     by: bool = False
-    """The service records who sent the request."""
+    """The service gets the user's name: to record who sent the request, or to answer its owner alone."""
     idempotent: bool = False
     """Sent again, it changes nothing more. Reading always is, and creating is under its key."""
     result: type[msgspec.Struct] | None = None
@@ -80,7 +82,14 @@ class Operation(NamedTuple):
     """Path of what was created, with `{result.…}` and parameters of the operation's path."""
     links: Mapping[str, str] = {}
     """Parameters of paths below its own, as OpenAPI runtime expressions."""
+    upload: str | None = None
+    """The service's method that receives the file `file` of a form: an asynchronous context manager. Its value is the
+    first argument of `call`."""
+    downloads: Sequence[str] = ()
+    """Media types of the file that is the result; it is sent in parts, or in the ranges that are asked for."""
     media: str = "application/json"
+    acts: bool = False
+    """A GET that changes something: never cached, no HEAD, and refused to pages of other sites."""
     quiet: bool = False
     """Polled by machines; logged at debug level only."""
     client: ClientCall = ClientCall()
@@ -119,6 +128,8 @@ class Channel(NamedTuple):
     event: type[msgspec.Struct]
     """One message. A client leaves out those whose `type` is not among the field's."""
     errors: tuple[type[HanbeonError], ...] = ()
+    by: bool = False
+    """The method also gets the user's name: everybody follows their own."""
 
     @property
     def parameters(self) -> list[str]:

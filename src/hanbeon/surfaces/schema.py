@@ -18,6 +18,7 @@ CURSOR_DIGITS = 18
 # The database stores no NUL.
 STORABLE = r"^[^\x00]*$"
 _UUID = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+_JOB_PLACE = f"([0-9]{{1,{CURSOR_DIGITS}}}|{_UUID[1:-1]})"
 _NAME_RULE = f"a string of 1 to {NAME_LIMIT} characters without NUL"
 _CURSOR_RULE = "the next_cursor of a page"
 
@@ -33,7 +34,18 @@ NameOrEmpty = Annotated[
 # The length, because `$` also matches before a line end.
 Uuid = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: "a UUID in lower-case text form"})]
 PageSize = Annotated[int, Meta(ge=1, le=PAGE_ROWS)]
+PageNumber = Annotated[int, Meta(ge=0, le=1_000_000)]
+"""Of lists that are read by page, from 0."""
 Cursor = Annotated[str, Meta(pattern=f"^[0-9]{{1,{CURSOR_DIGITS}}}$", extra={EXPECTED: _CURSOR_RULE})]
+JobCursor = Annotated[str, Meta(max_length=36, pattern=f"^{_JOB_PLACE}$", extra={EXPECTED: _CURSOR_RULE})]
+BulkCursor = Annotated[
+    str,
+    Meta(
+        max_length=36 + 1 + CURSOR_DIGITS,
+        pattern=rf"^{_JOB_PLACE}\.[0-9]{{1,{CURSOR_DIGITS}}}$",
+        extra={EXPECTED: "the next_cursor of an answer"},
+    ),
+]
 IdCursor = Annotated[str, Meta(max_length=36, pattern=_UUID, extra={EXPECTED: _CURSOR_RULE})]
 EventCursor = Annotated[
     str,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, ParamSpec, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import uuid_utils
@@ -12,16 +14,25 @@ from hanbeon.clock import iso, micros
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.engine.worker import Worker
+from hanbeon.errors import DatabaseUnavailable, UnknownTask
 from hanbeon.events.feed import Feed
 from hanbeon.events.hub import Hub
+from hanbeon.executors.executor import Executor
+from hanbeon.messages import Messenger
+from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
+from hanbeon.store.operations import tasks
+from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.stored_json import StoredJson, decoded
 from hanbeon.surfaces.surface import Surface
+from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.registry import Registry
 
 T = TypeVar("T")
+P = ParamSpec("P")
+_HINTED_MOST = 1_000
 LOCAL = "local"
 """The user of calls without authentication."""
 
@@ -31,6 +42,42 @@ NewId = Callable[[int], str]
 
 def random_id(number: int = 0) -> str:
     return str(uuid_utils.uuid7())
+
+
+class _RememberedIds:
+    """Random ids, the same whenever they are asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, str] = {}
+        self.may_exist = False
+
+    def __call__(self, number: int = 0) -> str:
+        return self._made.setdefault(number, random_id())
+
+
+def may_exist(new_id: NewId) -> bool:
+    """True if something may exist under its ids, because they are those of an earlier request or call."""
+    return new_id.may_exist if isinstance(new_id, _RememberedIds) else new_id is not random_id
+
+
+def _finding_out(create: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return a method that is called once more with the same ids if the answer of the database was lost.
+
+    That finds what the first call made, or makes it. A caller who passes `new_id` repeats the call itself.
+    """
+
+    @functools.wraps(create)
+    async def call(*args: P.args, **fields: P.kwargs) -> T:
+        if "new_id" in fields:
+            return await create(*args, **fields)
+        fields["new_id"] = ids = _RememberedIds()
+        try:
+            return await create(*args, **fields)
+        except DatabaseUnavailable:
+            ids.may_exist = True
+            return await create(*args, **fields)
+
+    return call
 
 
 class SurfaceApp(Protocol):
@@ -49,7 +96,14 @@ class SurfaceApp(Protocol):
     def settings(self) -> Settings: ...
 
     @property
+    def messenger(self) -> Messenger: ...
+
+    @property
     def surfaces(self) -> tuple[Surface, ...]: ...
+
+    def surface_worker(
+        self, name: str, settings: Settings, queues: Sequence[str]
+    ) -> tuple[Worker, Sequence[Executor]]: ...
 
 
 class Service:
@@ -59,7 +113,18 @@ class Service:
 
     A method takes the parameters of its operation's path by position and the fields of its request as keywords, and
     validates those with the request's schema; what it rejects is a `HanbeonError`.
+
+    A method that creates something takes its ids from `new_id`, and first looks for what exists under them if it
+    `may_exist`. If the answer of the database is lost, it is called once more with the same ids.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, method in list(vars(cls).items()):
+            if inspect.iscoroutinefunction(method):
+                new_id = inspect.signature(method).parameters.get("new_id")
+                if new_id is not None and new_id.kind is inspect.Parameter.KEYWORD_ONLY:
+                    setattr(cls, name, _finding_out(method))
 
     def __init__(self, app: SurfaceApp, worker: Worker | None = None, *, stored_json: StoredJson = decoded) -> None:
         self._app, self.worker = app, worker
@@ -87,6 +152,15 @@ class Service:
 
     async def _write(self, operation: Callable[[Tx], Awaitable[T]], jobs: int = 0) -> T:
         return await self._store.write(operation, jobs)
+
+    async def _known_task(self, tx: Tx, name: str, field: str) -> KnownTask:
+        """Return a task that a worker or this App has registered in the database."""
+        found = await tasks.find_tasks(tx, [name])
+        if not found:
+            names = [each.name for each in await tasks.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
+            hint = did_you_mean(name, names) or "; a task is known once a worker that has it has started"
+            raise UnknownTask(f"there is no task {quoted(name)}{hint}", field=field)
+        return found[0]
 
     def _packed(self, task: str, args: Mapping[str, Any]) -> str:
         """Arguments as JSON, checked against the task if this App has it; otherwise only its worker can check them."""

@@ -32,13 +32,15 @@ class Surface(NamedTuple):
     pool: Reference | None = None
     """`(store, settings, clock) → TaskPool`: built-in tasks that a worker runs in slots of their own; None for none."""
     executor: Reference | None = None
-    """`(store, http, blocking) → Executor`: runs the bodies of the pool's tasks, on the worker's own executors."""
+    """`(store, http, blocking, messenger) → Executor`: runs the bodies of the pool's tasks, on the worker's own."""
     verify: Reference | None = None
     """`(tx, now) → Audited`: its part of `hanbeon verify`."""
     config: Reference | None = None
     """`(value, reader) → declarations`: reads the section of `hanbeon.toml` with the surface's name."""
     queues: Sequence[Reference] = ()
-    """Names in modules that reserve prefixes of queues when they are imported; see `domain/reserved_queues.py`."""
+    """Names in modules that reserve queues when they are imported; see `domain/reserved_queues.py`."""
+    end_hook: Reference | None = None
+    """Its `EndHook`: writes in the transaction in which a job of its tasks ends, whoever ends it."""
     retention: Reference | None = None
     """Its `Retention`: rows of its own that are deleted with their jobs, or by their age."""
     job_place: Reference | None = None

@@ -30,7 +30,7 @@ from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task
 
 if TYPE_CHECKING:
-    from hanbeon.sync.services import SyncChains, SyncEngine, SyncOffices, SyncSchedules
+    from hanbeon.sync.services import SyncChains, SyncEngine, SyncExports, SyncOffices, SyncReplays, SyncSchedules
 
 R = TypeVar("R")
 
@@ -39,12 +39,15 @@ class SyncApp:
     """`jobs = SyncApp(app)`: create and watch jobs without an event loop, from any thread, also after a fork.
 
     It opens with its first call, in a thread of its own, and leaves `app` alone. Workers are run by `hanbeon worker`.
-    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`, `jobs.chains`.
+    The service of each surface is an attribute: `jobs.offices`, `jobs.schedules`, `jobs.chains`,
+    `jobs.replays`, `jobs.exports`.
     """
 
     if TYPE_CHECKING:
         chains: SyncChains
         engine: SyncEngine
+        exports: SyncExports
+        replays: SyncReplays
         offices: SyncOffices
         schedules: SyncSchedules
 

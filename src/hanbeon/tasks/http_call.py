@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from hanbeon.clock import seconds_of
-from hanbeon.domain.retry import FailureType
+from hanbeon.domain.http_status import failure_type_of
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.tasks.http_headers import headers
@@ -26,12 +26,6 @@ TIMEOUT_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 REDIRECTS, _MOST_REDIRECTS = 5, 20
 _SHOWN = 60
-
-_TEMPORARY = ResultCodes(FailureType.TEMPORARY)
-_STATUS = {
-    **dict.fromkeys((401, 403, 407), ResultCodes(FailureType.PERMISSION_ERROR)),
-    **dict.fromkeys((408, 425, 429), _TEMPORARY),
-}
 
 
 class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +66,7 @@ class HttpCall(msgspec.Struct, frozen=True, kw_only=True):
             return self.status_codes[status]
         if 200 <= status < 300:
             return ResultCodes(SUCCESS)
-        return _STATUS.get(status) or (_TEMPORARY if status >= 500 else ResultCodes(FailureType.INVALID))
+        return ResultCodes(failure_type_of(status))
 
     @property
     def line(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.tasks.options import check_names, did_you_mean
+from hanbeon.tasks.pattern import pattern_of
 from hanbeon.tasks.template import as_text
 
 _TYPES: dict[str, Any] = {
@@ -52,7 +52,7 @@ class Parameter(msgspec.Struct, frozen=True):
         if self.choices is not None and value not in self.choices:
             raise ValueError(f"must be one of {', '.join(map(as_text, self.choices))}, got {quoted(value)}")
         # The whole value: with `search` or `match`, a pattern without anchors would let "../x" through.
-        if self.pattern is not None and re.fullmatch(self.pattern, value) is None:
+        if self.pattern is not None and not pattern_of(self.pattern).matches(value):
             raise ValueError(f"must match {quoted(self.pattern)} as a whole, got {quoted(value)}")
 
 
@@ -169,7 +169,7 @@ def _check_rules(parameter: Parameter, field: str) -> None:
             raise InvalidInput(f"must contain values of its own type: {error}", field=f"{field}.choices") from error
     if parameter.pattern is not None:
         try:
-            re.compile(parameter.pattern)
-        except (re.error, TypeError, OverflowError, RecursionError) as error:
-            message = f"must be a regular expression, got {quoted(parameter.pattern)}: {error}"
+            pattern_of(parameter.pattern)
+        except (TypeError, ValueError) as error:
+            message = f"must be a regular expression of RE2, got {quoted(parameter.pattern)}: {error}"
             raise InvalidInput(message, field=f"{field}.pattern") from error

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hanbeon.domain.job import RESERVED
+from hanbeon.domain.reserved_queues import check_not_reserved
 from hanbeon.errors import TaskDefinitionError, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.tasks.options import did_you_mean
@@ -24,7 +25,7 @@ class Registry:
 
     def add(self, task: Task[..., Any]) -> None:
         """A name belongs to one function; two modules that claim it are a mistake, not an override."""
-        _reject_duplicate(self._tasks, task)
+        _check(self._tasks, task)
         self._own[task.name] = task
         self._put_in_force()
 
@@ -33,7 +34,7 @@ class Registry:
         others = self._without(origin)
         tasks = list(tasks)
         for task in tasks:
-            _reject_duplicate(others, task)
+            _check(others, task)
         return {**others, **{task.name: task for task in tasks}}
 
     def replace(self, origin: str, tasks: Iterable[Task[..., Any]]) -> None:
@@ -74,11 +75,13 @@ class Registry:
         self._tasks = self._without("")
 
 
-def _reject_duplicate(known: Tasks, task: Task[..., Any]) -> None:
+def _check(known: Tasks, task: Task[..., Any]) -> None:
     if task.name.startswith(RESERVED):
         raise TaskDefinitionError(
             f"must not begin with {RESERVED}, which is reserved for built-in tasks; rename {task.where}", field="name"
         )
+    # Its schedules create jobs there without any request that could be refused.
+    check_not_reserved(task.options.queue)
     other = known.get(task.name)
     if other is not None and not other.is_same(task):
         raise TaskDefinitionError(

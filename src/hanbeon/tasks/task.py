@@ -23,7 +23,7 @@ from hanbeon.tasks.signature import Signature, TaskSignature
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-ASYNC, THREAD, PROCESS, COMMAND, HTTP = "async", "thread", "process", "command", "http"
+ASYNC, THREAD, PROCESS, COMMAND, HTTP, STREAM = "async", "thread", "process", "command", "http", "stream"
 
 
 class Spec(Protocol):
@@ -135,6 +135,8 @@ class Task(Generic[P, R_co]):
         self.options = options
         self.spec: Spec | None = None if inspect.isfunction(body) else cast(Spec, body)
         self.function: Callable[..., Any] = _runs_elsewhere if self.spec is not None else cast(Any, body)
+        self.is_remote = getattr(self.spec, "work", body) is None
+        """True if it has no body that could run in this process: only stream workers can do it."""
         self.is_async = inspect.iscoroutinefunction(self.function)
         self.executor = options.executor or self._default_executor()
         self.signature: Signature

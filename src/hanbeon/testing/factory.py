@@ -14,7 +14,7 @@ from hanbeon.domain.outcome import Outcome, Raised, Returned
 from hanbeon.job import Job
 from hanbeon.store.operations import claim as claims
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.instances import NewInstance, register
 from hanbeon.store.operations.lease import Lease
 from hanbeon.tasks.request import JobRequest
 from hanbeon.tasks.task import Task, TaskOptions
@@ -81,8 +81,8 @@ class Factory:
         """Claim this job and no other, whatever is before it in its queue."""
         store, record = self._app.store, await job.record()
         if not self._instance:
-            self._instance = await store.register(
-                NewInstance("a test's, now gone", "nowhere", 0, "0", [record.task], 1)
+            self._instance = await store.write(
+                lambda tx: register(tx, NewInstance("a test's, now gone", "nowhere", 0, "0", [record.task], 1))
             )
         request = claims.ClaimRequest(self._instance, [record.task], 1, micros(self._app.settings.lease))
         held = await store.write(lambda tx: claims.claim_these(tx, store.lanes, [record.seq], request))

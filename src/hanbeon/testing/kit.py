@@ -19,7 +19,8 @@ from hanbeon.errors import AppNotOpen, InvalidInput
 from hanbeon.executors.executor import StopCause
 from hanbeon.job import Job
 from hanbeon.settings import Settings
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.tasks.request import JobRequest, instant_us
 from hanbeon.tasks.task import Task
@@ -62,7 +63,7 @@ class TestKit:
         async with contextlib.AsyncExitStack() as undo:
             url = self._url or undo.enter_context(_new_file())
             undo.callback(self._restore, self.app.settings, self.app.clock)
-            changes = {"database_url": url, "listen_url": None, "shutdown_grace": 0.0}
+            changes = {"database_url": url, "listen_url": None, "redis_url": None, "shutdown_grace": 0.0}
             self.app.settings = self.app.settings.model_copy(update=changes)
             self.app.clock = self.clock
             await self.app.migrate()
@@ -202,8 +203,8 @@ class TestKit:
     async def _next_moment(self) -> float | None:
         """Seconds until a job is due, or the lease of an instance that has gone ends."""
         store = self.app.store
-        due = await store.next_due_us()
-        running = await store.list_jobs(JobFilter(states=(State.RUNNING,)))
+        due = await store.read(next_due_us)
+        running = await store.read(lambda tx: list_jobs(tx, JobFilter(states=(State.RUNNING,))))
         waits = [job.locked_until - self.clock.now_us() for job in running if job.locked_until is not None]
         if due is not None:
             waits.append(due)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hanbeon.domain.chains.job import ChainJob
 from hanbeon.domain.chains.literals import NO_OPERATION, UNINIT, Direction, StepOutcome
 from hanbeon.domain.chains.walk import START, JobShape, initial_state, onward, state_after, to_next_operation
 from tests.domain.chains.reference import Job, QueueManager, Ran
@@ -77,6 +78,13 @@ TABLE: dict[str, tuple[list[JobShape], Ends, list[Ran], list[str], str]] = {
         ["TIMEOUT, CANCELED"],
         B,
     ),
+    "timeout in the middle": (
+        plain(3),
+        {(1, F): "timeout"},
+        [(0, F, S), (1, F, "TIMEOUT"), (1, B, "TIMEOUT, CANCELED"), (0, B, C)],
+        [C, "TIMEOUT, CANCELED", "NOTYET"],
+        B,
+    ),
     "timeout at the last": (
         plain(2),
         {(1, F): "timeout"},
@@ -123,6 +131,19 @@ TABLE: dict[str, tuple[list[JobShape], Ends, list[Ran], list[str], str]] = {
         F,
     ),
 }
+
+
+def test_new_job_has_the_literals_of_the_document() -> None:
+    job = ChainJob()
+    assert job.fields() == {
+        "forward_operation": "NO_OPERATION",
+        "backward_operation": "NO_OPERATION",
+        "arguments": "EMPTY_ARGS",
+        "operation_library": "UNINIT",
+        "expired_time": 30,
+    }
+    assert (job.job_return, job.next_job, job.prev_job, job.state) == ("UNINIT", "UNLINK", "UNLINK", "NOLIB")
+    assert ChainJob(operation_library="lib").state == "NOTYET"
 
 
 @pytest.mark.parametrize("path", TABLE)

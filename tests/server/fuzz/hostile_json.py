@@ -46,7 +46,14 @@ def hostile_values(large: int) -> st.SearchStrategy[str]:
         [_deep(*brackets, levels) for levels in _DEEP for brackets in (("[", "]"), ('{"a":', "}"))]
     )
     strings = st.sampled_from(
-        [*_NAMES, f'"{"x" * large}"', f'"{chr(127) * (large // 2)}"', '"한번"', '"\\"', '"\xff', '"\udc80"']
+        [
+            *_NAMES,
+            f'"{"x" * large}"',
+            f'"{"1" * large}x"',  # Slow to search for numbers with a unit.
+            f'"{chr(127) * (large // 2)}"',
+            *('"0001-01-01T00:00:00"', '"9999-12-31T23:59:59-23:59"'),
+            *('"한번"', '"\\"', '"\xff', '"\udc80"'),
+        ]
     )
     many = st.sampled_from(["[" + "[]," * 3_000 + "1]", "{" + ",".join(f'"{n}":{n}' for n in range(3_000)) + "}"])
     twice = st.just('{"a": 1, "a": 2, "a": {"a": 1, "a": null}}')

@@ -1,6 +1,7 @@
 """Limits that a file declares: in force when the declaration changes, an operator's until then."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.errors import InvalidInput
 from hanbeon.store.operations import queues as queue_rows
-from hanbeon.store.operations.queues import QueueRecord
+from hanbeon.store.operations.queues import QueueRecord, declare_queues
 from tests.store.world import World
 
 
@@ -18,7 +19,7 @@ async def _queue(world: World, name: str = "mail") -> QueueRecord:
 
 
 async def _declare(world: World, **limits: Any) -> list[str]:
-    return [queue.name for queue in await world.store.declare_queues({"mail": limits})]
+    return [queue.name for queue in await world.store.write(lambda tx: declare_queues(tx, {"mail": limits}))]
 
 
 async def test_a_declaration_is_put_in_force_once(world: World) -> None:
@@ -51,16 +52,18 @@ async def test_limits_no_longer_declared_are_lifted(world: World) -> None:
 
 async def test_a_queue_that_is_declared_no_longer_keeps_its_limits(world: World) -> None:
     await _declare(world, max_concurrent=5)
-    assert await world.store.declare_queues({}) == []
-    assert await world.store.declare_queues({"other": {}}) != []
+    assert await world.store.write(lambda tx: declare_queues(tx, {})) == []
+    assert await world.store.write(lambda tx: declare_queues(tx, {"other": {}})) != []
     assert (await _queue(world)).limits.max_concurrent == 5
 
 
 async def test_a_declaration_that_does_not_fit_changes_nothing(world: World) -> None:
     with pytest.raises(InvalidInput):
-        await world.store.declare_queues({"good": {"max_concurrent": 1}, "bad": {"max_concurrent": -1}})
+        await world.store.write(
+            lambda tx: declare_queues(tx, {"good": {"max_concurrent": 1}, "bad": {"max_concurrent": -1}})
+        )
     with pytest.raises(InvalidInput):
-        await world.store.declare_queues({"good": {"max_concurrent": 1}, "": {}})
+        await world.store.write(lambda tx: declare_queues(tx, {"good": {"max_concurrent": 1}, "": {}}))
     assert await world.store.read(queue_rows.queues) == []
 
 
@@ -75,12 +78,12 @@ async def test_an_undeclared_queue_differs_from_nothing(world: World) -> None:
 async def test_concurrent_declarations_are_atomic_and_idempotent(world: World, same: bool, there: bool) -> None:
     names = ["a", "b", "c"]
     if there:
-        await world.store.declare_queues({name: {"max_concurrent": 99} for name in names})
+        await world.store.write(lambda tx: declare_queues(tx, {name: {"max_concurrent": 99} for name in names}))
     files = [{name: {"max_concurrent": 1 if same else number} for name in names} for number in range(1, 9)]
     # In different orders, so that a fight over the rows would show.
     answers = await asyncio.gather(
         *(
-            world.store.declare_queues(dict(file if number % 2 else reversed(file.items())))
+            world.store.write(partial(declare_queues, declared=dict(file if number % 2 else reversed(file.items()))))
             for number, file in enumerate(files)
         )
     )

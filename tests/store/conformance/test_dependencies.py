@@ -11,6 +11,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import UnknownDependency
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport, complete
+from hanbeon.store.operations.promote import next_due_us
 from tests.store.world import World, changed, new_job
 
 PENDING, READY, SUCCEEDED = State.PENDING, State.READY, State.SUCCEEDED
@@ -66,7 +67,7 @@ async def test_a_delay_still_counts_when_the_dependencies_are_done(world: World)
     then = await world.make(depends_on=(first,), delay_us=60_000_000)
     await world.finish(first)
     assert await world.state(then) is PENDING
-    assert await world.store.next_due_us() == 60_000_000
+    assert await world.store.read(next_due_us) == 60_000_000
     await world.clock.advance(60)
     assert await world.store.promote(10) == 1
     assert await world.state(then) is READY
@@ -82,7 +83,7 @@ async def test_blocked_job_runs_after_its_dependency_is_retried(world: World, en
         await world.store.cancel(first)
     late = await world.make(depends_on=(first,))
     assert await world.states([then, late]) == [PENDING, PENDING]
-    assert await world.store.next_due_us() is None
+    assert await world.store.read(next_due_us) is None
     assert [(dep.id, dep.state) for dep in await world.store.read(lambda tx: queries.dependencies_of(tx, then))] == [
         (first, end)
     ]

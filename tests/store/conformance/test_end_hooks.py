@@ -187,3 +187,13 @@ async def test_requeue_is_refused(world: World, hook: Hook) -> None:
 async def test_other_tasks_pay_nothing(world: World, hook: Hook) -> None:
     await world.finish(await world.make())
     assert (world.store.lanes.hooked, hook.calls) == ({}, [])
+
+
+async def test_end_without_the_owner_is_refused(world: World) -> None:
+    """An unknown built-in task belongs to a surface that this process lacks: its object would wait for ever."""
+    task = "hanbeon.absent:x"
+    job_id = await world.make(task=task)
+    (held,) = await world.claim(tasks=[task])
+    with pytest.raises(RuntimeError, match="no end hook is registered"):
+        await world.settle(held)
+    assert await world.state(job_id) is State.RUNNING

@@ -1,11 +1,15 @@
 """Events are numbered once, in commit order, and can be read from any position."""
 
+from functools import partial
+
 import msgspec
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations import events as event_rows
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.events import events_after
+from hanbeon.store.operations.lease import renew
 from tests.store.world import World, new_job
 
 
@@ -17,7 +21,9 @@ async def test_numbers_have_no_gap_and_a_batch_is_read_from_within(world: World)
     assert [(event.id, event.job_id) for event in events] == [(n + 1, job.id) for n, job in enumerate(jobs)]
     assert await world.store.read(event_rows.last_event_id) == 5
     for after in range(7):
-        assert [event.id for event in await world.store.events_after(after)] == list(range(after + 1, 6))
+        assert [event.id for event in await world.store.read(partial(events_after, after=after))] == list(
+            range(after + 1, 6)
+        )
 
 
 async def test_readers_get_whole_batches_and_miss_nothing(world: World) -> None:
@@ -26,7 +32,7 @@ async def test_readers_get_whole_batches_and_miss_nothing(world: World) -> None:
     await world.events()
     for batches in (1, 2, 3):
         seen, last = [], 0
-        while events := await world.store.events_after(last, batches):
+        while events := await world.store.read(partial(events_after, after=last, batches=batches)):
             last = events[-1].id
             seen += [event.id for event in events]
         assert seen == list(range(1, 11))
@@ -56,7 +62,7 @@ async def test_no_change_emits_no_event(world: World) -> None:
     await world.store.promote(10)
     await world.store.recover(10)
     await world.store.prune(10**12, 10)
-    await world.store.renew([], 1)
+    await world.store.write(lambda tx: renew(tx, [], 1))
     assert await world.rows() == rows
     assert await world.store.number_events() == 0
 
@@ -71,4 +77,7 @@ async def test_number_events_respects_its_limit(world: World) -> None:
     assert await world.store.read(event_rows.last_event_id) == 4
     assert await world.store.number_events(2) == 1
     assert await world.store.number_events(2) == 0
-    assert [event.type for event in await world.store.events_after(0)] == ["x", "y"] * 3
+    assert [event.type for event in await world.store.read(lambda tx: events_after(tx, 0))] == [
+        "x",
+        "y",
+    ] * 3

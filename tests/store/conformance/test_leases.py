@@ -11,7 +11,9 @@ from hanbeon.domain.outcome import TIMEOUT_MESSAGE, HandedBack, Outcome, PutOff,
 from hanbeon.domain.retry import OnLost, RetryPolicy
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.lease import Lease
+from hanbeon.store.operations.lease import Lease, renew
+from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.operations.queries import attempts_of
 from tests.store.world import LEASE, LEASE_US, World, lease_of, new_job
 
 RETRYING = RetryPolicy(max_retries=3, base_us=0)
@@ -34,7 +36,7 @@ async def test_a_stale_fence_writes_nothing(world: World) -> None:
                 )
                 == []
             )
-        facts = await world.store.renew([lease], LEASE_US)
+        facts = await world.store.write(partial(renew, leases=[lease], lease_us=LEASE_US))
         assert (facts.renewed, facts.lost, facts.stop) == (set(), {live.seq}, set())
         assert await world.store.write_progress(lease, "0.5") is False
         assert await world.store.note_overdue(lease) is False
@@ -54,7 +56,7 @@ async def test_an_expired_lease_writes_nothing_even_before_recovery(world: World
     await world.clock.advance(0.000001)
     before, rows = await world.job(job_id), await world.rows()
     assert await world.settle(held) is None
-    facts = await world.store.renew([lease], LEASE_US)
+    facts = await world.store.write(lambda tx: renew(tx, [lease], LEASE_US))
     assert (facts.renewed, facts.lost) == (set(), {held.seq})
     assert await world.store.write_progress(lease, "0.5") is False
     assert await world.store.note_overdue(lease) is False
@@ -68,7 +70,7 @@ async def test_renewing_extends_what_is_held_and_says_what_is_not(world: World) 
     await world.store.cancel(held[2].id)
     await world.clock.advance(20)
     unknown = Lease(max(job.seq for job in held) + 1000, 1)
-    facts = await world.store.renew([*map(lease_of, held), unknown], LEASE_US)
+    facts = await world.store.write(lambda tx: renew(tx, [*map(lease_of, held), unknown], LEASE_US))
     assert facts.renewed == {held[0].seq, held[2].seq, held[3].seq}
     assert facts.lost == {held[1].seq, unknown.seq}
     assert facts.stop == {held[2].seq}
@@ -153,7 +155,7 @@ async def test_first_lost_attempt_is_retried_at_once(world: World) -> None:
     job = await world.job(job_id)
     assert job.state is State.READY, "it need not be promoted"
     assert (job.retry_count, job.run_at, job.failure_type) == (0, world.clock.now_us(), "lost")
-    (attempt,) = await world.store.attempts(job_id)
+    (attempt,) = await world.store.read(lambda tx: attempts_of(tx, job_id))
     assert (attempt.attempt, attempt.status, attempt.instance) == (1, AttemptStatus.LOST, 7)
     assert (attempt.started_at, attempt.ended_at) == (held.started_at, world.clock.now_us())
     assert await world.settle(held) is None
@@ -206,7 +208,7 @@ async def test_a_deadline_that_passed_while_all_was_down_is_a_timeout(world: Wor
     held = await world.claim_this(job_id)
     await world.clock.advance(LEASE)
     assert len(await world.store.recover(10)) == 1
-    (attempt,) = await world.store.attempts(job_id)
+    (attempt,) = await world.store.read(lambda tx: attempts_of(tx, job_id))
     assert (attempt.status, attempt.failure_type, attempt.message) == (
         AttemptStatus.TIMEOUT,
         "timeout",
@@ -222,7 +224,9 @@ async def test_a_deadline_that_has_not_passed_is_a_lost_attempt(world: World) ->
     await world.claim_this(job_id)
     await world.clock.advance(LEASE)
     await world.store.recover(10)
-    assert [attempt.status for attempt in await world.store.attempts(job_id)] == [AttemptStatus.LOST]
+    assert [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))] == [
+        AttemptStatus.LOST
+    ]
 
 
 async def test_recover_takes_longest_expired_first_up_to_limit(world: World) -> None:
@@ -248,7 +252,9 @@ async def test_a_requested_stop_wins_over_a_later_result(world: World, outcome: 
     assert settled.state is State.CANCELLED
     job = await world.job(job_id)
     assert (job.state, job.result) == (State.CANCELLED, None)
-    assert [attempt.status for attempt in await world.store.attempts(job_id)] == [AttemptStatus.CANCELLED]
+    assert [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))] == [
+        AttemptStatus.CANCELLED
+    ]
     assert await world.reasons(job_id) == ["enqueued", "claimed", "stop_requested", "stopped"]
 
 
@@ -273,7 +279,7 @@ async def test_requeue_resets_retries_but_not_attempt_numbers(world: World) -> N
     assert (again.failure_type, again.error_message) == (None, None)
     await world.finish(job_id, Raised("three"))
     await world.finish(job_id)
-    assert [attempt.attempt for attempt in await world.store.attempts(job_id)] == [1, 2, 3, 4]
+    assert [attempt.attempt for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))] == [1, 2, 3, 4]
     assert await world.state(job_id) is State.SUCCEEDED
 
 
@@ -293,7 +299,7 @@ async def test_retries_wait_for_their_delay_only(world: World) -> None:
         await world.finish(job_id, Raised("boom"))
         job = await world.job(job_id)
         assert (job.state, job.retry_count) == (State.PENDING, retry + 1)
-        assert await world.store.next_due_us() == seconds * 1_000_000
+        assert await world.store.read(next_due_us) == seconds * 1_000_000
         await world.clock.advance(seconds - 1)
         assert await world.store.promote(10) == 0
         await world.clock.advance(1)
@@ -312,7 +318,7 @@ async def test_put_off_burns_no_retry_and_keeps_why(world: World) -> None:
     await world.store.promote(10)
     await world.finish(job_id, PutOff(0))
     await world.finish(job_id)
-    statuses = [attempt.status for attempt in await world.store.attempts(job_id)]
+    statuses = [attempt.status for attempt in await world.store.read(lambda tx: attempts_of(tx, job_id))]
     assert statuses == [AttemptStatus.RELEASED, AttemptStatus.RELEASED, AttemptStatus.COMPLETED]
 
 

@@ -10,6 +10,8 @@ from hanbeon.domain.outcome import Raised, Returned
 from hanbeon.errors import DatabaseUnavailable, DependencyCycle, UniqueKeyTaken
 from hanbeon.store.operations import lease as lease_rows
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.lease import renew
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.user_transaction import UserTransaction
 from tests.store.world import LEASE, World, lease_of, new_id, new_job
 
@@ -137,11 +139,13 @@ async def test_open_transaction_does_not_block_renewal(effects: World) -> None:
     await _write(effects, lent, held.id)
     assert await effects.store.write_progress(lease_of(held), '"half"', lent) is True
     if effects.on_postgres:
-        assert (await effects.store.renew([lease_of(held)], 1)).renewed == {held.seq}
+        assert (await effects.store.write(lambda tx: renew(tx, [lease_of(held)], 1))).renewed == {held.seq}
     assert (await effects.store.read(lambda tx: lease_rows.look(tx, [lease_of(held)]))).lost == set()
     assert await effects.store.complete_lent(lent, _report(held), []) is not None
     assert (await effects.job(held.id)).progress == '"half"'
-    assert [attempt.status for attempt in await effects.store.attempts(held.id)] == [AttemptStatus.COMPLETED]
+    assert [attempt.status for attempt in await effects.store.read(lambda tx: attempts_of(tx, held.id))] == [
+        AttemptStatus.COMPLETED
+    ]
 
 
 async def test_session_settings_do_not_leak_to_the_next_task(postgres_world: World) -> None:

@@ -10,6 +10,8 @@ from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State, is
 from hanbeon.domain.outcome import HandedBack, Outcome, PutOff, Raised, Returned, TimedOut
 from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict, WrongState
+from hanbeon.store.operations.queries import attempts_of
+from tests.store.stream_words import send
 from tests.store.world import LEASE, World, changed, lease_of, new_job
 
 RETRY_DELAY = 60.0
@@ -82,6 +84,7 @@ COMMANDS: dict[str, tuple[Command, list[Reason]]] = {
     "enqueue again": (enqueue_again, [Reason.ENQUEUED, Reason.SCHEDULED]),
     "promote": (promote_when_due, [Reason.PROMOTED]),
     "claim": (lambda world, subject: world.claim(10), [Reason.CLAIMED]),
+    "dispatch": (lambda world, subject: send(world), [Reason.DISPATCHED]),
     "settle: returned": (settle_with(Returned("2")), [Reason.SUCCEEDED]),
     "settle: raised": (settle_with(Raised("boom")), [Reason.RETRIED]),
     "settle: raised for good": (settle_with(Raised("boom", permanent=True)), [Reason.FAILED]),
@@ -127,7 +130,7 @@ async def check_command(world: World, name: str, state: State) -> None:
     subject = await bring(world, state)
     job_id = subject.job.id
     job, before = await world.job(job_id), await world.events(job_id)
-    attempts = await world.store.attempts(job_id)
+    attempts = await world.store.read(lambda tx: attempts_of(tx, job_id))
     expected = [reason for reason in reasons if state in LIFECYCLE[reason].sources]
     assert len(expected) <= 1
 
@@ -141,12 +144,12 @@ async def check_command(world: World, name: str, state: State) -> None:
     after = await world.job(job_id)
     if not expected:
         assert after == job, (name, state)
-        assert await world.store.attempts(job_id) == attempts
+        assert await world.store.read(lambda tx: attempts_of(tx, job_id)) == attempts
         return
     assert new[0].state is not None
     assert is_legal(expected[0], state, new[0].state)
     assert after.state is new[-1].state
-    ended = (await world.store.attempts(job_id))[len(attempts) :]
+    ended = (await world.store.read(lambda tx: attempts_of(tx, job_id)))[len(attempts) :]
     assert [(end.attempt, end.status) for end in ended] == ([(subject.held.fence, ENDS[name])] if name in ENDS else [])
 
 
@@ -177,7 +180,7 @@ async def test_failed_dependency_fails_only_its_dependents(world: World, state: 
         assert reasons == ["scheduled", "dependency_failed"]
     else:
         assert after == before
-    assert await world.store.attempts(both.id) == []
+    assert await world.store.read(lambda tx: attempts_of(tx, both.id)) == []
 
 
 async def test_a_refusal_names_the_state_and_the_states_allowed(world: World) -> None:

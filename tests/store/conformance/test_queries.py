@@ -13,7 +13,8 @@ from hanbeon.domain.retry import Backoff, OnLost, RetryPolicy
 from hanbeon.errors import InvalidInput, JobNotFound, NotFound
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.cancel import CancelFilter
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.promote import next_due_us
+from hanbeon.store.operations.queries import JobFilter, attempts_of, jobs_by_id, list_jobs
 from tests.store.world import World, new_id, new_job
 
 
@@ -71,8 +72,8 @@ async def test_an_id_that_names_no_job_is_not_found(world: World) -> None:
         for ask in UNKNOWN.values():
             with pytest.raises(JobNotFound):
                 await ask(world, job_id)
-        assert await world.store.jobs([job_id]) == []
-        assert await world.store.attempts(job_id) == []
+        assert await world.store.read(partial(jobs_by_id, ids=[job_id])) == []
+        assert await world.store.read(partial(attempts_of, job_id=job_id)) == []
         assert await world.store.read(partial(queries.dependencies_of, job_id=job_id)) == []
 
 
@@ -109,7 +110,7 @@ async def test_list_jobs_filters_and_pages_in_creation_order(world: World) -> No
     ids = await _mixed(world)
 
     async def listed(**given: Any) -> list[int]:
-        return [ids.index(job.id) for job in await world.store.list_jobs(JobFilter(**given))]
+        return [ids.index(job.id) for job in await world.store.read(lambda tx: list_jobs(tx, JobFilter(**given)))]
 
     assert await listed() == [0, 1, 2, 3]
     assert await listed(queue="default") == [0, 1, 3]
@@ -120,7 +121,7 @@ async def test_list_jobs_filters_and_pages_in_creation_order(world: World) -> No
     assert await listed(work_item="w1") == [0, 2, 3]
     assert await listed(work_item="w1", queue="default", states=(State.PENDING,)) == [3]
     seen, after = [], 0
-    while page := await world.store.list_jobs(JobFilter(), after, 3):
+    while page := await world.store.read(partial(list_jobs, filter=JobFilter(), after=after, limit=3)):
         after = page[-1].seq
         seen.append([ids.index(job.id) for job in page])
     assert seen == [[0, 1, 2], [3]]
@@ -130,7 +131,7 @@ async def test_jobs_are_listed_the_newest_first_too(world: World) -> None:
     ids = await _mixed(world)
 
     async def listed(after: int = 0, limit: int = 100, **given: Any) -> list[int]:
-        found = await world.store.list_jobs(JobFilter(newest=True, **given), after, limit)
+        found = await world.store.read(lambda tx: list_jobs(tx, JobFilter(newest=True, **given), after, limit))
         return [ids.index(job.id) for job in found]
 
     assert await listed() == [3, 2, 1, 0]
@@ -156,7 +157,9 @@ async def test_list_jobs_is_equal_for_few_and_many_unfinished(
     seqs = [(await world.job(job_id)).seq for job_id in ids]
 
     async def listed(*states: State, after: int = 0, limit: int = 100, **given: Any) -> list[int]:
-        found = await world.store.list_jobs(JobFilter(states=states, newest=newest, **given), after, limit)
+        found = await world.store.read(
+            lambda tx: list_jobs(tx, JobFilter(states=states, newest=newest, **given), after, limit)
+        )
         return [ids.index(job.id) for job in found]
 
     def ordered(*places: int) -> list[int]:
@@ -232,15 +235,15 @@ async def test_cancelling_many_takes_more_batches_than_one(world: World, monkeyp
 
 
 async def test_next_due_ignores_jobs_with_unmet_dependencies(world: World) -> None:
-    assert await world.store.next_due_us() is None
+    assert await world.store.read(next_due_us) is None
     first = await world.make(delay_us=50)
     await world.make(delay_us=20, depends_on=(first,))
     await world.make()
-    assert await world.store.next_due_us() == 50
+    assert await world.store.read(next_due_us) == 50
     await world.clock.advance(0.00006)
-    assert await world.store.next_due_us() == -10
+    assert await world.store.read(next_due_us) == -10
     assert await world.store.promote(10) == 1
-    assert await world.store.next_due_us() is None
+    assert await world.store.read(next_due_us) is None
 
 
 async def test_promote_takes_longest_due_first_up_to_limit(world: World) -> None:

@@ -1,5 +1,7 @@
 """Retention: old rows are deleted, needed ones are kept."""
 
+from functools import partial
+
 import msgspec
 import pytest
 
@@ -7,7 +9,9 @@ from hanbeon.domain.job import OnDependencyFailure
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised
 from hanbeon.errors import Conflict, JobNotFound
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.idempotency import KEPT_US, IdempotentRequest, begin_request
+from hanbeon.store.operations.instances import instances, register
 from hanbeon.store.operations.prune import Retained
 from tests.store.conformance.test_instances import NEW
 from tests.store.world import World, new_job
@@ -16,7 +20,7 @@ DAY = 86_400.0
 DAY_US = 86_400_000_000
 
 
-_NOTHING = {"jobs": 0, "events": 0, "fires": 0, "chain_runs": 0, "instances": 0, "queues": 0}
+_NOTHING = {"jobs": 0, "events": 0, "fires": 0, "chain_runs": 0, "replays": 0, "instances": 0, "queues": 0}
 
 
 async def _prune(world: World, limit: int = 1000) -> int:
@@ -109,7 +113,7 @@ async def test_events_go_only_when_they_have_been_numbered(world: World) -> None
     await world.store.prune(DAY_US, 1000)
     assert await world.count("event_batch") == 1
     await world.store.number_events()
-    (late,) = await world.store.events_after(0)
+    (late,) = await world.store.read(lambda tx: events_after(tx, 0))
     assert (late.id, late.type) == (numbered[-1].id + 1, "x")
 
 
@@ -122,20 +126,20 @@ async def test_a_reader_goes_on_over_what_was_pruned(world: World) -> None:
     await world.events()
     await world.script("DELETE FROM hanbeon.event_batch WHERE first_id = 2")
     for after in (0, seen, seen + 1):
-        (*_, event) = await world.store.events_after(after, batches=2)
+        (*_, event) = await world.store.read(partial(events_after, after=after, batches=2))
         assert event.job_id == last
-    (event,) = await world.store.events_after(seen, batches=1)
+    (event,) = await world.store.read(lambda tx: events_after(tx, seen, batches=1))
     assert (event.job_id, event.id) == (last, 3)
     assert pruned != last
 
 
 async def test_instances_that_have_not_shown_themselves_go(world: World) -> None:
-    await world.store.register(NEW)
+    await world.store.write(lambda tx: register(tx, NEW))
     await world.clock.advance(DAY)
-    living = await world.store.register(NEW)
+    living = await world.store.write(lambda tx: register(tx, NEW))
     await world.clock.advance(1)
     await _prune(world)
-    assert [instance.id for instance in await world.store.instances(DAY_US)] == [living]
+    assert [instance.id for instance in await world.store.read(lambda tx: instances(tx, DAY_US))] == [living]
 
 
 async def test_requeue_rejects_jobs_with_a_pruned_failed_dependency(world: World) -> None:

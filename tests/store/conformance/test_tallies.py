@@ -14,6 +14,7 @@ from hanbeon.errors import NotFound
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.complete import CompletionReport
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
+from tests.store.stream_words import send
 from tests.store.world import LEASE, World, lease_of, new_job
 
 HOUR_US = 3600 * MICROS
@@ -48,6 +49,10 @@ async def test_after_every_move_the_numbers_are_those_of_a_recount(world: World,
         held = (await world.claim(1))[0]
         assert held.id == job_id
         return held
+
+    streamed = await check(world.make())
+    await check(send(world))
+    await check(store.cancel(streamed))
 
     plain = await check(world.make())
     delayed = await check(world.make(delay_us=5 * MICROS, queue="other"))

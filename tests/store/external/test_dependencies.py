@@ -14,7 +14,8 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.errors import Conflict
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.promote import promote
+from hanbeon.store.operations.promote import next_due_us, promote
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.surfaces.verify import verify
 from tests.store.external.callers import of_asyncpg
@@ -60,9 +61,9 @@ async def test_a_dependency_that_ends_before_the_commit(
         await caller.commit()
     assert (await world.job(waits.id)).unmet == 1
     assert (await verify(world.store)).findings == ()  # Too high is sound, as long as it is marked.
-    assert await world.store.next_due_us() == 0
+    assert await world.store.read(next_due_us) == 0
     assert await world.store.promote(10) == 1
-    assert await world.store.next_due_us() is None
+    assert await world.store.read(next_due_us) is None
     if how == "succeeded":
         assert await world.states([waits.id, behind.id]) == [READY, PENDING]
         assert await world.reasons(waits.id) == ["scheduled", "promoted"]
@@ -98,7 +99,7 @@ async def test_a_dependency_that_ends_after_the_commit(postgres_world: World, co
     if not counted_again:
         assert "work" in after.hints  # Who wanted to claim it meanwhile found it locked.
     await world.finish(waits.id)
-    assert await world.store.next_due_us() is None
+    assert await world.store.read(next_due_us) is None
     assert (await verify(world.store)).findings == ()
 
 
@@ -148,10 +149,10 @@ async def test_prune_skips_dependencies_of_open_transactions(postgres_world: Wor
     async with of_asyncpg(url_of(world)) as caller:
         await world.store.enqueue_within(caller.transaction, [waits])
         await asyncio.wait_for(world.store.prune(1, 100), SOON)
-        assert [job.id for job in await world.store.jobs([done, other])] == [done]
+        assert [job.id for job in await world.store.read(lambda tx: jobs_by_id(tx, [done, other]))] == [done]
         await caller.commit()
     await world.store.prune(1, 100)
-    assert [job.id for job in await world.store.jobs([done])] == [done]
+    assert [job.id for job in await world.store.read(lambda tx: jobs_by_id(tx, [done]))] == [done]
     assert (await verify(world.store)).findings == ()
 
 
@@ -216,7 +217,7 @@ async def test_recounts_and_completions_do_not_deadlock(postgres_world: World, m
             await asyncio.sleep(dice.random() / 50)
 
     async def count(_: int) -> None:
-        while len(committed) < 120 or await world.store.next_due_us() is not None:
+        while len(committed) < 120 or await world.store.read(next_due_us) is not None:
             await world.store.promote(dice.choice([1, 3, 100]))
             await asyncio.sleep(dice.random() / 200)
 

@@ -11,8 +11,10 @@ import pytest
 
 from hanbeon import App, ChainJob, LogLine
 from hanbeon.errors import ChainNotFound, ChainWrongState, Conflict, InvalidInput, MovedElsewhere
+from hanbeon.service.backup import back_up
 from hanbeon.surfaces.chains.schemas import ChainEvent
 from hanbeon.testing import TestKit
+from tests.cli.hanbeon import hanbeon
 from tests.surfaces.chains.chain_kit import LIBRARY, ChainKit, job, ran
 
 
@@ -86,6 +88,15 @@ async def test_jobs_without_operation_or_library(chain_kit: ChainKit) -> None:
     ]
     assert [each.state for each in ended.jobs][2] == "NOLIB"
     assert (ended.jobs[0].job_return, ended.jobs[2].job_return) == ({"forward": None, "backward": None}, "UNINIT")
+
+
+async def test_uninit_equals_omission(chain_kit: ChainKit) -> None:
+    chain = await chain_kit.chain({"operation_library": "UNINIT"})
+    bare = await chain_kit.chains.create(queue_library="UNINIT", jobs=[{}])
+    assert [(each.operation_library, each.state) for each in (*chain.jobs, *bare.jobs)] == [
+        (LIBRARY, "NOTYET"),
+        ("UNINIT", "NOLIB"),
+    ]
 
 
 async def test_second_run_starts_over(chain_kit: ChainKit, tmp_path: Path) -> None:
@@ -316,7 +327,10 @@ async def test_step_is_not_retried_by_hand(chain_kit: ChainKit) -> None:
         ({"jobs": [{"forward_operation": "os.system"}]}, "jobs[0].forward_operation"),
         ({"jobs": [{"expired_time": 0}]}, "jobs[0].expired_time"),
         ({"jobs": [{"expired_time": -1}]}, "jobs[0].expired_time"),
-        ({"jobs": [{"arguments": {1, 2}, "expired_tim": 1}]}, "jobs[0].expired_tim"),
+        ({"jobs": [{"expired_tim": 1}]}, "jobs[0].expired_tim"),
+        ({"jobs": [{"arguments": object()}]}, "jobs[0].arguments"),
+        ({"jobs": [{"arguments": float("nan")}]}, "jobs[0].arguments"),
+        ({"jobs": [{"arguments": "x" * 600_000}]}, "jobs[0].arguments"),
         ({"retries": -1}, "retries"),
         ({"on_unknown": "ignore"}, "on_unknown"),
     ],
@@ -394,3 +408,34 @@ async def test_interleaved_chains_undo_their_own_steps(chain_kit: ChainKit) -> N
     await chain_kit.kit.run_all()
     assert (await chain_kit.chains.get(good)).context == {"done": ["a", "b"]}
     assert (await chain_kit.chains.get(bad)).context == {"done": ["a"], "half": True, "undone": ["b", "a"]}
+
+
+async def test_restore_in_its_own_process_goes_on(sqlite_url: str, tmp_path: Path) -> None:
+    """`hanbeon restore` opens no App, and ends the steps that were running."""
+    copy = tmp_path / "copy.db"
+    async with TestKit(App(chain_libraries=LIBRARY), sqlite_url) as kit:
+        chain_kit = ChainKit(kit)
+        chain = await chain_kit.chain(job("a", "hang", expired_time=600), on_unknown="compensate")
+        await chain_kit.chains.run(chain)
+        await kit.start_ready()
+        await chain_kit.until_begun("hang")
+        await back_up(sqlite_url, copy)
+    done = await asyncio.to_thread(hanbeon, "restore", str(copy), "--database", sqlite_url)
+    assert (done.returncode, done.stderr) == (0, "")
+    async with App(sqlite_url) as app:
+        turned = await app.chains.get(chain.queue_id)
+        assert (turned.operation_direction, turned.jobs[0].state) == ("BACKWARD", "FAILED")
+
+
+async def test_queue_of_chains_is_reserved(chain_kit: ChainKit) -> None:
+    app = chain_kit.app
+    task = app.task(_nothing)
+    with pytest.raises(InvalidInput, match="belongs to chains; add the job to a chain, or use another queue") as error:
+        await app.enqueue(task, queue="chains")
+    assert error.value.field == "queue"
+    with pytest.raises(InvalidInput, match="belongs to chains"):
+        app.task(name="other", queue="chains")(_nothing)
+    assert await app.jobs() == []
+
+
+async def _nothing() -> None: ...

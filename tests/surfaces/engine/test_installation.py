@@ -12,13 +12,16 @@ from hanbeon import App
 from hanbeon.client import AsyncClient
 from hanbeon.domain.access import ALLOWED, Need, Scope
 from hanbeon.domain.failures import Failure, grouped
+from hanbeon.domain.job import NewJob
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
+from hanbeon.settings import SECRET, Settings
 from hanbeon.surfaces.engine.operations import OPERATIONS
 from tests.cli.hanbeon import call
 from tests.races.race import until
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, hear
+from tests.store.world import new_id
 
 
 @pytest.fixture
@@ -67,6 +70,8 @@ async def test_workers_statistics_and_failures_are_shown(app: App, engine: Clien
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "from"),
         ("from=2020-01-01T00:00:00Z", "step"),
         ("queue=none", "queue"),
+        ("to=0001-01-01T00:00:00Z", "to"),
+        ("from=0001-01-01T00:00:00Z&to=0001-01-01T00:01:00Z", "to"),
     ):
         refused = await engine.get(f"/api/engine/statistics?{query}")
         assert (refused.status, refused.json["field"]) == (422, field), query
@@ -203,3 +208,30 @@ async def test_commands_are_recorded_with_their_user(app: App, engine: Client) -
         ("hanbeon cancel", "cli", getpass.getuser(), job.id),
         ("hanbeon office create", "cli", getpass.getuser(), "Seoul"),
     ]
+
+
+async def test_no_setting_shows_a_secret(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = "s3cret-text"
+    hidden = {
+        name: f"postgresql://ada:{secret}@host/jobs?sslpassword={secret}" if name.endswith("_url") else secret
+        for name in Settings.model_fields
+        if name.endswith(SECRET)
+    }
+    monkeypatch.setattr(app, "settings", app.settings.model_copy(update=hidden))
+    shown = {each.name: each.value for each in (await app.engine.settings()).items}
+    assert {name for name in hidden if shown[name] is not None} == hidden.keys()
+    assert secret not in repr(shown)
+
+
+async def test_arguments_of_built_in_tasks_are_hidden(app: App, engine: Client) -> None:
+    """A search by text does not find them either: it would tell them letter by letter."""
+    secret = NewJob(id=new_id(), task="hanbeon.webhook", queue="mail", args='{"secret": "whsec_abc"}')
+    plain = NewJob(id=new_id(), task="work", queue="mail", args='{"secret": "whsec_abc"}')
+    await app.store.enqueue([secret, plain])
+    detail = await engine.get(f"/api/engine/jobs/{secret.id}")
+    assert "whsec" not in detail.body.decode()
+    for query in ("text=whsec", "text=whsec&queue=mail", f"text=whsec&id={secret.id[:5]}", "text=whsec&state=ready"):
+        found = (await engine.get(f"/api/engine/jobs?{query}")).json["items"]
+        assert [job["id"] for job in found] == [plain.id], query
+    body = {"action": "cancel", "filter": {"text": "whsec"}, "dry_run": True}
+    assert (await engine.post("/api/engine/jobs/bulk", body)).json["matched"] == 1

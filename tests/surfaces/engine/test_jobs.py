@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from hanbeon import App
 from hanbeon.domain.job import JobRecord
 from hanbeon.store.operations import job_search
 from hanbeon.surfaces.surface import JobPlace
+from hanbeon.surfaces.verify import verify
 from tests.server.client import Client, serving
 
 
@@ -72,11 +74,11 @@ async def test_page_looks_at_a_bounded_number_of_jobs(
     app: App, engine: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_search, "LOOKED_AT_MOST", 3)
-    wanted = await app.enqueue("explode")
+    wanted = await app.enqueue("send", {"to": "Ada"})
     await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(7)])
     cursor, pages, found = "", 0, []
     while True:
-        page = (await engine.get(f"/api/engine/jobs?task=explode{cursor}")).json
+        page = (await engine.get(f"/api/engine/jobs?text=ada{cursor}")).json
         found += [job["id"] for job in page["items"]]
         pages += 1
         if page["next_cursor"] is None:
@@ -99,6 +101,9 @@ async def test_beginning_of_many_ids_is_searched_page_by_page(
         found += [job["id"] for job in page["items"]]
         query = page["next_cursor"] and f"id={beginning}&cursor={page['next_cursor']}"
     assert found == [job.id for job in reversed(jobs) if job.id.startswith(beginning)]
+    for wrong in (f"id={beginning}&cursor=3", f"cursor={jobs[0].id}"):
+        refused = await engine.get(f"/api/engine/jobs?{wrong}")
+        assert (refused.status, refused.json["field"]) == (422, "cursor"), wrong
 
 
 async def test_pages_are_bounded_in_bytes(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +163,7 @@ async def test_surface_may_refuse_a_move(app: App, engine: Client, monkeypatch: 
         assert (refused.status, refused.code) == (409, "moved_elsewhere")
         assert "/api/chains/3" in refused.json["detail"]
     filter = {"action": "cancel", "filter": {}}
-    assert (await engine.post("/api/engine/jobs/bulk", filter)).json == {"matched": 0, "done": 0, "more": False}
+    assert (await engine.post("/api/engine/jobs/bulk", filter)).json["done"] == 0
     assert (await app.job(job.id).record()).state == "ready"
 
 
@@ -175,11 +180,13 @@ async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
     assert copy.json["state"] == "pending"
     for body, field in (
         ({"task": "send", "args": {"too": "a"}}, "args"),
+        ({"task": "sned"}, "task"),
         ({"task": "nothing"}, "task"),
         ({}, "task"),
         ({"task": "hanbeon.webhook"}, "task"),
         ({"copy_of": made.json["id"], "task": "explode"}, "task"),
         ({"task": "send", "args": {"to": "a"}, "queue": "office:" + made.json["id"]}, "queue"),
+        ({"task": "send", "args": {"to": "a"}, "queue": "chains"}, "queue"),
     ):
         refused = await engine.post("/api/engine/jobs", body)
         assert refused.status == 422, body
@@ -189,18 +196,19 @@ async def test_registered_tasks_are_enqueued(app: App, engine: Client) -> None:
 
 async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hanbeon.surfaces.engine.schemas.BULK_MOST", 4)
-    await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(10)])
+    sent = await app.enqueue_many([app.tasks.get("send").call(to=str(number)) for number in range(10)])
     kept = await app.enqueue("explode")
     body: dict[str, Any] = {"action": "cancel", "filter": {"task": "send"}, "dry_run": True}
     dry = await engine.post("/api/engine/jobs/bulk", body)
-    assert dry.json == {"matched": 4, "done": 0, "more": True}
+    assert (dry.json["matched"], dry.json["done"], dry.json["more"]) == (4, 0, True)
     body["dry_run"] = False
     answers = [(await engine.post("/api/engine/jobs/bulk", body)).json for _ in range(3)]
     assert [(each["done"], each["more"]) for each in answers] == [(4, True), (4, True), (2, False)]
+    assert sorted(job_id for each in answers for job_id in each["ids"]) == sorted(job.id for job in sent)
     assert {record.state.value for record in await app.jobs(task="send")} == {"cancelled"}
     assert (await kept.record()).state == "ready"
     retried = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"text": '"to":"3"'}})
-    assert retried.json == {"matched": 1, "done": 1, "more": False}
+    assert retried.json == {"matched": 1, "done": 1, "more": False, "next_cursor": None, "ids": [sent[3].id]}
     await app.cancel_where(task="send")
     held = [await app.enqueue("explode", unique_key=f"key-{number}") for number in range(4)]
     await app.cancel_where(task="explode", states=["ready"])
@@ -215,3 +223,40 @@ async def test_bulk_moves_what_matches(app: App, engine: Client, monkeypatch: py
     assert {(await each.record()).state for each in held} == {"cancelled"}
     wrong = await engine.post("/api/engine/jobs/bulk", {"action": "retry", "filter": {"state": ["ready"]}})
     assert (wrong.status, wrong.json["field"]) == (422, "filter.state")
+
+
+async def test_bulk_retry_moves_each_job_once(app: App, engine: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that fail again at once, and if every request is sent twice, as after a lost answer."""
+    monkeypatch.setattr("hanbeon.surfaces.engine.schemas.BULK_MOST", 7)
+    explode = app.tasks.get("explode")
+    jobs = await app.enqueue_many([explode.call(code=number) for number in range(20)])
+    behind = await app.enqueue_many(
+        [explode.call(code=n).set(depends_on=[job.id], on_dependency_failure="fail") for n, job in enumerate(jobs[:5])]
+    )
+    body: dict[str, Any] = {"action": "retry", "filter": {"task": "explode"}}
+    done = 0
+    async with app.worker():
+        await _all_ended(app)
+        while True:
+            answers = []
+            for _ in range(2 if "cursor" in body else 1):
+                answers.append((await engine.post("/api/engine/jobs/bulk", body)).json)
+                done += answers[-1]["done"]
+                await _all_ended(app, "ready", "running")  # Others may wait for one whose turn comes later.
+            if not answers[-1]["more"]:
+                break
+            body["cursor"] = answers[0]["next_cursor"]
+        await _all_ended(app)
+    assert done == 25
+    details = [(await engine.get(f"/api/engine/jobs/{job.id}")).json for job in (*jobs, *behind)]
+    assert [len(job["attempts"]) for job in details] == [2] * 20 + [0] * 5
+    assert {job["state"] for job in details} == {"failed"}
+    assert (await verify(app.store)).findings == ()
+
+
+async def _all_ended(app: App, *states: str) -> None:
+    for _ in range(1_200):
+        if not await app.jobs(states=states or ("pending", "ready", "running"), limit=1):
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("some jobs did not end")

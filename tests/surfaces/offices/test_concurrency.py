@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from hanbeon.domain.outcome import Returned
 from hanbeon.errors import Changed, Conflict, NotFound
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import CompletionReport
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.verify import verify
 from tests.surfaces.offices.office_kit import add_tasks
@@ -162,9 +163,8 @@ async def test_no_job_is_left_in_an_office_that_is_deleted_meanwhile(app: App) -
 
             answers = await together(delete(), *(make(each) for each in makers))
             assert not _unexpected(answers, Conflict, NotFound)
-            unfinished = await app.store.list_jobs(
-                JobFilter(queue=f"office:{office.id}", states=(State.PENDING, State.READY))
-            )
+            waiting = JobFilter(queue=f"office:{office.id}", states=(State.PENDING, State.READY))
+            unfinished = await app.store.read(partial(list_jobs, filter=waiting))
             gone = answers[0] is None
             assert gone == cancel or isinstance(answers[0], Conflict)
             assert bool(unfinished) != gone

@@ -4,6 +4,7 @@ import pytest
 
 from hanbeon.domain.events import Event
 from hanbeon.domain.offices import queue_of_office
+from hanbeon.store.operations.events import events_after
 from tests.service.raw_sql import run_sql
 from tests.surfaces.offices.office_kit import OfficeKit
 
@@ -24,7 +25,7 @@ async def _others(office: OfficeKit, count: int) -> None:
 
 
 async def _read(office: OfficeKit, after: int, batches: int) -> list[Event]:
-    return await office.kit.app.store.events_after(after, batches, queue_of_office(office.id))
+    return await office.kit.app.store.read(lambda tx: events_after(tx, after, batches, queue_of_office(office.id)))
 
 
 def _of(office: OfficeKit, events: list[Event]) -> list[Event]:
@@ -63,9 +64,9 @@ async def test_reader_resumes_from_every_id_with_any_page_size(office: OfficeKit
         await office.offices.create_jobs(other.id, jobs=[{}] * count)
     await office.kit.run_all()
     await (_fold(office) if folded else office.kit.app.store.number_events())
-    events = _of(office, await office.kit.app.store.events_after(0, 1_000))
+    events = _of(office, await office.kit.app.store.read(lambda tx: events_after(tx, 0, 1_000)))
     assert len(events) > 8 * 3
-    last = (await office.kit.app.store.events_after(0, 1_000))[-1].id
+    last = (await office.kit.app.store.read(lambda tx: events_after(tx, 0, 1_000)))[-1].id
     for after in range(last + 1):
         for batches in (1, 3, 1_000):
             found, at = [], after
@@ -89,7 +90,7 @@ async def test_index_contains_every_event_of_the_office(office: OfficeKit) -> No
     assert {"job_timeout", "job_retrying", "job_cancelled"} <= {event.type.value for event in before}
     await _fold(office)
     assert await office.events() == before
-    kept = await office.kit.app.store.events_after(0, 1_000)
+    kept = await office.kit.app.store.read(lambda tx: events_after(tx, 0, 1_000))
     found = await _read(office, 0, 1_000)
     assert _of(office, found) == _of(office, kept)
 

@@ -12,6 +12,7 @@ from hanbeon import App
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.store.operations import queries
 from hanbeon.store.operations.enqueue import RowVersion
+from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import job_creation
 from hanbeon.surfaces.offices.service import Offices
@@ -149,4 +150,4 @@ async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: 
         assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version + 1)) is None
         await offices.delete(office.id, cancel=True)
         assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version)) is None
-        assert await app.store.jobs([new.id]) == []
+        assert await app.store.read(lambda tx: jobs_by_id(tx, [new.id])) == []

@@ -1,12 +1,14 @@
 """Pages of every list are bounded in bytes: shorter pages, and every row exactly once."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
 from hanbeon.store.operations import events as event_rows
+from hanbeon.store.operations.events import events_after
 from hanbeon.store.operations.pages import Slice, fitting, merged
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.stored_json import passed_through
@@ -157,7 +159,7 @@ async def test_large_events_are_read_in_bounded_pages(office: OfficeKit, monkeyp
     made = await office.make(*first, *({"depends_on": names} for _ in range(10)))
     await store.number_events()
     after, found, pages = before, [], 0
-    while page := await store.events_after(after, 100):
+    while page := await store.read(partial(events_after, after=after)):
         after = page[-1].id
         found += [event.job_id for event in page if event.job_id is not None]
         pages += 1

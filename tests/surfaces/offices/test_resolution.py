@@ -9,7 +9,7 @@ from hanbeon import App
 from hanbeon.domain.job import NO_HANDLER
 from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.errors import ArgumentsDoNotFit, InvalidInput, TaskDefinitionError, UnknownTask
-from hanbeon.store.operations.instances import NewInstance
+from hanbeon.store.operations.instances import NewInstance, register
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, handling, session_of
 from tests.surfaces.offices.office_kit import OfficeKit
@@ -104,7 +104,7 @@ async def test_an_unknown_handler_refuses_the_batch(office: OfficeKit) -> None:
 
 async def test_a_task_that_only_another_live_instance_has_is_known(office: OfficeKit) -> None:
     store = office.kit.app.store
-    await store.register(NewInstance("elsewhere", "host", 1, "0", ["theirs"], 1))
+    await store.write(lambda tx: register(tx, NewInstance("elsewhere", "host", 1, "0", ["theirs"], 1)))
     job = await office.one(handler="theirs", args={"any": "thing"}, role="QA")
     record = await office.record(job)
     assert (record.task, record.args, job.timeout_ms) == ("theirs", '{"any":"thing"}', 45 * 60_000)

@@ -43,6 +43,7 @@ def test_every_reason_is_mapped_or_left_out_on_purpose() -> None:
     silent = {reason for reason in Reason if EVENT[reason] is None}
     assert silent == {
         Reason.SCHEDULED,
+        Reason.DISPATCHED,
         Reason.POSTPONED,
         Reason.STOP_REQUESTED,
         Reason.REQUEUED,

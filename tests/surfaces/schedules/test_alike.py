@@ -64,6 +64,7 @@ class _Meddled:
 
     def __init__(self, tx: Tx, name: str, act: Any) -> None:
         self._tx, self._name, self._act = tx, name, act
+        self.tracing = tx.tracing
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows = await self._tx.fetch(name, *args)
@@ -77,6 +78,9 @@ class _Meddled:
     @property
     def moves(self) -> int:
         return self._tx.moves
+
+    def expect(self, jobs: int) -> None:
+        self._tx.expect(jobs)
 
     def wake(self, *hints: str) -> None:
         self._tx.wake(*hints)

@@ -4,6 +4,7 @@ import pytest
 
 from hanbeon.domain.retry import Backoff
 from hanbeon.errors import ExecutionUnfinished
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.store.operations.tasks import register_tasks
 from hanbeon.tasks.task_settings import settings_of
 from hanbeon.testing import TestKit
@@ -49,7 +50,7 @@ async def test_a_failing_execution_is_the_same_one_at_every_try(timetable: Timet
     (failed,) = await timetable.executions()
     assert (failed.execution_id, failed.status.value, failed.retry_count) == (made.execution_id, "FAILED", 1)
     assert (failed.error_code, failed.error_message) == ("ERROR", "on purpose")
-    assert len(await timetable.kit.app.store.attempts(made.execution_id)) == 2
+    assert len(await timetable.kit.app.store.read(lambda tx: attempts_of(tx, made.execution_id))) == 2
 
 
 async def test_a_failed_execution_can_be_tried_again_by_an_operator(timetable: Timetable) -> None:

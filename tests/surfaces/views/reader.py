@@ -16,7 +16,7 @@ from hanbeon.clock import iso
 
 LIMIT = 60.0
 Fetch = Callable[[], Awaitable[dict[str, Any]]]
-VIEWS = ("job_queue", "job_executions", "executions", "schedules")
+VIEWS = ("export_jobs", "job_queue", "job_executions", "executions", "schedules")
 
 # While an App has the file open, only another process may use another SQLite library on it.
 _SQLITE = """

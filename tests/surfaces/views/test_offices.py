@@ -1,6 +1,7 @@
 """`job_queue` and `job_executions` match the offices' answers for every job, through all its states."""
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 from hanbeon import App, Context
 from hanbeon.domain.job import session_id
 from hanbeon.domain.lifecycle import AttemptStatus
+from hanbeon.store.operations.queries import attempts_of
 from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.service import Offices
 from hanbeon.surfaces.offices.vocabulary import ExecutionStatus, JobStatus
@@ -134,7 +136,7 @@ async def test_lost_and_released_attempts_use_office_vocabulary(office: OfficeKi
         await agree(office.offices, office.id, reader)
         await kit.clock.advance(3_600)
     for job in (await office.offices.jobs(office.id)).items:
-        for attempt in await kit.app.store.attempts(job.id):
+        for attempt in await kit.app.store.read(partial(attempts_of, job_id=job.id)):
             (row,) = await reader.view("job_executions", f"job_id = '{job.id}' AND attempt = {attempt.attempt}")
             found.setdefault(attempt.status.value, set()).add(row["status"])
     assert found[AttemptStatus.LOST] == {ExecutionStatus.FAILED}

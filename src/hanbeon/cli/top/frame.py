@@ -39,7 +39,7 @@ def _head(snapshot: Snapshot, rates: Sequence[float]) -> list[Text]:
     return [
         Text.assemble(
             (" hanbeon ", "bold reverse"),
-            f" {plain(snapshot.database)}  ",
+            f" {plain(snapshot.name)}  ",
             (clock_time(snapshot.now, snapshot.zone), "dim"),
         ),
         Text.assemble(

@@ -12,8 +12,8 @@ from rich.live import Live
 from rich.text import Text
 
 from hanbeon.cli.json_output import instance_shape, job_shape, queue_shape
-from hanbeon.cli.open_app import open_app
 from hanbeon.cli.output import print_json
+from hanbeon.cli.source.source import open_source
 from hanbeon.cli.top.frame import frame
 from hanbeon.cli.top.snapshot import Rates, take_snapshot
 from hanbeon.errors import Unavailable
@@ -21,8 +21,8 @@ from hanbeon.errors import Unavailable
 
 async def print_frame(out: Console, database: str | None, *, json: bool) -> None:
     """Print the current state once."""
-    async with open_app(database) as app:
-        snapshot = await take_snapshot(app)
+    async with open_source(database) as source:
+        snapshot = await take_snapshot(source)
     if json:
         print_json(
             {
@@ -38,14 +38,14 @@ async def print_frame(out: Console, database: str | None, *, json: bool) -> None
 
 
 async def show_live(out: Console, database: str | None, every: float) -> None:
-    """Refresh the view until q is pressed. While the database is unavailable, the last frame stays with the error."""
+    """Refresh the view until q is pressed. While it is unavailable, the last frame stays with the error."""
     rates = Rates()
-    async with open_app(database) as app:
+    async with open_source(database) as source:
         with _quit_key() as quit_requested, Live(console=out, screen=True, auto_refresh=False) as live:
             lines = [Text("loading …")]
             while not quit_requested.is_set():
                 try:
-                    snapshot = await take_snapshot(app)
+                    snapshot = await take_snapshot(source)
                     rates.add(snapshot)
                     lines = frame(snapshot, list(rates.values), out.width, out.height)
                 except Unavailable as error:

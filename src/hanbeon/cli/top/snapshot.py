@@ -1,4 +1,4 @@
-"""Snapshots of a database, and the throughput between them."""
+"""Snapshots of an installation, and the throughput between them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hanbeon.app import App
+from hanbeon.cli.source.source import Source
 from hanbeon.domain.job import JobRecord
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.statistics import QueueStatistics
-from hanbeon.settings import masked
-from hanbeon.store.operations import queries
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.queues import QueueRecord
 
@@ -23,9 +21,9 @@ _RATES_KEPT = 60
 
 
 class Snapshot(NamedTuple):
-    """The state of a database at one moment."""
+    """The state of an installation at one moment. `name`: its database or server."""
 
-    database: str
+    name: str
     zone: dt.tzinfo
     now: int
     queues: Sequence[tuple[QueueRecord, QueueStatistics]]
@@ -40,16 +38,15 @@ class Snapshot(NamedTuple):
         return [each for each in self.instances if each.alive]
 
 
-async def take_snapshot(app: App) -> Snapshot:
-    numbers = await app.statistics(window=_WINDOW_SECONDS)
+async def take_snapshot(source: Source) -> Snapshot:
+    activity = await source.activity(_WINDOW_SECONDS)
     return Snapshot(
-        masked(app.settings.database_url),
-        app.settings.zone,
-        await app.store.read(queries.now_us),
-        # A queue may have been created between the two reads.
-        [(queue, numbers[queue.name]) for queue in await app.queues() if queue.name in numbers],
-        await app.instances(),
-        await app.store.read(lambda tx: queries.running_jobs(tx, _MAX_RUNNING)),
+        source.name,
+        source.zone,
+        activity.now,
+        activity.queues,
+        await source.instances(),
+        await source.running(_MAX_RUNNING),
     )
 
 

@@ -30,6 +30,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     run_at: int
     started_at: int | None
     locked_until: int | None
+    dispatched_at: int | None = None
 
 
 class AttemptFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +63,15 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     def held(self) -> int | None:
         """The number of the attempt that runs now."""
         return self.job.fence if self.job.state is State.RUNNING else None
+
+    @property
+    def waits_for_worker(self) -> bool:
+        """True if it has been sent to stream workers and none has begun: it takes a slot meanwhile."""
+        return self.job.state is State.READY and self.job.dispatched_at is not None
+
+    def slot_from(self, attempt: int, started_at: int) -> int:
+        """Return since when an attempt took its slot: its dispatch, if it was sent to stream workers."""
+        return started_at if self.trace is None else self.trace.dispatches.get(attempt, started_at)
 
     @property
     def first_start(self) -> int | None:

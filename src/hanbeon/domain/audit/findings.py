@@ -39,6 +39,12 @@ class Code(enum.StrEnum):
     OVERLAPPING_EXECUTIONS = "overlapping_executions"
     STRANDED_CHAIN = "stranded_chain"
     BROKEN_WALK = "broken_walk"
+    BROKEN_DISPATCH = "broken_dispatch"
+    STRANDED_EXPORT = "stranded_export"
+    MISSING_FILE = "missing_file"
+    WRONG_USAGE = "wrong_usage"
+    STRANDED_WORKFLOW = "stranded_workflow"
+    BROKEN_RUN = "broken_run"
     STUCK_JOB = "stuck_job"
     STUCK_SCHEDULE = "stuck_schedule"
 
@@ -65,6 +71,12 @@ MEANINGS: dict[Code, str] = {
     Code.OVERLAPPING_EXECUTIONS: "two executions of one task ran at the same time, though each was to run alone",
     Code.STRANDED_CHAIN: "a chain is running, but no unfinished job of the engine runs its step",
     Code.BROKEN_WALK: "a run of a chain did other operations than its walk, or in another order",
+    Code.BROKEN_DISPATCH: "the request of a stream task is missing while its attempt goes on, or outlives it",
+    Code.STRANDED_EXPORT: "an export without its job or its replay, or a job of an export without it",
+    Code.MISSING_FILE: "a replay, or an export that has succeeded, without its file",
+    Code.WRONG_USAGE: "the space noted for a user's replays is not their sum",
+    Code.STRANDED_WORKFLOW: "a workflow waits for a registered run that has ended or is gone",
+    Code.BROKEN_RUN: "a run of a workflow and its job disagree, or a step began before the one before it had ended",
     Code.STUCK_JOB: "a job that should have been promoted or recovered a minute ago was not",
     Code.STUCK_SCHEDULE: "a schedule that was due a minute ago has not been processed",
 }

@@ -56,6 +56,8 @@ class Trace(msgspec.Struct, kw_only=True):
     first_at: int
     claims: list[int] = msgspec.field(default_factory=list)
     ends: list[int] = msgspec.field(default_factory=list)
+    dispatches: dict[int, int] = msgspec.field(default_factory=dict)
+    """When each attempt was sent to stream workers: it takes its slot from then on."""
 
 
 class History:
@@ -131,6 +133,8 @@ class History:
         trace = self._move(event, number, reason, event.state)
         if trace is not None and reason is Reason.CLAIMED:
             self._count(event, number, trace.claims, "claimed")
+        elif trace is not None and reason is Reason.DISPATCHED:
+            self._note_dispatch(event, number, trace)
         elif trace is not None and reason in ENDINGS:
             self._count(event, number, trace.ends, "ended")
 
@@ -168,6 +172,11 @@ class History:
                 number,
             )
         numbers.append(event.attempt)
+
+    def _note_dispatch(self, event: Event, number: int, trace: Trace) -> None:
+        self._count(event, number, [*trace.claims[-1:], *list(trace.dispatches)[-1:]], "dispatched")
+        if event.attempt is not None:
+            trace.dispatches[event.attempt] = event.at
 
     def _note_change(self, event: Event, number: int) -> None:
         try:

@@ -9,10 +9,11 @@ from msgspec import UNSET, UnsetType
 
 from hanbeon.domain.chains.literals import Direction, StepOutcome
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.reserved_queues import ReservedQueue, reserve_queue
 from hanbeon.domain.retry import FailureType
 
 PREFIX = "hanbeon.chain"
-QUEUE = "chains"
+QUEUE = reserve_queue(ReservedQueue("chains", "chains", "add the job to a chain, or use another queue"))
 CANCELLED = "cancelled"
 
 

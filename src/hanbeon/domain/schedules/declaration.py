@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.schedules.checks import check_timing
-from hanbeon.domain.schedules.definition import Definition
+from hanbeon.domain.schedules.definition import RULES, Definition
 from hanbeon.errors import InvalidInput
 
 Fields = Mapping[str, Any]
@@ -24,7 +24,6 @@ _TIMING = {
     "dst_gap": "gap",
     "dst_fold": "fold",
 }
-_DEFINITION = ("args", "overlap", "misfire", "misfire_limit")
 LONG_AGO = 0
 """Passed as `now` when a declaration is checked: its instants were in the future when it was written."""
 
@@ -40,7 +39,7 @@ class InForce(msgspec.Struct, frozen=True):
         """Return every declarable field in the form of a declaration."""
         timing, definition = self.definition.timing, self.definition
         fields = {name: getattr(timing, field) for name, field in _TIMING.items()}
-        fields |= {name: getattr(definition, name) for name in _DEFINITION}
+        fields |= {name: getattr(definition, name) for name in RULES}
         fields |= {"args": msgspec.json.decode(definition.args), "task_id": self.task, "paused": self.paused}
         plain: dict[str, Any] = msgspec.to_builtins(fields)
         return plain
@@ -92,7 +91,7 @@ def reconciled(in_force: InForce, declared: Declaration, fields: Collection[str]
         check_timing(timing, LONG_AGO)
     except InvalidInput:
         return whole
-    rest = {name: getattr(after, name) for name in _DEFINITION if name in fields}
+    rest = {name: getattr(after, name) for name in ("args", *RULES) if name in fields}
     return InForce(
         task=whole.task if "task_id" in fields else in_force.task,
         definition=msgspec.structs.replace(before, timing=timing, **rest),

@@ -30,6 +30,10 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     misfire_limit: int = CATCH_UP_MOST
 
 
+RULES = tuple(name for name in Definition.__struct_fields__ if name not in ("timing", "args"))
+"""The fields that requests, declarations and the database have under the same names, with the same values."""
+
+
 class TaskSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How executions of a task run, as last registered."""
 

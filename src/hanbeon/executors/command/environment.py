@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.job import Claimed
+from hanbeon.domain.trace_context import current_trace
 from hanbeon.tasks.command import Command
 from hanbeon.tasks.template import ARGS, JOB, as_text
 from hanbeon.tasks.template_vars import template_vars
@@ -39,6 +40,9 @@ def environment(command: Command, job: Claimed, arguments: Mapping[str, Any]) ->
     }
     of_job |= {f"HANBEON_ARG_{_NO_NAME.sub('_', name).upper()}": value for name, value in arguments.items()}
     of_job |= {"HANBEON_ARGS": as_json(arguments), "HANBEON_IDEMPOTENCY_KEY": job.id, "HANBEON_FD": PROTOCOL_DESCRIPTOR}
+    if (trace := current_trace()) is not None:
+        # Names that other tools look for.
+        of_job |= {name.upper(): value for name, value in trace.headers.items()}
     for name, value in of_job.items():
         text = as_text(value)
         if len(text.encode(errors="replace")) <= _LONGEST and "\x00" not in text:

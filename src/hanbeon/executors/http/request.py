@@ -12,6 +12,7 @@ import msgspec
 
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import FailureType
+from hanbeon.domain.trace_context import current_trace
 from hanbeon.errors import InvalidInput, PermanentError
 from hanbeon.outbound.client import HttpRequest
 from hanbeon.outbound.origin import HTTPS, split_url
@@ -48,6 +49,7 @@ def prepare(call: HttpCall, job: Claimed, arguments: Mapping[str, Any], environ:
         "Accept": "application/json, */*",
         # An uncompressed body cannot expand to a thousand times its size.
         "Accept-Encoding": "identity",
+        **({} if (trace := current_trace()) is None else trace.headers),
         **({} if body is None else {"Content-Type": "application/json"}),
     }
     taken = {name.lower() for name in own}

@@ -111,7 +111,8 @@ class Child:
         if not known:
             link.send(Started())
         try:
-            value = body.function(*context, **body.signature.unpack(request.job.args))
+            with _continuing(request.trace):
+                value = body.function(*context, **body.signature.unpack(request.job.args))
             return self._ended(result_of(request.job.task, value, request.max_result_bytes))
         except BaseException as error:
             return self._ended(_raised(error), error)
@@ -137,6 +138,14 @@ class Child:
         # A process that ran out of memory may be broken in any way.
         leaving = leaving or self._link.stopping or isinstance(error, MemoryError)
         return Ended(_sendable(outcome), text, leaving, alone=_is_alone())
+
+
+def _continuing(trace: str | None) -> contextlib.AbstractContextManager[None]:
+    if trace is None:
+        return contextlib.nullcontext()
+    from hanbeon.telemetry.continuation import continuing
+
+    return continuing(trace)
 
 
 def _raised(error: BaseException) -> Outcome:

@@ -9,6 +9,7 @@ import sys
 from hanbeon.clock import Clock
 from hanbeon.domain.outcome import Raised
 from hanbeon.domain.retry import FailureType
+from hanbeon.domain.trace_context import current_trace
 from hanbeon.executors.executor import Call, Done, StopCause, Work, failed, never
 from hanbeon.executors.process.function_ref import main_program
 from hanbeon.executors.process.messages import RunJob, Setup, encode, limit
@@ -112,4 +113,6 @@ class ProcessWork:
 def _request(call: Call) -> bytes:
     function = call.task.function
     module, main = function.__module__, main_program(function.__module__)
-    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes))
+    trace = current_trace()
+    text = None if trace is None else trace.text
+    return encode(RunJob(call.backend.job, module, function.__qualname__, main, call.max_result_bytes, text))

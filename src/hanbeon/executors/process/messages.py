@@ -32,6 +32,8 @@ class RunJob(msgspec.Struct, tag=True):
     function: str
     main: str | None
     max_result_bytes: int
+    trace: str | None = None
+    """The context of the attempt's span."""
 
 
 class Reply(msgspec.Struct, tag=True):

@@ -37,6 +37,19 @@ def abort_of(connection: HTTPConnection) -> Callable[[], None]:
     return abort
 
 
+class _Requests(h11.Connection):
+    """Refuses a request with two lengths, where the library believes one of them."""
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request) and {b"content-length", b"transfer-encoding"} <= {
+            name for name, _ in event.headers
+        }:
+            # A proxy that believes the other one would take the rest of the body for the next request, or vice versa.
+            raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class Http(H11Protocol):
     """HTTP with a request timeout, and a way for the application to drop the connection."""
 
@@ -45,6 +58,7 @@ class Http(H11Protocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.conn = _Requests(h11.SERVER)
         self.app_state = {**self.app_state, _ABORT: self._abort}
         self._request_timeout = RequestTimeout(self.seconds, lambda: self.flow.read_paused, self._time_out)
         self._switched = False

@@ -15,6 +15,8 @@ CREATE TABLE hanbeon.queue (
   name text NOT NULL UNIQUE,
   paused boolean NOT NULL DEFAULT false,
   limited boolean NOT NULL DEFAULT false,
+  -- A job of it was dispatched to stream workers at some time: such jobs take slots, too.
+  streamed boolean NOT NULL DEFAULT false,
   limits text NOT NULL DEFAULT '{}',
   -- The limits that a configuration file declared last. They are applied when they change; otherwise operators own
   -- them.
@@ -39,6 +41,10 @@ CREATE TABLE hanbeon.lane (
   UNIQUE (queue_id, task, role, concurrency_key)
 );
 CREATE INDEX hanbeon_lane_used ON hanbeon.lane (used_at);
+-- For searches. Lanes are few beside jobs, and rarely written.
+CREATE INDEX hanbeon_lane_task ON hanbeon.lane (task);
+CREATE INDEX hanbeon_lane_role ON hanbeon.lane (role);
+CREATE INDEX hanbeon_lane_key ON hanbeon.lane (concurrency_key) WHERE concurrency_key <> '';
 
 CREATE TABLE hanbeon.job (
   seq @identity,
@@ -70,6 +76,9 @@ CREATE TABLE hanbeon.job (
   -- The instance that claimed it last. For a running job, the holder of its lease.
   instance bigint,
   locked_until bigint,
+  -- When the last attempt was sent to the stream workers. A ready job that has this has its fence and its slot, and
+  -- is not claimed from the database.
+  dispatched_at bigint,
   -- How the last attempt ended, if the job ended with it: then this row is the attempt's record, and no other is
   -- written. Most jobs end with their first attempt, so for most this saves a row and an index entry.
   attempt_status text CHECK (attempt_status IN (@attempt_statuses)),
@@ -91,12 +100,15 @@ CREATE TABLE hanbeon.job (
   CHECK (state <> 'running' OR instance IS NOT NULL),
   CHECK (attempt_status IS NULL OR finished_at IS NOT NULL),
   CHECK ((state IN (@terminal_states)) = (finished_at IS NOT NULL)),
-  CHECK (state <> 'ready' OR unmet = 0)
+  CHECK (state <> 'ready' OR unmet = 0),
+  CHECK (state <> 'pending' OR dispatched_at IS NULL)
 ) @hot_table;
 
 CREATE INDEX hanbeon_job_ready ON hanbeon.job (lane, rank, seq) WHERE state = 'ready';
 -- Running jobs by lane and by expiry of their lease: readers hop from lane to lane.
 CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state = 'running';
+-- Jobs that wait for a stream worker.
+CREATE INDEX hanbeon_job_dispatched ON hanbeon.job (lane, seq) WHERE state = 'ready' AND dispatched_at IS NOT NULL;
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
 CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
 -- All jobs of a queue that a surface created: a surface stores its own data in `meta`; other jobs cost nothing.
@@ -106,12 +118,18 @@ CREATE INDEX hanbeon_job_unsuccessful ON hanbeon.job (state, (lane >> 32), seq)
   WHERE state IN ('failed', 'cancelled') AND meta IS NOT NULL;
 -- Operators look for what failed, among many that did not; only these jobs pay for it.
 CREATE INDEX hanbeon_job_failed ON hanbeon.job (state, seq) WHERE state IN ('failed', 'cancelled');
+CREATE INDEX hanbeon_job_failure ON hanbeon.job (failure_type, lane, seq) WHERE failure_type IS NOT NULL;
+-- The history of each lane, for searches: one entry for each job, when it ends.
+CREATE INDEX hanbeon_job_ended ON hanbeon.job (state, lane, seq) WHERE state IN (@terminal_states);
 CREATE INDEX hanbeon_job_recount ON hanbeon.job (seq) WHERE recount;
 CREATE INDEX hanbeon_job_finished ON hanbeon.job (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX hanbeon_job_work_item ON hanbeon.job (work_item) WHERE work_item IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_idempotency ON hanbeon.job (idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX hanbeon_job_unique ON hanbeon.job (unique_key)
   WHERE unique_key IS NOT NULL AND state IN (@unfinished_states);
+-- Past holders of a unique key, for searches.
+CREATE INDEX hanbeon_job_past_unique ON hanbeon.job (unique_key, seq)
+  WHERE unique_key IS NOT NULL AND state IN (@terminal_states);
 -- Executions by state. Other jobs have no such key, and cost nothing.
 CREATE INDEX hanbeon_job_execution ON hanbeon.job (state, seq) WHERE @an_execution;
 
@@ -121,6 +139,36 @@ CREATE TABLE hanbeon.edge (
   PRIMARY KEY (dependency, dependent)
 ) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
+
+-- The requests of stream tasks, one for each attempt until it is over and Redis knows. Without an epoch it is to be
+-- sent. From `close_at` on it is to be cleared away; `stop`: its worker is to be told to stop.
+CREATE TABLE hanbeon.dispatch (
+  n @identity,
+  job bigint NOT NULL,
+  fence bigint NOT NULL,
+  stream text NOT NULL,
+  wire_id text NOT NULL,
+  body text NOT NULL,
+  at bigint NOT NULL,
+  epoch text,
+  close_at bigint,
+  stop boolean NOT NULL DEFAULT false,
+  UNIQUE (job, fence)
+);
+CREATE INDEX hanbeon_dispatch_unsent ON hanbeon.dispatch (n) WHERE epoch IS NULL AND close_at IS NULL;
+CREATE INDEX hanbeon_dispatch_closing ON hanbeon.dispatch (close_at) WHERE close_at IS NOT NULL;
+
+-- What instances last saw of a stream in Redis.
+CREATE TABLE hanbeon.stream (
+  name text NOT NULL PRIMARY KEY,
+  -- Workers that have read from it lately.
+  workers integer NOT NULL,
+  deadletters bigint NOT NULL,
+  seen_at bigint NOT NULL,
+  -- Since when Redis could not be reached, and why.
+  failing_since bigint,
+  error text
+);
 
 -- Attempts that did not end their job. `hanbeon.attempt` shows all attempts.
 CREATE TABLE hanbeon.past_attempt (
@@ -146,6 +194,13 @@ CREATE TABLE hanbeon.log (
   lines integer NOT NULL,
   body text NOT NULL,
   PRIMARY KEY (job, attempt, n)
+);
+
+-- Who caused a job, as W3C Trace Context: "traceparent tracestate". A table of its own, because nearly all jobs have
+-- none: the statements that create and claim jobs stay as they are while tracing is off.
+CREATE TABLE hanbeon.trace (
+  job bigint PRIMARY KEY,
+  context text NOT NULL
 );
 
 -- Events are written in batches by the transactions that move jobs, and numbered in commit order afterwards: event
@@ -305,6 +360,18 @@ CREATE TABLE hanbeon.token (
   last_used_at bigint,
   revoked_at bigint
 );
+
+-- Logins of browsers: each ends with its time, by logging out, or with the token that it was made with. Only the hash of
+-- the cookie is stored. `token` is null for a JWT.
+CREATE TABLE hanbeon.login (
+  hash text PRIMARY KEY,
+  user_name text NOT NULL,
+  scope text NOT NULL CHECK (scope IN (@scopes)),
+  token bigint REFERENCES hanbeon.token (id),
+  expires_at bigint NOT NULL
+);
+CREATE INDEX login_expiry ON hanbeon.login (expires_at);
+CREATE INDEX login_user ON hanbeon.login (user_name, expires_at);
 
 -- Who did what, one row for each request or command that changed something. `count`: jobs that it moved or created.
 CREATE TABLE hanbeon.action (
@@ -485,10 +552,167 @@ CREATE TABLE hanbeon.chain_step (
   PRIMARY KEY (chain_id, run, n)
 );
 
+-- Replays that users uploaded. The file is `file` below `root`. `uid` is made from the request, so that a repeated one
+-- finds the row; so is that of an export, which is the id of the engine's job.
+CREATE TABLE hanbeon.replay (
+  id @identity,
+  uid @uuid NOT NULL UNIQUE,
+  owner text NOT NULL,
+  name text NOT NULL,
+  title text NOT NULL,
+  root text NOT NULL,
+  file text NOT NULL,
+  bytes bigint NOT NULL CHECK (bytes > 0),
+  checksum text NOT NULL,
+  duration_ms bigint NOT NULL CHECK (duration_ms > 0),
+  created_at bigint NOT NULL
+);
+CREATE INDEX hanbeon_replay_owner ON hanbeon.replay (owner, id);
+CREATE INDEX hanbeon_replay_created ON hanbeon.replay (created_at);
+
+-- The sum of each user's replays: its row is locked by whoever adds one, so that no two pass the quota together.
+CREATE TABLE hanbeon.replay_usage (
+  owner text PRIMARY KEY,
+  bytes bigint NOT NULL CHECK (bytes >= 0)
+) @keyed_table;
+
+-- Exports of replays, each with one job of the engine. `folder` below `root` holds the files of its attempts.
+CREATE TABLE hanbeon.export (
+  id @identity,
+  uid @uuid NOT NULL UNIQUE,
+  job_type text NOT NULL CHECK (job_type IN (@export_types)),
+  owner text NOT NULL,
+  replay_id bigint NOT NULL,
+  root text NOT NULL,
+  folder text NOT NULL,
+  options text NOT NULL,
+  progress integer NOT NULL CHECK (progress BETWEEN 0 AND 100),
+  phase text NOT NULL,
+  message text NOT NULL,
+  result_uri text,
+  result_checksum text,
+  created_at bigint NOT NULL
+) @hot_table;
+CREATE INDEX hanbeon_export_owner ON hanbeon.export (owner, id);
+CREATE INDEX hanbeon_export_replay ON hanbeon.export (replay_id);
+
+-- Files to delete: `path` below `root`, a file or a folder of which `kept` stays. A row is written before a file that may
+-- remain without an owner, and removed in the transaction that gives it one; so no file is ever without a row.
+CREATE TABLE hanbeon.unwanted_file (
+  id @identity,
+  root text NOT NULL,
+  path text NOT NULL,
+  kept text NOT NULL,
+  due_at bigint NOT NULL
+);
+CREATE INDEX hanbeon_unwanted_file_due ON hanbeon.unwanted_file (due_at);
+
+-- Workflows: ordered steps, and when they run. A run is a job of the engine; `run_id` is the registered one that has not
+-- ended, at `next_time`. `spent`: the run of a mode that runs once per activation has ended.
+CREATE TABLE hanbeon.workflow (
+  seq @identity,
+  id @uuid NOT NULL UNIQUE,
+  name text NOT NULL,
+  -- Steps, variables and whom a failed run notifies, as given: targets may contain secrets, and are masked when shown.
+  definition text NOT NULL,
+  -- The same without secrets.
+  shown text NOT NULL,
+  schedule_config text NOT NULL,
+  timezone text NOT NULL,
+  status text NOT NULL CHECK (status IN (@workflow_statuses)),
+  activation bigint NOT NULL,
+  activated_at bigint,
+  spent boolean NOT NULL,
+  run_id @uuid,
+  next_time bigint,
+  -- The time of the last run that was registered and has ended: the next one is later.
+  last_time bigint,
+  -- The name and the text of a declaration in a file. It is applied when it changes; otherwise users own the workflow.
+  declared_name text,
+  declared text,
+  version bigint NOT NULL,
+  created_by text NOT NULL,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  -- The row stays as long as its runs, and that of a declared one, so that the same declaration does not recreate it.
+  deleted_at bigint
+);
+CREATE UNIQUE INDEX hanbeon_workflow_run_id ON hanbeon.workflow (run_id) WHERE run_id IS NOT NULL;
+CREATE UNIQUE INDEX hanbeon_workflow_declared ON hanbeon.workflow (declared_name) WHERE declared_name IS NOT NULL;
+CREATE INDEX hanbeon_workflow_status ON hanbeon.workflow (status, seq) WHERE deleted_at IS NULL;
+
+-- Runs of workflows; `job` is the engine's. `definition` is the workflow as it was when the run started, and
+-- `workflow_data` the same without secrets.
+CREATE TABLE hanbeon.workflow_run (
+  job bigint PRIMARY KEY,
+  run_id @uuid NOT NULL UNIQUE,
+  workflow_id @uuid NOT NULL,
+  kind text NOT NULL CHECK (kind IN (@run_kinds)),
+  scheduled_time bigint NOT NULL,
+  variables text NOT NULL,
+  requested_by text,
+  definition text,
+  workflow_data text,
+  -- When its next step is to begin: the run's own time, the end of a wait, the time of a retry.
+  due_at bigint NOT NULL,
+  executed_at bigint,
+  ended_at bigint,
+  status text CHECK (status IN (@run_ends)),
+  error_code text,
+  error_message text,
+  retry_count integer NOT NULL,
+  late boolean NOT NULL,
+  -- The times of the workflow that fell due meanwhile and were skipped.
+  skipped text,
+  created_at bigint NOT NULL,
+  changed_at bigint NOT NULL,
+  CHECK ((status IS NULL) = (ended_at IS NULL))
+);
+CREATE INDEX hanbeon_workflow_run_of ON hanbeon.workflow_run (workflow_id, job);
+CREATE INDEX hanbeon_workflow_run_due ON hanbeon.workflow_run (due_at) WHERE ended_at IS NULL;
+CREATE INDEX hanbeon_workflow_run_failed ON hanbeon.workflow_run (ended_at) WHERE status = 'failed';
+
+-- Steps that have begun. `fence` is the attempt that wrote the row: a step that runs under an older one was cut off.
+CREATE TABLE hanbeon.workflow_step (
+  run_id @uuid NOT NULL,
+  step_index integer NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL CHECK (type IN (@step_types)),
+  status text NOT NULL CHECK (status IN (@step_statuses)),
+  attempts integer NOT NULL,
+  -- How many attempts were cut off: nobody knows what became of them.
+  unknown integer NOT NULL,
+  fence bigint NOT NULL,
+  output text,
+  error_code text,
+  error_message text,
+  -- The job that a task step waits for, or the end of a wait.
+  step_job @uuid,
+  until bigint,
+  started_at bigint NOT NULL,
+  ended_at bigint,
+  PRIMARY KEY (run_id, step_index)
+);
+CREATE INDEX hanbeon_workflow_step_job ON hanbeon.workflow_step (step_job) WHERE step_job IS NOT NULL;
+
+-- The messages of a step, one for each recipient.
+CREATE TABLE hanbeon.workflow_delivery (
+  run_id @uuid NOT NULL,
+  step_index integer NOT NULL,
+  n integer NOT NULL,
+  status text NOT NULL CHECK (status IN (@delivery_statuses)),
+  attempts integer NOT NULL,
+  unknown integer NOT NULL,
+  fence bigint NOT NULL,
+  error_message text,
+  changed_at bigint NOT NULL,
+  PRIMARY KEY (run_id, step_index, n)
+) @keyed_table;
+
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
   j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
-  j.retry_count, j.timeout_us, j.policy, j.fence,
+  j.retry_count, j.timeout_us, j.policy, j.fence, j.dispatched_at,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
   j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by
 FROM hanbeon.job AS j
@@ -621,3 +845,31 @@ SELECT s.id, s.name, t.name AS task_id, @member(s.definition; timing.cron) AS cr
 FROM hanbeon.schedule AS s
 JOIN hanbeon.task AS t ON t.id = s.task_id
 WHERE s.deleted_at IS NULL;
+
+CREATE VIEW hanbeon.export_jobs AS
+SELECT e.id AS job_id, e.job_type, e.owner AS owner_user_id, e.replay_id AS target_replay_id,
+  CASE WHEN j.state IN ('pending', 'ready') THEN 'QUEUED' ELSE upper(j.state) END AS status, e.progress, e.phase,
+  e.message, @instant(e.created_at) AS created_at, @instant(j.started_at) AS started_at,
+  @instant(j.finished_at) AS ended_at,
+  CASE WHEN j.state = 'failed' THEN nullif(upper(j.failure_type), '') END AS error_code,
+  CASE WHEN j.state = 'failed' THEN j.error_message END AS error_message, e.result_uri, e.result_checksum
+FROM hanbeon.export AS e
+JOIN hanbeon.job AS j ON j.id = e.uid;
+-- The runs of workflows. A run in a wait, and one whose step will be tried again, is pending.
+CREATE VIEW hanbeon.scheduled_jobs AS
+SELECT r.run_id AS id, r.workflow_id, @json(coalesce(r.workflow_data, w.shown)) AS workflow_data,
+  @instant(r.scheduled_time) AS scheduled_time,
+  CASE j.state WHEN 'pending' THEN 'pending' WHEN 'ready' THEN 'pending' WHEN 'running' THEN 'running'
+    WHEN 'succeeded' THEN 'completed' ELSE 'failed' END AS status,
+  @instant(r.created_at) AS created_at, @instant(r.changed_at) AS updated_at, @instant(r.executed_at) AS executed_at,
+  r.retry_count, r.error_message
+FROM hanbeon.workflow_run AS r
+JOIN hanbeon.job AS j ON j.seq = r.job
+LEFT JOIN hanbeon.workflow AS w ON w.id = r.workflow_id;
+
+CREATE VIEW hanbeon.workflow_run_history AS
+SELECT CAST(s.run_id AS text) || '/' || s.step_index AS id, s.run_id, r.workflow_id, s.step_index, s.type AS step_type,
+  s.status, s.attempts, @instant(s.started_at) AS started_at, @instant(s.ended_at) AS ended_at,
+  @json(s.output) AS output, s.error_message
+FROM hanbeon.workflow_step AS s
+JOIN hanbeon.workflow_run AS r ON r.run_id = s.run_id;

@@ -80,6 +80,12 @@ async def broken_logs(tx: Tx) -> list[dict[str, Any]]:
     return [{"job_id": str(row["id"]), **{name: row[name] for name in names}} for row in rows]
 
 
+async def broken_dispatches(tx: Tx) -> list[dict[str, Any]]:
+    """Return requests of stream tasks that are missing, or that outlive their attempts."""
+    rows = await tx.fetch("audit_dispatches")
+    return [{"kind": row["kind"], "job_id": row["id"], "job": row["job"], "fence": row["fence"]} for row in rows]
+
+
 async def doubled_keys(tx: Tx) -> list[dict[str, Any]]:
     """Return jobs that share a unique key, grouped by key."""
     rows = await tx.fetch("audit_doubled_keys")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,10 +12,13 @@ from hanbeon.domain.lifecycle import LIFECYCLE, UNFINISHED, Reason, State, sourc
 from hanbeon.errors import Conflict, JobNotFound, UniqueKeyTaken, WrongState
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.emit import emit
 from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
+
+_REQUEUED_FROM = LIFECYCLE[Reason.REQUEUED].sources
 
 
 class CancelFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,16 +94,28 @@ async def replace(tx: Tx, lanes: LaneCache, holder_id: str, by: str, *, lasting:
             "it cannot be replaced inside your transaction: enqueue without one"
         )
     await _cancel_waiting(tx, lanes, [row], Reason.REPLACED, by)
+    if row["dispatched_at"] is not None:
+        await close_dispatches(tx, [row["seq"]], stop=True)
     return True
 
 
 async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     """Run a failed or cancelled job again, with all its retries; return its state."""
+    return await _requeue(tx, lanes, job_id, owned=False)
+
+
+async def requeue_owned(tx: Tx, lanes: LaneCache, job_id: str) -> State:
+    """Like `requeue`, for the owner of the job's end hook, which takes back what it did at its end."""
+    return await _requeue(tx, lanes, job_id, owned=True)
+
+
+async def _requeue(tx: Tx, lanes: LaneCache, job_id: str, *, owned: bool) -> State:
     # Its dependencies are locked first, in the same order as completions do; the other order would deadlock.
     waits_for = await tx.fetch("lock_dependencies", await seq_of(tx, job_id))
     row = await lock_one(tx, job_id)
-    await _refuse_hooked(tx, lanes, row)
-    if row["state"] in LIFECYCLE[Reason.REQUEUED].sources:
+    if not owned:
+        await _refuse_hooked(tx, lanes, row)
+    if row["state"] in _REQUEUED_FROM:
         await _check_requeue(tx, row, sum(dependency["state"] != State.SUCCEEDED for dependency in waits_for))
         await tx.fetch("keep_attempts", to_json([row["seq"]]))
     moved_rows = await tx.fetch("requeue", to_json([row["seq"]]))
@@ -110,10 +125,46 @@ async def requeue(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     return State.READY if await promote_these(tx, lanes, [row["seq"]]) else State.PENDING
 
 
+async def requeue_these(tx: Tx, lanes: LaneCache, jobs: Mapping[int, int]) -> tuple[list[str], list[str]]:
+    """Run failed and cancelled jobs again, given with their fences; return their ids, and those of jobs to do alone.
+
+    Left out are those that `requeue` would refuse, and those that ran since: their fence is another. A job with
+    dependencies is locked after these, which for many at once has no order without deadlocks.
+    """
+    with_dependencies = {row["dependent"] for row in await tx.fetch("edges_to", to_json(list(jobs)))}
+    rows = await tx.fetch("lock_jobs", to_json(list(jobs)))
+    rows = [row for row in rows if row["fence"] == jobs[row["seq"]] and State(row["state"]) in _REQUEUED_FROM]
+    await lanes.learn(tx, [row["lane"] for row in rows])
+    rows = [row for row in rows if end_hook_of(lanes.name(row["lane"])) is None]
+    alone = [str(row["id"]) for row in rows if row["seq"] in with_dependencies]
+    rows = [row for row in rows if row["seq"] not in with_dependencies and (not row["unmet"] or row["recount"])]
+    rows = await _with_free_keys(tx, rows)
+    if not rows:
+        return [], alone
+    seqs = [row["seq"] for row in rows]
+    await tx.fetch("keep_attempts", to_json(seqs))
+    await emit(tx, lanes, await tx.fetch("requeue", to_json(seqs)), Reason.REQUEUED, State.PENDING, was=_states(rows))
+    await promote_these(tx, lanes, seqs)
+    return [str(row["id"]) for row in rows], alone
+
+
+async def _with_free_keys(tx: Tx, rows: Sequence[Any]) -> list[Any]:
+    """Leave out jobs whose unique key is held by an unfinished job, or taken by an older one of them."""
+    keys = [row["unique_key"] for row in rows if row["unique_key"] is not None]
+    held = await tx.fetch("conflicting_jobs", "[]", "[]", to_json(keys)) if keys else []
+    taken = {row["unique_key"] for row in held}
+    free = []
+    for row in rows:
+        if row["unique_key"] not in taken:
+            free.append(row)
+            taken |= {row["unique_key"]} - {None}
+    return free
+
+
 async def _refuse_hooked(tx: Tx, lanes: LaneCache, row: Any) -> None:
     """Raise for a job whose owner has acted on its end, which cannot be taken back."""
     await lanes.learn(tx, [row["lane"]])
-    hook = end_hook_of(lanes.name(row["lane"]).task)
+    hook = end_hook_of(lanes.name(row["lane"]))
     if hook is not None:
         raise Conflict(f"job {row['id']} belongs to {hook.owner}, which has gone on since; {hook.remedy}")
 
@@ -157,6 +208,9 @@ async def _cancel_locked(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> list[
     running = [row["seq"] for row in rows if row["state"] == State.RUNNING]
     if waiting:
         await _cancel_waiting(tx, lanes, waiting, Reason.CANCELLED)
+    sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
+    if sent:
+        await close_dispatches(tx, sent, stop=True)
     if running:
         stopping = await tx.fetch("request_stop", to_json(running))
         await emit(tx, lanes, stopping, Reason.STOP_REQUESTED, State.RUNNING)

@@ -48,9 +48,10 @@ from hanbeon.store.operations.chains import (
     lock_chain,
     whole_chain,
 )
-from hanbeon.store.operations.end_hooks import EndedJob, EndHook, register_end_hook
+from hanbeon.store.operations.end_hooks import EndedJob, EndHook
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.traces import inherit_traces
 from hanbeon.store.tx import Tx, to_json
 
 _RETRY_BASE_US = 1 * MICROS
@@ -136,15 +137,13 @@ async def steps_ended(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> No
     await _write(tx, lanes, walks)
 
 
-HOOK = register_end_hook(
-    EndHook(
-        PREFIX,
-        steps_ended,
-        "a chain",
-        "run the chain again, or resume it if it is BLOCKED",
-        # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
-        unseen_timeouts=False,
-    )
+HOOK = EndHook(
+    PREFIX,
+    steps_ended,
+    "a chain",
+    "run the chain again, or resume it if it is BLOCKED",
+    # The death of a worker is no reason to turn back: an operation that nobody saw end is an unknown outcome.
+    unseen_timeouts=False,
 )
 
 
@@ -319,6 +318,11 @@ async def _write(tx: Tx, lanes: LaneCache, walks: Iterable[_Walk]) -> None:
     if new := [walk.new_job for walk in walks if walk.new_job is not None]:
         lanes = await lanes.ensure(tx, [job.lane for job in new])
         await enqueues.enqueue(tx, lanes, new)
+        if tx.tracing is not None:
+            ended = [(walk.steps[-1].step_job, walk.new_job) for walk in walks if walk.steps]
+            await inherit_traces(
+                tx, {job.id: before for before, job in ended if before is not None and job is not None}
+            )
     tx.emit(*(event for walk in walks for event in walk.events))
 
 

@@ -10,6 +10,7 @@ import msgspec
 from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFailure, OnUnknown
 from hanbeon.domain.chains.walk import JobShape, initial_state
 from hanbeon.errors import ChainNotFound, ChainRunNotFound, ChainWrongState, InvalidInput
+from hanbeon.store.operations.pages import Slice, fitting, keyed
 from hanbeon.store.tx import Tx, to_json
 
 R = TypeVar("R", bound=msgspec.Struct)
@@ -120,6 +121,13 @@ class WholeChain(msgspec.Struct, frozen=True):
     steps: list[StepRecord]
 
 
+class WholeRun(msgspec.Struct, frozen=True):
+    """A run with its steps in the order of running."""
+
+    run: RunRecord
+    steps: list[StepRecord]
+
+
 async def add_chain(tx: Tx, new: NewChain, jobs: Sequence[NewChainJob]) -> WholeChain:
     """Create a chain with its first jobs. A repeated request, which has the same `uid`, returns the existing one."""
     values = (new.uid, new.queue_library, new.retries, new.on_unknown, new.on_backward_failure, new.created_by)
@@ -204,21 +212,18 @@ def _one(rows: Sequence[Any], chain_id: int) -> ChainRecord:
     return chain_record(rows[0])
 
 
-async def chains(tx: Tx, after: int, limit: int, state: ChainState | None = None) -> tuple[list[WholeChain], bool]:
-    """Return chains in the order of their ids, and True if there are more. A page ends early if it has many jobs."""
+async def chains(tx: Tx, after: int, limit: int, state: ChainState | None = None) -> Slice[WholeChain]:
+    """Return chains in the order of their ids. A page ends early if these have many jobs, or large texts."""
     if state is None:
-        rows = await tx.fetch("chains", after, limit + 1)
+        rows = await tx.fetch("chain_page", after, limit + 1)
     else:
-        rows = await tx.fetch("chains_in_state", after, limit + 1, state)
-    found: list[ChainRecord] = []
-    jobs = 0
-    for row in rows[:limit]:
-        chain = chain_record(row)
-        jobs += chain.job_number
-        if found and jobs > _JOBS_A_PAGE:
-            break
-        found.append(chain)
-    return await _whole(tx, found), len(found) < len(rows)
+        rows = await tx.fetch("chain_page_in_state", after, limit + 1, state)
+    # First by the number of jobs, which is at hand: their sizes are summed up for those alone.
+    page: Slice[int] = fitting(keyed(rows, "id", "job_number"), limit, _JOBS_A_PAGE)
+    if page.items:
+        page = page.of(fitting(keyed(await tx.fetch("chain_sizes", to_json(page.items)), "id"), limit).items)
+    found = await tx.fetch("chains_by_id", to_json(page.items)) if page.items else []
+    return page.of(await _whole(tx, [chain_record(row) for row in found]))
 
 
 async def jobs_of(tx: Tx, chain_id: int) -> list[ChainJobRecord]:
@@ -233,25 +238,24 @@ async def steps_of(tx: Tx, chain_id: int, first_run: int, last_run: int) -> list
     return [step_record(row) for row in rows]
 
 
-async def runs(
-    tx: Tx, chain_id: int, before: int | None, limit: int
-) -> tuple[list[RunRecord], dict[int, list[StepRecord]], bool]:
-    """Return runs, newest first, the steps of each, and True if there are more. Steps are many: a page is short."""
+async def runs(tx: Tx, chain_id: int, before: int | None, limit: int) -> Slice[WholeRun]:
+    """Return runs, newest first, with their steps. Steps are many: a page is short."""
     await chain_by_id(tx, chain_id)
+    limit = min(limit, _RUNS_A_PAGE)
     rows = await tx.fetch("chain_runs", chain_id, _LAST if before is None else before, limit + 1)
-    found = [run_record(row) for row in rows[: min(limit, _RUNS_A_PAGE)]]
-    steps: dict[int, list[StepRecord]] = {run.n: [] for run in found}
-    if found:
-        for step in await steps_of(tx, chain_id, found[-1].n, found[0].n):
+    page = fitting([(WholeRun(run_record(row), []), row["bytes"]) for row in rows], limit)
+    steps = {found.run.n: found.steps for found in page.items}
+    if steps:
+        for step in await steps_of(tx, chain_id, min(steps), max(steps)):
             steps[step.run].append(step)
-    return found, steps, len(found) < len(rows)
+    return page
 
 
-async def run_of(tx: Tx, chain_id: int, n: int) -> tuple[RunRecord, list[StepRecord]]:
-    found, steps, _ = await runs(tx, chain_id, min(n + 1, _LAST), 1)
-    if not found or found[0].n != n:
+async def run_of(tx: Tx, chain_id: int, n: int) -> WholeRun:
+    found = (await runs(tx, chain_id, min(n + 1, _LAST), 1)).items
+    if not found or found[0].run.n != n:
         raise ChainRunNotFound(chain_id, n)
-    return found[0], steps[n]
+    return found[0]
 
 
 async def delete_chain(tx: Tx, chain_id: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -48,6 +48,8 @@ class ClaimRequest(NamedTuple):
     lease_us: int
     cursor: int = 0
     behind: LanePosition | None = None
+    queues: Sequence[str] | None = None
+    """Claim from these queues only; None: from all."""
 
 
 class ClaimAnswer(NamedTuple):
@@ -62,10 +64,14 @@ class ClaimAnswer(NamedTuple):
     more: bool = False
 
 
-async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest) -> ClaimAnswer:
-    """Claim at most `want` jobs of the next queues, in one scan.
+Take = Callable[[Tx, LaneCache, list[int], ClaimRequest], Awaitable[list[Claimed]]]
+"""Moves the jobs with these numbers, as far as they are still ready, in this order."""
 
-    Limits hold because a limited queue's row is locked before its running jobs are counted.
+
+async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | None = None) -> ClaimAnswer:
+    """Claim at most `want` jobs of the next queues, in one scan. `take` moves the jobs otherwise than to `running`.
+
+    Limits hold because a limited queue's row is locked before the jobs that take its slots are counted.
     """
     if request.behind is not None:
         rows = await _claim_lane(tx, request.behind, request)
@@ -80,18 +86,27 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest) -> ClaimAnswer:
     turns = list(dict.fromkeys(queue_of(lane) for lane in candidates))[: request.want]
     candidates = {lane: row for lane, row in candidates.items() if queue_of(lane) in turns}
 
-    if len(candidates) == 1 and turns[0] not in limits:
+    if len(candidates) == 1 and turns[0] not in limits and take is None:
         rows = await _claim_lane(tx, LanePosition.before_all(next(iter(candidates))), request)
         return await _answer(
             tx, lanes, rows, request, _next_cursor(turns, request, seen), alone=not seen and not request.cursor
         )
-    limits = await _lock_limited(tx, [queue for queue in turns if queue in limits])
+    limits, streamed = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
         candidates = await _still_open(tx, candidates, limits)
-    usage = await _count_running(tx, limits)
+    usage = await _count_running(tx, limits, "slots_taken" if streamed else "running_counts")
     picked = await _pick(tx, _with_room(candidates, limits, usage), limits, usage, turns, request.want)
-    jobs = await _take(tx, lanes, picked, request) if picked else []
+    jobs = await (take or _take)(tx, lanes, picked, request) if picked else []
     return ClaimAnswer(jobs, _next_cursor(turns, request, seen))
+
+
+async def may_claim(tx: Tx, tasks: Sequence[str]) -> bool:
+    """Return True if jobs of these tasks may be ready: cheaper than claims for each of several sets of tasks.
+
+    With very many ready lanes it does not look through them all: claims do so, in parts.
+    """
+    found = await tx.fetch("ready_lanes", 0, _LANES_A_FETCH, to_json(tasks), None)
+    return len(found) == _LANES_A_FETCH or any(row["open"] for row in found)
 
 
 async def claim_these(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest) -> list[Claimed]:
@@ -122,8 +137,9 @@ async def _scan(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
     lanes: list[Any] = []
     after = request.cursor
     tasks = to_json(request.tasks)
+    queues = None if request.queues is None else to_json(request.queues)
     while True:
-        found = await tx.fetch("ready_lanes", after, _LANES_A_FETCH, tasks)
+        found = await tx.fetch("ready_lanes", after, _LANES_A_FETCH, tasks, queues)
         lanes += found
         if len(found) < _LANES_A_FETCH:
             return lanes, 0
@@ -161,12 +177,16 @@ def _with_room(lanes: dict[int, Any], limits: dict[int, QueueLimits], usage: dic
     }
 
 
-async def _lock_limited(tx: Tx, queue_ids: list[int]) -> dict[int, QueueLimits]:
-    """Return the limits of the locked rows; a queue that was paused in the meantime admits none."""
+async def _lock_limited(tx: Tx, queue_ids: list[int]) -> tuple[dict[int, QueueLimits], bool]:
+    """Return the limits of the locked rows; a queue that was paused in the meantime admits none.
+
+    Besides, whether any of them has, or had, jobs that wait for a stream worker and take a slot meanwhile.
+    """
     if not queue_ids:
-        return {}
+        return {}, False
     rows = await tx.fetch("lock_queues", to_json(queue_ids))
-    return {row["id"]: _CLOSED if row["paused"] else _limits.decode(row["limits"]) for row in rows}
+    limits = {row["id"]: _CLOSED if row["paused"] else _limits.decode(row["limits"]) for row in rows}
+    return limits, any(row["streamed"] for row in rows)
 
 
 async def _still_open(tx: Tx, lanes: dict[int, Any], locked: Collection[int]) -> dict[int, Any]:
@@ -178,12 +198,12 @@ async def _still_open(tx: Tx, lanes: dict[int, Any], locked: Collection[int]) ->
     return {lane: row for lane, row in lanes.items() if queue_of(lane) in locked or queue_of(lane) in still}
 
 
-async def _count_running(tx: Tx, limits: dict[int, QueueLimits]) -> dict[int, Usage]:
+async def _count_running(tx: Tx, limits: dict[int, QueueLimits], statement: str = "running_counts") -> dict[int, Usage]:
     if not limits:
         return {}
     usage = {queue_id: Usage() for queue_id in limits}
     ranges = [dict(zip(("low", "high"), lanes_of_queue(queue_id), strict=True)) for queue_id in limits]
-    for row in await tx.fetch("running_counts", to_json(ranges)):
+    for row in await tx.fetch(statement, to_json(ranges)):
         usage[queue_of(row["lane"])].add(row["role"], row["concurrency_key"], row["running"])
     return usage
 

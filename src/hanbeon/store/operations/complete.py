@@ -13,6 +13,7 @@ from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.dependencies import fail_dependents, meet_dependents, promote_these
+from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
@@ -103,8 +104,8 @@ async def _complete(tx: Tx, lanes: LaneCache, reports: Mapping[tuple[int, int], 
     endings = {}
     for row in rows:
         report = reports[row["seq"], row["fence"]]
-        endings[row["seq"]] = decide(_held(row), report.outcome, report.random_share)
-    return await _apply(tx, lanes, rows, endings, seen=True)
+        endings[row["seq"]] = decide(held_of(row), report.outcome, report.random_share)
+    return await apply_ends(tx, lanes, rows, endings, seen=True)
 
 
 def _is_held(row: Any, report: CompletionReport | None) -> bool:
@@ -115,9 +116,12 @@ async def recover(tx: Tx, lanes: LaneCache, limit: int, random_share: float = 0.
     """End the attempts whose lease expired, and retry or fail their jobs like any other."""
     rows = await tx.fetch("expired", limit)
     await lanes.learn(tx, [row["lane"] for row in rows])
-    endings = {row["seq"]: decide(_held(row), _vanished(row, lanes), random_share) for row in rows}
+    endings = {row["seq"]: decide(held_of(row), _vanished(row, lanes), random_share) for row in rows}
     await add_totals(tx, Counter(Total.RECOVERED.of(ending.state) for ending in endings.values()))
-    completed = await _apply(tx, lanes, rows, endings, seen=False)
+    completed = await apply_ends(tx, lanes, rows, endings, seen=False)
+    sent = [row["seq"] for row in rows if row["dispatched_at"] is not None]
+    if sent:
+        await close_dispatches(tx, sent, stop=True)
     return [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
 
@@ -137,8 +141,8 @@ async def hand_back(
         return set(said), []
     locked = await tx.fetch("lock_held_by", to_json([lease.seq for lease in strange]), instance)
     rows = [row for row in locked if Lease(row["seq"], row["fence"], instance) in strange]
-    endings = {row["seq"]: decide(_held(row), HandedBack()) for row in rows}
-    completed = await _apply(tx, lanes, rows, endings, seen=False)
+    endings = {row["seq"]: decide(held_of(row), HandedBack()) for row in rows}
+    completed = await apply_ends(tx, lanes, rows, endings, seen=False)
     return set(said), [_recovered(lanes, row, each) for row, each in zip(rows, completed, strict=True)]
 
 
@@ -152,7 +156,7 @@ def _recovered(lanes: LaneCache, row: Any, completed: Completed) -> Recovered:
     )
 
 
-def _held(row: Any) -> Held:
+def held_of(row: Any) -> Held:
     # The row keeps the failure of the attempt before until this one ends or a user retries the job.
     stop_requested = row["stop_requested_at"] is not None
     return Held(row["retry_count"], policy_of(row["policy"]), stop_requested, row["failure_type"])
@@ -164,7 +168,7 @@ def _vanished(row: Any, lanes: LaneCache) -> Outcome:
     return TimedOut(unseen=True) if overdue and (hook is None or hook.unseen_timeouts) else Lost()
 
 
-async def _apply(
+async def apply_ends(
     tx: Tx, lanes: LaneCache, rows: Sequence[Any], endings: Mapping[int, AttemptEnd], *, seen: bool
 ) -> list[Completed]:
     """Write the ends of attempts. `seen`: the end of the work was observed just now, so its duration is known."""

@@ -16,8 +16,10 @@ _MESSAGE = "A job it depends on failed or was cancelled"
 
 async def meet_dependents(tx: Tx, lanes: LaneCache, succeeded: Sequence[int]) -> None:
     """Decrement the unmet counts of the dependents and promote those that now wait for nothing."""
-    if not await tx.fetch("lock_dependents", to_json(succeeded)):
+    locked = await tx.fetch("lock_dependents", to_json(succeeded))
+    if not locked:
         return
+    tx.expect(len(locked))
     rows = await tx.fetch("meet_dependents", to_json(succeeded))
     free = [row["seq"] for row in rows if row["unmet"] == 0 and row["state"] == State.PENDING]
     if free and await promote_these(tx, lanes, free) < len(free):
@@ -38,6 +40,7 @@ async def fail_dependents(tx: Tx, lanes: LaneCache, ended: Sequence[int]) -> lis
     locked = [row["seq"] for row in await tx.fetch("failing_dependents", to_json(ended))]
     if not locked:
         return []
+    tx.expect(len(locked))
     rows = await tx.fetch("fail_dependents", to_json(locked), _MESSAGE)
     failure_type = FailureType.DEPENDENCY_FAILED.value
     await emit(tx, lanes, rows, Reason.DEPENDENCY_FAILED, State.FAILED, failure_type=failure_type, message=_MESSAGE)

@@ -1,8 +1,8 @@
 """End hooks: writes that the owner of a task adds to the transaction in which a job of that task ends.
 
 Whoever ends the job: its completion, a failure, a timeout, the recovery by another instance, a cancel, a dependency.
-The module that owns a task prefix registers it when it is imported. A process that opens a store must have imported all
-of them (see `backends.py`): without its hook, a job would end and its owner would never learn of it.
+A surface declares the hook of its tasks, and `surfaces/store_parts.py` registers it before a store is used. Without its
+hook a job would end and its owner would never learn of it, so the end of a built-in job without one is refused.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from hanbeon.domain.job import RESERVED, LaneName
 from hanbeon.domain.lifecycle import State
 from hanbeon.store.records import LANE_MASK
 from hanbeon.store.tx import Tx, to_json
@@ -42,8 +43,15 @@ OnEnd = Callable[[Tx, "LaneCache", Sequence[EndedJob]], Awaitable[None]]
 """Awaits its transaction only, and must not raise: the ends of other jobs are in the same transaction."""
 
 
+OnProgress = Callable[[Tx, str, str], Awaitable[None]]
+"""`(tx, job_id, progress)`: writes that go with the progress of a job, which is JSON text. Likewise."""
+
+
 class EndHook(NamedTuple):
-    """The owner of the tasks named `<prefix>:…`. Their jobs are never retried by hand: `remedy` says what to do."""
+    """The owner of the tasks named `<prefix>:…`, or of the queue `prefix` (`by_queue`).
+
+    Their jobs are never retried by hand: `remedy` says what to do.
+    """
 
     prefix: str
     call: OnEnd
@@ -51,6 +59,9 @@ class EndHook(NamedTuple):
     remedy: str
     unseen_timeouts: bool = True
     """False: an attempt whose deadline passed after its instance was gone is lost, and did not time out."""
+    on_progress: OnProgress | None = None
+    by_queue: bool = False
+    """The hook is that of a queue, whatever tasks its jobs have."""
 
 
 _hooks: dict[str, EndHook] = {}
@@ -63,9 +74,23 @@ def register_end_hook(hook: EndHook) -> EndHook:
     return hook
 
 
-def end_hook_of(task: str) -> EndHook | None:
-    """Return the hook of a task; None for almost all."""
-    return _hooks.get(task.partition(_SEPARATOR)[0]) if _SEPARATOR in task else None
+def end_hook_of(lane: LaneName) -> EndHook | None:
+    """Return the hook of a lane, by its queue or by its task; None for almost all."""
+    found = _hooks.get(lane.queue)
+    if found is not None and found.by_queue:
+        return found
+    if _SEPARATOR not in lane.task:
+        return None
+    prefix = lane.task.partition(_SEPARATOR)[0]
+    found = _hooks.get(prefix)
+    if found is None and prefix.startswith(RESERVED):
+        return EndHook(prefix, _refuse, "a surface that this process lacks", "use a process that has it")
+    return found
+
+
+async def _refuse(tx: Tx, lanes: LaneCache, ended: Sequence[EndedJob]) -> None:
+    """Roll the ends back: a process that knows the owner, perhaps of a newer release, brings them about."""
+    raise RuntimeError(f"no end hook is registered for {ended[0].task!r}; see `surfaces/store_parts.py`")
 
 
 async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
@@ -75,14 +100,23 @@ async def run_end_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any]) -> None:
     """
     if not lanes.hooked:
         return
-    ended: dict[str, list[int]] = {}
+    ended: dict[EndHook, list[int]] = {}
     for row in rows:
         hook = lanes.hooked.get(row["lane"] & LANE_MASK)
         if hook is not None:
-            ended.setdefault(hook.prefix, []).append(row["seq"])
-    for prefix, seqs in ended.items():
+            ended.setdefault(hook, []).append(row["seq"])
+    for hook, seqs in ended.items():
         found = await tx.fetch("ended_jobs", to_json(sorted(seqs)))
-        await _hooks[prefix].call(tx, lanes, [_ended_job(row, lanes) for row in found])
+        await hook.call(tx, lanes, [_ended_job(row, lanes) for row in found])
+
+
+async def run_progress_hooks(tx: Tx, lanes: LaneCache, rows: Iterable[Any], progress: str) -> None:
+    """Run the hook of the job of this row, if any, whose progress was written in this transaction."""
+    for row in rows:
+        await lanes.learn(tx, [row["lane"]])
+        hook = lanes.hooked.get(row["lane"] & LANE_MASK)
+        if hook is not None and hook.on_progress is not None:
+            await hook.on_progress(tx, str(row["id"]), progress)
 
 
 def _ended_job(row: Any, lanes: LaneCache) -> EndedJob:

@@ -28,6 +28,7 @@ from hanbeon.store.operations.dependencies import fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import jobs_by_id
+from hanbeon.store.operations.traces import write_traces
 from hanbeon.store.records import policy_text, queue_of
 from hanbeon.store.tx import Tx, in_parts, to_json
 
@@ -137,6 +138,8 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
                 details["depends_on"] = list(job.depends_on)
             at = row["created_at"]
             tx.emit(moved(reason, at=at, queue=job.queue, job_id=job.id, task=job.task, state=state, **details))
+    if tx.tracing is not None:
+        await write_traces(tx, list(answers.values()))
     if made:
         tx.wake(*{"work" if row["state"] == State.READY else "later" for row in made.values()})
     if free and await promote_these(tx, lanes, [made[job_id]["seq"] for job_id in free]):

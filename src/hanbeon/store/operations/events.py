@@ -77,7 +77,7 @@ async def number_events(tx: Tx, limit: int = 1000) -> int:
     return len(rows)
 
 
-async def events_after(tx: Tx, after: int, batches: int, queue: str | None = None) -> list[Event]:
+async def events_after(tx: Tx, after: int, batches: int = 100, queue: str | None = None) -> list[Event]:
     """Return the events with greater numbers, in order: all of the next `batches` batches, or of those that fit a page.
 
     `queue` is for a reader of that queue only: if its events are indexed, batches without any are skipped unread,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hanbeon.domain.job import RESERVED
 from hanbeon.errors import NotFound
 from hanbeon.store.tx import Tx, to_json
 
@@ -91,12 +92,18 @@ async def leave(tx: Tx, instance: int) -> None:
     await tx.fetch("stop_instance", instance)
 
 
-async def instances(tx: Tx, alive_within_us: int) -> list[InstanceRecord]:
+async def instances(tx: Tx, alive_within_us: int, *, built_in: bool = False) -> list[InstanceRecord]:
+    """List the instances. `built_in`: also name the built-in tasks that not every worker has; no user may run them."""
     rows = await tx.fetch("instances", alive_within_us)
     return [
         msgspec.convert(
             {name: row[name] for name in InstanceRecord.__struct_fields__}
-            | {name: msgspec.json.decode(row[name]) for name in ("tasks", "schedules")},
+            | {
+                "tasks": [
+                    task for task in msgspec.json.decode(row["tasks"]) if built_in or not task.startswith(RESERVED)
+                ],
+                "schedules": msgspec.json.decode(row["schedules"]),
+            },
             InstanceRecord,
             strict=False,
         )

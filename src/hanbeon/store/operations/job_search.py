@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import msgspec
 
 from hanbeon.domain.failures import Failure
 from hanbeon.domain.job import JobRecord, is_id
 from hanbeon.domain.lifecycle import State
+from hanbeon.store.operations.job_indexes import Index, JobSearch, index_for
 from hanbeon.store.operations.pages import fitting, keyed
 from hanbeon.store.records import job_record
 from hanbeon.store.tx import Tx, in_parts, to_json
@@ -20,32 +22,15 @@ LINKS_MOST = 1_000
 _FAILURES_MOST = 10_000
 _SEQS_A_STATEMENT = 1_000
 _BEYOND = 2**63 - 1
-_DISORDER_US = 3_600 * 1_000_000
-"""Jobs are numbered in the order of their creation, but for the clocks of transactions that overlapped."""
-_UNSUCCESSFUL = frozenset((State.FAILED, State.CANCELLED))
-
-
-class JobSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Selects jobs; an omitted field matches all. Instants are microseconds."""
-
-    states: tuple[State, ...] | None = None
-    queue: str | None = None
-    task: str | None = None
-    role: str | None = None
-    key: str | None = None
-    id: str | None = None
-    """An id, or the beginning of one."""
-    text: str | None = None
-    failure_type: str | None = None
-    created_after: int | None = None
-    created_before: int | None = None
+_DISORDER_US = 60 * 1_000_000
+"""Jobs are numbered in the order of their creation, but for statements that overlapped: none takes so long."""
 
 
 class Found(NamedTuple):
     """A page. `cursor`: where the next one continues; None at the end, and never because nothing was found."""
 
     jobs: list[JobRecord]
-    cursor: int | None
+    cursor: str | None
 
 
 class LinkedJob(msgspec.Struct, frozen=True):
@@ -54,60 +39,104 @@ class LinkedJob(msgspec.Struct, frozen=True):
     state: State
 
 
-async def search_jobs(tx: Tx, search: JobSearch, before: int | None, limit: int) -> Found:
-    """Return the next jobs before the cursor, newest first."""
-    top = _BEYOND if before is None else before
+async def search_jobs(tx: Tx, search: JobSearch, cursor: str | None, limit: int) -> Found:
+    """Return the next jobs behind the cursor, newest first.
+
+    The cursor is the number of a job; with `id` it is an id, and the order that of ids, which begin with the time.
+    """
     if search.id is not None:
-        if not is_id(_id_range(search.id)[0]):
-            return Found([], None)
-        if (found := await _by_id(tx, search, top, limit)) is not None:
-            return found
+        return await _by_id(tx, search, search.id, cursor, limit)
+    top = _BEYOND if cursor is None else int(cursor)
     if search.created_before is not None:
         top = min(top, await first_after(tx, search.created_before + _DISORDER_US))
     floor = 0
     if search.created_after is not None:
         floor = await first_after(tx, search.created_after - _DISORDER_US) - 1
-    if search.states is not None and _UNSUCCESSFUL.issuperset(search.states):
-        return await _unsuccessful(tx, search, floor, top, limit)
-    end = await tx.fetch("search_end", top, LOOKED_AT_MOST - 1)
-    lowest = max(floor, end[0]["seq"] - 1 if end else 0)
-    rows = await tx.fetch("search_jobs", lowest, top, *_values(search), limit + 1)
-    return await _page(tx, rows, limit, lowest + 1 if end and lowest > floor else None)
+    index = await index_for(tx, search)
+    if index is not None:
+        return await _by_index(tx, search, index, floor, top, limit)
+    return await _by_number(tx, search, floor, top, limit)
 
 
-async def _unsuccessful(tx: Tx, search: JobSearch, floor: int, top: int, limit: int) -> Found:
-    """By the index of failed and cancelled jobs, however many succeeded between them."""
-    seqs: list[int] = []
-    for state in search.states or ():
-        seqs += [row["seq"] for row in await tx.fetch("search_unsuccessful", state.value, top, LOOKED_AT_MOST)]
-    seqs = sorted((seq for seq in seqs if seq > floor), reverse=True)[:LOOKED_AT_MOST]
+async def _by_number(tx: Tx, search: JobSearch, floor: int, top: int, limit: int) -> Found:
+    """Look at all jobs, in growing parts."""
+    rows: list[Any] = []
+    looked_at, count = 0, min(limit + 1, LOOKED_AT_MOST)
+    while True:
+        end = await tx.fetch("search_end", top, count - 1)
+        lowest = max(floor, end[0]["seq"] - 1 if end else 0)
+        rows += await tx.fetch("search_jobs", lowest, top, *_values(search), limit + 1 - len(rows))
+        if len(rows) > limit or not end or lowest == floor:
+            return await _page(tx, rows, limit, None)
+        top = lowest + 1
+        looked_at += count
+        if looked_at >= LOOKED_AT_MOST:
+            return await _page(tx, rows, limit, str(top))
+        count = min(4 * count, LOOKED_AT_MOST - looked_at)
+
+
+async def _by_index(tx: Tx, search: JobSearch, index: Index, floor: int, top: int, limit: int) -> Found:
+    """Look at what the index finds, in growing parts: where it decides alone, the first part fills the page."""
+    rows: list[Any] = []
+    looked_at, count = 0, min(limit + 1, LOOKED_AT_MOST)
+    while True:
+        seqs = await index(tx, top, count)
+        within = [seq for seq in seqs if seq > floor]
+        rows += await _matching(tx, search, within, limit + 1 - len(rows))
+        if len(rows) > limit or len(within) < count:
+            return await _page(tx, rows, limit, None)
+        top = seqs[-1]
+        looked_at += count
+        if looked_at >= LOOKED_AT_MOST:
+            return await _page(tx, rows, limit, str(top))
+        count = min(4 * count, LOOKED_AT_MOST - looked_at)
+
+
+async def _by_id(tx: Tx, search: JobSearch, beginning: str, cursor: str | None, limit: int) -> Found:
+    """Go by the index of ids, in which those with the same beginning are adjacent."""
+    low, high = _id_range(beginning)
+    if not is_id(low):
+        return Found([], None)
+    high = high if cursor is None else min(high, _before(cursor))
+    rows: list[Any] = []
+    ids: dict[int, str] = {}
+    looked_at, count = 0, min(limit + 1, LOOKED_AT_MOST)
+    while True:
+        part = {row["seq"]: str(row["id"]) for row in await tx.fetch("jobs_in_id_range", low, high, count)}
+        ids |= part
+        rows += sorted(
+            await _matching(tx, search, list(part), len(part)), key=lambda row: ids[row["seq"]], reverse=True
+        )
+        last = min(part.values(), default=low)
+        if len(rows) > limit or len(part) < count or last == low:
+            return await _page(tx, rows, limit, None, ids)
+        high = _before(last)
+        looked_at += count
+        if looked_at >= LOOKED_AT_MOST:
+            return await _page(tx, rows, limit, last, ids)
+        count = min(4 * count, LOOKED_AT_MOST - looked_at)
+
+
+async def _matching(tx: Tx, search: JobSearch, seqs: Sequence[int], most: int) -> list[Any]:
     rows: list[Any] = []
     for part in in_parts(seqs, _SEQS_A_STATEMENT):
-        rows += await tx.fetch("search_jobs_among", to_json(part), *_values(search), limit + 1 - len(rows))
-        if len(rows) > limit:
+        rows += await tx.fetch("search_jobs_among", to_json(part), *_values(search), most - len(rows))
+        if len(rows) == most:
             break
-    return await _page(tx, rows, limit, seqs[-1] if len(seqs) == LOOKED_AT_MOST else None)
+    return rows
 
 
-async def _by_id(tx: Tx, search: JobSearch, top: int, limit: int) -> Found | None:
-    """By the index of ids, in which those with the same beginning are adjacent; None if there are too many of them.
-
-    Ids begin with the time, so that the beginning of one may be that of all jobs of some weeks.
-    """
-    rows = await tx.fetch("jobs_in_id_range", *_id_range(search.id or ""), LOOKED_AT_MOST + 1)
-    if len(rows) > LOOKED_AT_MOST:
-        return None
-    seqs = sorted((row["seq"] for row in rows if row["seq"] < top), reverse=True)
-    return await _page(tx, await tx.fetch("search_jobs_among", to_json(seqs), *_values(search), limit + 1), limit, None)
-
-
-async def _page(tx: Tx, rows: Sequence[Any], limit: int, cursor: int | None) -> Found:
+async def _page(
+    tx: Tx, rows: Sequence[Any], limit: int, cursor: str | None, ids: Mapping[int, str] | None = None
+) -> Found:
     """Read the jobs that fit into a page. `cursor`: where the search goes on if all of them do."""
     kept = fitting(keyed(rows, "seq"), limit)
     found = await tx.fetch("jobs_by_seq", to_json(list(kept.items))) if kept.items else []
-    jobs = [job_record(row) for row in reversed(found)]
-    # One that was pruned in between is missing; the cursor is that of the last one looked at all the same.
-    return Found(jobs, kept.items[-1] if kept.more else cursor)
+    records = {row["seq"]: job_record(row) for row in found}
+    if kept.more:
+        # One that was pruned in between is missing; the cursor is that of the last one looked at all the same.
+        cursor = str(kept.items[-1]) if ids is None else ids[kept.items[-1]]
+    return Found([records[seq] for seq in kept.items if seq in records], cursor)
 
 
 def _values(search: JobSearch) -> tuple[object, ...]:
@@ -140,6 +169,11 @@ def _id_range(beginning: str) -> tuple[str, str]:
     """Return the lowest and the highest id with this beginning."""
     rest = "00000000-0000-0000-0000-000000000000"[len(beginning) :]
     return beginning + rest, beginning + rest.replace("0", "f")
+
+
+def _before(job_id: str) -> str:
+    """Return the id before this one, in the order of ids."""
+    return str(UUID(int=max(0, UUID(job_id).int - 1)))
 
 
 async def latest_failures(tx: Tx, within_us: int) -> list[Failure]:

@@ -43,7 +43,7 @@ class LaneCache:
 
     def _name(self, n: int, name: LaneName) -> None:
         self._names[n] = name
-        if (hook := end_hook_of(name.task)) is not None:
+        if (hook := end_hook_of(name)) is not None:
             self.hooked[n] = hook
 
     async def ensure(self, tx: Tx, names: Iterable[LaneName]) -> LaneCache:

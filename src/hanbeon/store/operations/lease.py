@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.emit import emit
+from hanbeon.store.operations.end_hooks import run_progress_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
@@ -67,9 +68,11 @@ async def is_granted(tx: Tx, us: int) -> bool:
     return not await tx.fetch("short_leases", us)
 
 
-async def write_progress(tx: Tx, lease: Lease, progress: str) -> bool:
-    """Write progress; False if the lease is gone."""
-    return bool(await tx.fetch("progress", *lease, progress))
+async def write_progress(tx: Tx, lanes: LaneCache, lease: Lease, progress: str) -> bool:
+    """Write progress, with whatever the owner of its task adds; False if the lease is gone."""
+    rows = await tx.fetch("progress", *lease, progress)
+    await run_progress_hooks(tx, lanes, rows, progress)
+    return bool(rows)
 
 
 async def note_overdue(tx: Tx, lanes: LaneCache, lease: Lease) -> bool:

@@ -12,6 +12,7 @@ from hanbeon.domain.retention import SeenClock, observe
 from hanbeon.domain.totals import Total
 from hanbeon.store.operations.idempotency import prune_responses
 from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.operations.logins import prune_logins
 from hanbeon.store.operations.orphaned_queues import count_left_queues, drop_left_queues
 from hanbeon.store.operations.retention import AgedRows, Retention
 from hanbeon.store.operations.tallies import coarsen, index_entries
@@ -79,13 +80,7 @@ async def prune(
     chunks = 0
     if jobs:
         jobs, chunks = await _with_few_logs(tx, jobs)
-        body = to_json(jobs)
-        await tx.fetch("prune_logs", body)
-        await tx.fetch("prune_edges", body)
-        await tx.fetch("prune_attempts", body)
-        for statement in (statement for part in parts for statement in part.of_jobs):
-            await tx.fetch(statement, body)
-        await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
+        await delete_jobs(tx, lanes, [statement for part in parts for statement in part.of_jobs], jobs)
     events = await tx.fetch("prune_events", older_than_us, limit)
     if indexed := index_entries(events):
         await tx.fetch("prune_queue_batches", to_json(indexed))
@@ -102,6 +97,7 @@ async def prune(
         "timings": len(timings),
         "queues": queues,
         "responses": await prune_responses(tx, limit, lag_us),
+        "logins": await prune_logins(tx, limit, lag_us),
         **aged,
     }
     if any(deleted.values()):
@@ -109,6 +105,18 @@ async def prune(
         await tx.fetch("note_pruned", older_than_us)
     await gather_totals(tx)
     return sum(deleted.values())
+
+
+async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs: Sequence[int]) -> None:
+    """Delete finished jobs that no other depends on; `statements` delete the rows that surfaces keep beside them."""
+    body = to_json(list(seqs))
+    await tx.fetch("prune_logs", body)
+    await tx.fetch("prune_edges", body)
+    await tx.fetch("prune_attempts", body)
+    await tx.fetch("prune_traces", body)
+    for statement in statements:
+        await tx.fetch(statement, body)
+    await _emit(tx, lanes, await tx.fetch("prune_jobs", body))
 
 
 def _aged(parts: Sequence[Retention]) -> list[AgedRows]:

@@ -73,7 +73,7 @@ async def bounded_jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     return [job_record(row) for row in await tx.fetch("jobs_listed", seqs)]
 
 
-async def list_jobs(tx: Tx, filter: JobFilter, after: int, limit: int) -> list[JobRecord]:
+async def list_jobs(tx: Tx, filter: JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
     """Return jobs in creation order after seq `after`, or the newest first before it; 0 is the beginning of both."""
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
         lanes = await lanes_of(tx, filter.queue)

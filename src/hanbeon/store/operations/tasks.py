@@ -38,17 +38,20 @@ class TaskRecord(msgspec.Struct, frozen=True, kw_only=True):
 async def register_tasks(tx: Tx, tasks: Mapping[str, TaskSettings], by: str) -> list[int]:
     """Register tasks. Unfinished executions use their new settings from now on.
 
-    Except those that were locked at that moment, which are returned: `follow` each in a transaction of its own.
+    Except those that were locked at that moment, which are returned: `follow` each in a transaction of its own. So are
+    those that an earlier registration left, whose answer was lost or whose worker died before it came to them.
     """
     if not tasks:
         return []
-    before = {task.name: task for task in await lock_tasks(tx, [task.id for task in await find_tasks(tx, tasks)])}
+    before = await lock_tasks(tx, [task.id for task in await find_tasks(tx, tasks)])
     await tx.fetch("register_tasks", to_json([{"name": name, "settings": _text(it)} for name, it in tasks.items()]), by)
     left = []
-    for name, task in before.items():
-        if task.settings != tasks[name]:
-            theirs = (*execution_keys(task.id), *_running(tasks[name]))
-            await tx.fetch("follow_task", *theirs)
+    waiting = await unfinished_executions(tx, [task.id for task in before])
+    for task in before:
+        if task.id in waiting:
+            theirs = (*execution_keys(task.id), *_running(tasks[task.name]))
+            if task.settings != tasks[task.name]:
+                await tx.fetch("follow_task", *theirs)
             left += [row["seq"] for row in await tx.fetch("unlike_their_task", *theirs)]
     return left
 

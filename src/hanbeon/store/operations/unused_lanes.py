@@ -15,7 +15,7 @@ async def drop_unused_lanes(tx: Tx, older_than_us: int, limit: int) -> int:
     """Delete up to `limit` lanes without jobs; return how many.
 
     Whatever job a lane has that is unused for so long was created before `older_than_us` ago. Few of those are left:
-    the rest has been pruned. So they are read, instead of an index of all jobs by lane, which every job would pay for.
+    the rest has been pruned. So they are read, instead of the indexes of each state for every lane.
     """
     age = older_than_us + UNUSED_US
     unused = {row["n"] for row in await tx.fetch("unused_lanes", age, limit)}

@@ -11,4 +11,7 @@ UNION ALL
 SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = l.job)
 GROUP BY l.job, l.attempt
+UNION ALL
+SELECT 'trace' AS kind, t.job AS job, 0 AS other FROM hanbeon.trace AS t
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = t.job)
 ORDER BY job, kind, other

@@ -7,7 +7,7 @@ WITH RECURSIVE hop(lane) AS (
 ),
 found AS MATERIALIZED (SELECT lane FROM hop WHERE lane IS NOT NULL LIMIT $2)
 SELECT f.lane, q.id AS queue_id, l.role, l.concurrency_key, q.limited, q.limits, q.paused,
-  (NOT q.paused AND l.task @in($3 text)) AS open
+  (NOT q.paused AND l.task @in($3 text) AND (CAST($4 AS text) IS NULL OR q.name @in($4 text))) AS open
 FROM found AS f
 JOIN hanbeon.lane AS l ON l.n = (f.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (f.lane >> 32)

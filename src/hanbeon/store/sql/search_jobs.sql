@@ -9,7 +9,7 @@ WHERE v.seq > $1 AND v.seq < $2
   AND (CAST($8 AS text) IS NULL OR v.failure_type = $8)
   AND (CAST($9 AS bigint) IS NULL OR v.created_at >= $9)
   AND (CAST($10 AS bigint) IS NULL OR v.created_at < $10)
-  AND (CAST($11 AS text) IS NULL OR @contains(v.args; $11))
+  AND (CAST($11 AS text) IS NULL OR NOT @built_in AND @contains(v.args; $11))
   AND (CAST($12 AS @uuid) IS NULL OR v.id >= $12)
   AND (CAST($13 AS @uuid) IS NULL OR v.id <= $13)
 ORDER BY v.seq DESC LIMIT $14

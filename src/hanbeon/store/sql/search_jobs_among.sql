@@ -9,7 +9,7 @@ WHERE v.seq @in($1 bigint)
   AND (CAST($7 AS text) IS NULL OR v.failure_type = $7)
   AND (CAST($8 AS bigint) IS NULL OR v.created_at >= $8)
   AND (CAST($9 AS bigint) IS NULL OR v.created_at < $9)
-  AND (CAST($10 AS text) IS NULL OR @contains(v.args; $10))
+  AND (CAST($10 AS text) IS NULL OR NOT @built_in AND @contains(v.args; $10))
   AND (CAST($11 AS @uuid) IS NULL OR v.id >= $11)
   AND (CAST($12 AS @uuid) IS NULL OR v.id <= $12)
 ORDER BY v.seq DESC LIMIT $13

@@ -10,7 +10,7 @@ import msgspec
 
 from hanbeon.clock import MICROS, iso
 from hanbeon.domain.chains.literals import HEAD, QUEUE_NOT_RUNNING, TAIL, UNINIT
-from hanbeon.store.operations.chains import ChainJobRecord, RunRecord, StepRecord, WholeChain
+from hanbeon.store.operations.chains import ChainJobRecord, StepRecord, WholeChain, WholeRun
 from hanbeon.surfaces.chains import schemas
 
 
@@ -48,12 +48,13 @@ class Serializer:
         ids = [HEAD, *(job.id for job in jobs), TAIL]
         return [_job(job, ids[place], ids[place + 2]) for place, job in enumerate(jobs)]
 
-    def run(self, run: RunRecord, steps: Sequence[StepRecord]) -> schemas.Run:
+    def run(self, whole: WholeRun) -> schemas.Run:
+        run = whole.run
         return schemas.Run(
             run=run.n,
             queue_id=run.chain_id,
             operation_direction=run.operation_direction,
-            queue_return=[self._step(step) for step in steps],
+            queue_return=[self._step(step) for step in whole.steps],
             started_by=run.started_by,
             started_at=self._at(run.started_at),
             ended_at=iso(run.ended_at, self._zone, "milliseconds"),

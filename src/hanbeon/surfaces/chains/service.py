@@ -91,9 +91,9 @@ class Chains(Service):
         """Chains in the order of their creation; continue with the page's `next_cursor`."""
         filter = given_fields(validate(schemas.ChainQuery, query))
         size, after = filter.get("limit", _PAGE_SIZE), int(filter.get("cursor") or 0)
-        found, more = await self._read(lambda tx: chains.chains(tx, after, size, filter.get("state")))
-        next_cursor = str(found[-1].chain.id) if more else None
-        return schemas.ChainPage(items=[self._view(each) for each in found], next_cursor=next_cursor)
+        found = await self._read(lambda tx: chains.chains(tx, after, size, filter.get("state")))
+        next_cursor = found.cursor(lambda each: each.chain.id)
+        return schemas.ChainPage(items=[self._view(each) for each in found.items], next_cursor=next_cursor)
 
     async def delete(self, chain: AnyChain) -> None:
         """Delete a chain that is not running, with its history."""
@@ -143,9 +143,9 @@ class Chains(Service):
         filter = given_fields(validate(schemas.RunQuery, query))
         size, cursor = filter.get("limit", _PAGE_SIZE), filter.get("cursor")
         before = int(cursor) if cursor else None
-        found, steps, more = await self._read(lambda tx: chains.runs(tx, queue_id, before, size))
-        items = [self._serializer.run(run, steps[run.n]) for run in found]
-        return schemas.RunPage(items=items, next_cursor=str(found[-1].n) if more else None)
+        found = await self._read(lambda tx: chains.runs(tx, queue_id, before, size))
+        items = [self._serializer.run(each) for each in found.items]
+        return schemas.RunPage(items=items, next_cursor=found.cursor(lambda each: each.run.n))
 
     async def run_of(self, chain: AnyChain, n: int | str) -> schemas.Run:
         """One run of a chain, by its number."""
@@ -153,7 +153,7 @@ class Chains(Service):
         number = _number(n)
         if number is None:
             raise ChainRunNotFound(queue_id, n)
-        return self._serializer.run(*await self._read(lambda tx: chains.run_of(tx, queue_id, number)))
+        return self._serializer.run(await self._read(lambda tx: chains.run_of(tx, queue_id, number)))
 
     async def explain(self, chain: AnyChain) -> Explanation:
         """Explain why a chain does not move: not run, blocked, or what the job of its step waits for."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Unpack
 
@@ -9,26 +12,32 @@ import msgspec
 from msgspec import UNSET
 
 from hanbeon.clock import micros
-from hanbeon.domain.job import RESERVED, JobRecord, NewJob
+from hanbeon.domain.explain import waiting_for_worker
+from hanbeon.domain.job import RESERVED, JobRecord, NewJob, is_id
 from hanbeon.domain.lifecycle import UNFINISHED, State
 from hanbeon.domain.log import LogPlace
 from hanbeon.domain.reserved_queues import check_not_reserved
-from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere, UnknownTask
+from hanbeon.errors import Conflict, InvalidInput, JobNotFound, MovedElsewhere
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel, job_search, queries
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
-from hanbeon.store.operations.tasks import find_tasks
-from hanbeon.store.tx import Tx
+from hanbeon.store.operations.job_indexes import JobSearch
+from hanbeon.store.tx import Tx, in_parts
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
-from hanbeon.surfaces.service import NewId, Service, random_id
+from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
+
+MOVED_AT_ONCE = 100
+"""Jobs that a bulk move takes in one transaction. On SQLite, whatever else is written waits for its end."""
+_PAUSE_MOST = 0.1
 
 
 class EngineJobs(Service):
@@ -45,12 +54,12 @@ class EngineJobs(Service):
         query = validate(schemas.EngineJobQuery, fields)
         cursor = or_default(query.cursor, None)
         search = self._search(query)
-        found = await self._read(
-            lambda tx: job_search.search_jobs(tx, search, None if cursor is None else int(cursor), query.limit)
-        )
+        if cursor is not None:
+            _check_cursor(cursor, search)
+        found = await self._read(lambda tx: job_search.search_jobs(tx, search, cursor, query.limit))
         view = self._serializer
         items = [view.job(job, self._place(job)) for job in found.jobs]
-        return schemas.EngineJobPage(items=items, next_cursor=None if found.cursor is None else str(found.cursor))
+        return schemas.EngineJobPage(items=items, next_cursor=found.cursor)
 
     async def job(self, job_id: str) -> schemas.EngineJobDetail:
         """Return a job with its timeline, its attempts, and the jobs before and behind it."""
@@ -61,7 +70,9 @@ class EngineJobs(Service):
             before = await job_search.dependencies_of(tx, job.seq)
             behind = await job_search.dependents_of(tx, job.seq)
             attempts = await queries.attempts_of(tx, job_id)
-            return self._serializer.detail(job, self._place(job), attempts, names, before, behind)
+            stream = await waiting_in(tx, job)
+            waiting = None if stream is None else waiting_for_worker(stream).text
+            return self._serializer.detail(job, self._place(job), attempts, names, before, behind, waiting)
 
         return await self._read(read)
 
@@ -113,7 +124,8 @@ class EngineJobs(Service):
         """
         request = validate(schemas.NewEngineJob, fields)
         job_id = new_id(0)
-        if new_id is not random_id and await self._store.jobs([job_id]):
+        made = await self._read(lambda tx: queries.jobs_by_id(tx, [job_id])) if may_exist(new_id) else []
+        if made:
             # A repeated request: the task or the copied job may have changed since, and would make another job.
             return await self._shown(job_id)
         base = await self._base(request, job_id)
@@ -138,7 +150,8 @@ class EngineJobs(Service):
     async def bulk(self, **fields: Unpack[keywords.BulkFields]) -> schemas.BulkDone:
         """Cancel or retry the jobs that match, a batch at a time: ask again while `more` is true.
 
-        Jobs that a batch has moved no longer match, so a repeat after a lost answer goes on where it stopped.
+        Jobs that a batch has moved no longer match, so a repeat after a lost answer goes on where it stopped. With the
+        answer's `next_cursor` it goes through the jobs once: what was retried and has failed again is left alone.
         """
         request = validate(schemas.Bulk, fields)
         retrying = request.action is schemas.BulkAction.RETRY
@@ -150,40 +163,54 @@ class EngineJobs(Service):
                 f"must contain one of {', '.join(allowed)} to {request.action.value} jobs", field="filter.state"
             )
         search = msgspec.structs.replace(search, states=chosen)
-        matched, done, cursor = 0, 0, None
+        cursor, as_of = await self._bulk_place(or_default(request.cursor, None), search)
+        matched = 0
+        moved: list[str] = []
         # Those that cannot be moved still match the next time: they do not count, or a repeat would get no further.
-        while (matched if request.dry_run else done) < schemas.BULK_MOST:
-            looking = partial(job_search.search_jobs, search=search, before=cursor, limit=schemas.BULK_MOST)
-            found = await self._read(looking)
-            movable = [job for job in found.jobs if self._place(job).moves and job.stop_requested_at is None]
+        while (room := schemas.BULK_MOST - (matched if request.dry_run else len(moved))) > 0:
+            found = await self._read(partial(job_search.search_jobs, search=search, cursor=cursor, limit=room))
+            movable = [job for job in found.jobs if self._place(job).moves and _movable(job, as_of)]
             matched += len(movable)
-            if not request.dry_run:
-                done += await self._move(movable, retrying=retrying, states=chosen)
+            for part in () if request.dry_run else in_parts(movable, MOVED_AT_ONCE):
+                began = time.monotonic()
+                moved += await (self._retry(part) if retrying else self._cancel(part, chosen))
+                # Half of the time belongs to others: SQLite lets in whoever asks while nobody writes, not who waited.
+                await asyncio.sleep(min(time.monotonic() - began, _PAUSE_MOST))
             cursor = found.cursor
             if cursor is None:
                 break
-        return schemas.BulkDone(matched=matched, done=done, more=cursor is not None)
+        place = None if cursor is None else f"{cursor}.{as_of}"
+        more = cursor is not None
+        return schemas.BulkDone(matched=matched, done=len(moved), more=more, next_cursor=place, ids=moved)
 
-    async def _move(self, jobs: list[JobRecord], *, retrying: bool, states: tuple[State, ...]) -> int:
-        """Move a batch; one whose state has changed in the meantime is left alone."""
-        if not jobs:
-            return 0
-        if not retrying:
-            seqs = [job.seq for job in jobs]
-            return len(await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states)))
-        done = 0
-        # One by one, oldest first: each locks what it depends on, in the same order as completions do.
-        for job in reversed(jobs):
+    async def _bulk_place(self, given: str | None, search: JobSearch) -> tuple[str | None, int]:
+        """Where a bulk move goes on, and the instant of its first call: what ended since is left alone."""
+        if given is None:
+            return None, await self._read(queries.now_us)
+        cursor, _, as_of = given.partition(".")
+        _check_cursor(cursor, search)
+        return cursor, int(as_of)
+
+    async def _cancel(self, jobs: Sequence[JobRecord], states: tuple[State, ...]) -> list[str]:
+        """Cancel a batch and return the ids; one whose state has changed in the meantime is left alone."""
+        seqs = [job.seq for job in jobs]
+        return await self._write(lambda tx: cancel.cancel_these(tx, self._store.lanes, seqs, states))
+
+    async def _retry(self, jobs: Sequence[JobRecord]) -> list[str]:
+        """Run a batch again and return the ids; one whose state has changed in the meantime is left alone."""
+        fences = {job.seq: job.fence for job in jobs}
+        done, alone = await self._write(lambda tx: cancel.requeue_these(tx, self._store.lanes, fences))
+        for job_id in alone:
             try:
-                await self._store.requeue(job.id)
+                await self._store.requeue(job_id)
             except (Conflict, JobNotFound):
                 continue
-            done += 1
+            done.append(job_id)
         return done
 
     # Shared helpers
 
-    def _search(self, filter: schemas.JobFilter) -> job_search.JobSearch:
+    def _search(self, filter: schemas.JobFilter) -> JobSearch:
         given = {name: value for name, value in given_fields(filter).items() if value is not None}
         for name in ("cursor", "limit"):
             given.pop(name, None)
@@ -191,7 +218,7 @@ class EngineJobs(Service):
         for name in ("created_after", "created_before"):
             if name in given:
                 given[name] = instant_of(given[name], name, self._zone)
-        return job_search.JobSearch(states=None if states is None else tuple(states), **given)
+        return JobSearch(states=None if states is None else tuple(states), **given)
 
     async def _base(self, request: schemas.NewEngineJob, job_id: str) -> NewJob:
         """The job before the changes of the request: of a task, or a copy of another."""
@@ -224,13 +251,7 @@ class EngineJobs(Service):
         if name in self._app.tasks.names():
             settings = settings_of(self._app.tasks.get(name).options)
         else:
-            known = await self._read(lambda tx: find_tasks(tx, [name]))
-            if not known:
-                raise UnknownTask(
-                    f"there is no task {name[:80]!r}; a task is known once a worker that has it has started",
-                    field="task",
-                )
-            settings = known[0].settings
+            settings = (await self._read(lambda tx: self._known_task(tx, name, "task"))).settings
         return NewJob(
             id=job_id,
             task=name,
@@ -258,6 +279,15 @@ class EngineJobs(Service):
     async def _shown(self, job_id: str) -> schemas.EngineJob:
         job = await self._record(job_id)
         return self._serializer.job(job, self._place(job))
+
+
+def _check_cursor(cursor: str, search: JobSearch) -> None:
+    if is_id(cursor) != (search.id is not None):
+        raise InvalidInput("must be the next_cursor of an answer for the same filter", field="cursor")
+
+
+def _movable(job: JobRecord, as_of: int) -> bool:
+    return job.stop_requested_at is None if job.finished_at is None else job.finished_at < as_of
 
 
 def _check_moves(job_id: str, place: Place) -> None:

@@ -24,6 +24,14 @@ class BulkFields(TypedDict, total=False):
     action: Required[BulkAction | str]
     filter: Required[JobFilter | Mapping[str, Any]]
     dry_run: bool
+    cursor: str | None
+
+
+class DeadLetterQueryFields(TypedDict, total=False):
+    """By stream, the newest first."""
+
+    cursor: str | None
+    limit: int
 
 
 class EngineJobQueryFields(TypedDict, total=False):

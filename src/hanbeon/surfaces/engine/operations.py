@@ -10,6 +10,7 @@ from hanbeon.errors import (
     JobNotFound,
     MovedElsewhere,
     NotFound,
+    RedisUnavailable,
     TokenNotFound,
     UniqueKeyTaken,
     UnknownTask,
@@ -25,6 +26,8 @@ _JOB = f"{_JOBS}/{{jobId}}"
 _QUEUES = f"{_ENGINE}/queues"
 _INSTANCE = f"{_ENGINE}/instances/{{number}}"
 _TOKENS = f"{_ENGINE}/tokens"
+_LETTERS = f"{_ENGINE}/deadletters"
+_LETTER = f"{_LETTERS}/{{letterId}}"
 
 _JOB_OPERATIONS = [
     Operation(
@@ -152,6 +155,27 @@ _INSTALLATION_OPERATIONS = [
         responses={200: schemas.Token},
         errors=(TokenNotFound,),
         idempotent=True,
+    ),
+    Operation(
+        *("GET", _LETTERS, Need.ADMIN, "deadletters", "List messages of stream workers that could not be used."),
+        request=schemas.DeadLetterQuery,
+        responses={200: schemas.DeadLetterPage},
+        errors=(RedisUnavailable,),
+    ),
+    Operation(
+        *("GET", _LETTER, Need.ADMIN, "deadletter", "Return a dead letter."),
+        responses={200: schemas.DeadLetter},
+        errors=(NotFound, RedisUnavailable),
+    ),
+    Operation(
+        *("POST", f"{_LETTER}/republish", Need.ADMIN, "republish_deadletter", "Put a message back into its stream."),
+        responses={200: schemas.DeadLetter},
+        errors=(NotFound, RedisUnavailable),
+    ),
+    Operation(
+        *("DELETE", _LETTER, Need.ADMIN, "drop_deadletter", "Delete a dead letter for good."),
+        responses={200: schemas.DeadLetter},
+        errors=(NotFound, RedisUnavailable),
     ),
     Operation(
         *("GET", f"{_ENGINE}/settings", Need.ADMIN, "settings", "List the settings in force, secrets masked."),

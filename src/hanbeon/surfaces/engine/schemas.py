@@ -8,10 +8,24 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from hanbeon.domain.access import Scope
-from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, RETRIES_MAX, OnDependencyFailure
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.retry import Backoff, OnLost
 from hanbeon.domain.statistics import Spans
-from hanbeon.surfaces.schema import STORABLE, Cursor, Events, Name, NameOrEmpty, Page, PageSize, Request, Result, Uuid
+from hanbeon.surfaces.schema import (
+    STORABLE,
+    BulkCursor,
+    Cursor,
+    Events,
+    JobCursor,
+    Name,
+    NameOrEmpty,
+    Page,
+    PageSize,
+    Request,
+    Result,
+    Uuid,
+)
 from hanbeon.surfaces.validation import EXPECTED
 
 TEXT_MOST = 200
@@ -50,7 +64,7 @@ class JobFilter(Request, frozen=True, kw_only=True):
 class EngineJobQuery(JobFilter, frozen=True, kw_only=True):
     """A page of the jobs that match, newest first. It looks at 50,000 jobs at most, and may be empty before the end."""
 
-    cursor: Cursor | UnsetType | None = UNSET
+    cursor: JobCursor | UnsetType | None = UNSET
     limit: PageSize = 100
 
 
@@ -98,6 +112,7 @@ class Bulk(Request, frozen=True, kw_only=True):
     action: BulkAction
     filter: JobFilter
     dry_run: bool = False
+    cursor: BulkCursor | UnsetType | None = UNSET
 
 
 class QueueQuery(Request, frozen=True, kw_only=True):
@@ -140,6 +155,13 @@ class ActionQuery(Request, frozen=True, kw_only=True):
     limit: PageSize = 100
 
 
+class DeadLetterQuery(Request, frozen=True, kw_only=True):
+    """By stream, the newest first."""
+
+    cursor: Name | UnsetType | None = UNSET
+    limit: PageSize = 100
+
+
 class NewTokenRequest(Request, frozen=True, kw_only=True):
     """From the first token on, every client needs one."""
 
@@ -150,9 +172,23 @@ class NewTokenRequest(Request, frozen=True, kw_only=True):
 # Results
 
 
-class EngineJob(Result, frozen=True, kw_only=True):
-    """A job as the engine has it. `path`: where its surface shows it. Arguments of built-in tasks are not shown."""
+class EnginePolicy(Result, frozen=True, kw_only=True):
+    """How failed attempts are retried, under the names of the task options; `retry_delay` in seconds."""
 
+    retries: int
+    retry_delay: float
+    backoff: Backoff
+    jitter: float
+    on_lost: OnLost
+
+
+class EngineJob(Result, frozen=True, kw_only=True):
+    """A job as the engine has it. `path`: where its surface shows it. Arguments of built-in tasks are not shown.
+
+    `seq`: its place in the order of creation. `unmet`: how many of its dependencies have not succeeded yet.
+    """
+
+    seq: int
     id: str
     queue: str
     task: str
@@ -168,10 +204,15 @@ class EngineJob(Result, frozen=True, kw_only=True):
     deadline_at: str | None
     finished_at: str | None
     stop_requested_at: str | None
+    unmet: int
+    on_dependency_failure: OnDependencyFailure
+    dispatched_at: str | None
     retry_count: int
     max_retries: int
+    policy: EnginePolicy
     timeout_ms: int | None
     attempt: int
+    instance_id: int | None
     locked_until: str | None
     progress: Any
     result: Any
@@ -180,6 +221,7 @@ class EngineJob(Result, frozen=True, kw_only=True):
     idempotency_key: str | None
     unique_key: str | None
     work_item: str | None
+    meta: Any
     replaced_by: str | None
     surface: str | None
     path: str | None
@@ -193,6 +235,7 @@ class EngineAttempt(Result, frozen=True, kw_only=True):
     attempt: int
     status: AttemptStatus
     instance: str | None
+    instance_id: int | None
     started_at: str
     deadline_at: str | None
     ended_at: str | None
@@ -218,8 +261,12 @@ class Linked(Result, frozen=True, kw_only=True):
 
 
 class EngineJobDetail(EngineJob, frozen=True, kw_only=True):
-    """`depends_on` and `dependents` show 1,000 jobs at most."""
+    """`depends_on` and `dependents` show 1,000 jobs at most.
 
+    `waiting`: what a job that was sent to stream workers waits for; null for others, and once one has begun.
+    """
+
+    waiting: str | None
     attempts: list[EngineAttempt]
     timeline: list[Moved]
     depends_on: list[Linked]
@@ -232,11 +279,17 @@ class EngineCancelAnswer(Result, frozen=True, kw_only=True):
 
 
 class BulkDone(Result, frozen=True, kw_only=True):
-    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest."""
+    """`matched`: jobs found in this batch; `done`: how many of them were moved; `more`: ask again for the rest.
+
+    `ids` are the jobs that were moved. With `next_cursor` as the next `cursor` it goes through the jobs once, also
+    through those that fail again.
+    """
 
     matched: int
     done: int
     more: bool
+    next_cursor: str | None
+    ids: list[str]
 
 
 class Activity(Result, frozen=True, kw_only=True):
@@ -255,7 +308,10 @@ class Activity(Result, frozen=True, kw_only=True):
 
 
 class EngineQueue(Activity, frozen=True, kw_only=True):
-    """A queue, its limits, and its activity in the last `seconds`. Durations are seconds."""
+    """A queue, its limits, and its activity in the last `seconds`. Durations are seconds.
+
+    `declared`: the limits that a configuration file declared last. `mean_run`: of all succeeded jobs that are stored.
+    """
 
     name: str
     paused: bool
@@ -264,11 +320,16 @@ class EngineQueue(Activity, frozen=True, kw_only=True):
     roles: dict[str, int]
     keys: dict[str, int]
     states: dict[State, int]
+    declared: dict[str, Any] | None
     oldest_ready: float | None
+    mean_run: float | None
     seconds: float
 
 
 class EngineQueues(Result, frozen=True, kw_only=True):
+    """`at`: the moment of these numbers, by the clock of the database."""
+
+    at: str
     items: list[EngineQueue]
 
 
@@ -279,6 +340,7 @@ class EngineInstance(Result, frozen=True, kw_only=True):
     pid: int
     version: str
     tasks: list[str]
+    schedules: list[str]
     capacity: int
     running: int
     alive: bool
@@ -387,3 +449,21 @@ class Setting(Result, frozen=True, kw_only=True):
 
 class EngineSettings(Result, frozen=True, kw_only=True):
     items: list[Setting]
+
+
+class DeadLetter(Result, frozen=True, kw_only=True):
+    """A message of a stream worker that could not be used, and why. `stream` and `entry`: where it was."""
+
+    id: str
+    stream: str
+    entry: str
+    reason: str
+    payload: dict[str, Any]
+    at: str
+
+
+class DeadLetterPage(Result, frozen=True, kw_only=True):
+    """Resume with `next_cursor`; null: there are no more."""
+
+    items: list[DeadLetter]
+    next_cursor: str | None

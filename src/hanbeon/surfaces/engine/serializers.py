@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from hanbeon.clock import iso
+from hanbeon.clock import MICROS, iso
 from hanbeon.domain.job import RESERVED, AttemptRecord, JobRecord
 from hanbeon.domain.lifecycle import AttemptStatus, State
 from hanbeon.domain.statistics import QueueStatistics
@@ -46,6 +46,7 @@ class Serializer:
         instances: dict[int, str],
         before: Sequence[LinkedJob],
         behind: Sequence[LinkedJob],
+        waiting: str | None = None,
     ) -> schemas.EngineJobDetail:
         seen = [self._attempt(each, instances) for each in attempts]
         if job.state is State.RUNNING:
@@ -58,21 +59,24 @@ class Serializer:
             **self._fields(job, place),
             attempts=seen,
             timeline=moments,
+            waiting=waiting,
             depends_on=[linked(each) for each in before],
             dependents=[linked(each) for each in behind],
         )
 
     def _fields(self, job: JobRecord, place: Place) -> dict[str, Any]:
         # What a built-in task is given is a matter of its surface, and may be a message to somebody.
-        args = None if job.task.startswith(RESERVED) else self._json(job.args)
+        built_in = job.task.startswith(RESERVED)
+        policy = job.policy
         return {
+            "seq": job.seq,
             "id": job.id,
             "queue": job.queue,
             "task": job.task,
             "role": job.role or None,
             "concurrency_key": job.concurrency_key or None,
             "state": job.state,
-            "args": args,
+            "args": None if built_in else self._json(job.args),
             "priority": job.priority,
             "urgent": job.urgent,
             "run_at": self.iso(job.run_at),
@@ -81,10 +85,21 @@ class Serializer:
             "deadline_at": self.iso_or_none(job.deadline_at),
             "finished_at": self.iso_or_none(job.finished_at),
             "stop_requested_at": self.iso_or_none(job.stop_requested_at),
+            "unmet": job.unmet,
+            "on_dependency_failure": job.on_dependency_failure,
+            "dispatched_at": self.iso_or_none(job.dispatched_at),
             "retry_count": job.retry_count,
-            "max_retries": job.policy.max_retries,
+            "max_retries": policy.max_retries,
+            "policy": schemas.EnginePolicy(
+                retries=policy.max_retries,
+                retry_delay=policy.base_us / MICROS,
+                backoff=policy.backoff,
+                jitter=policy.jitter,
+                on_lost=policy.on_lost,
+            ),
             "timeout_ms": None if job.timeout_us is None else job.timeout_us // 1_000,
             "attempt": job.fence,
+            "instance_id": job.locked_by,
             "locked_until": self.iso_or_none(job.locked_until),
             "progress": self._json(job.progress),
             "result": self._json(job.result),
@@ -93,6 +108,7 @@ class Serializer:
             "idempotency_key": job.idempotency_key,
             "unique_key": job.unique_key,
             "work_item": job.work_item,
+            "meta": None if built_in else self._json(job.meta),
             "replaced_by": job.replaced_by,
             "surface": place.surface,
             "path": place.path,
@@ -103,6 +119,7 @@ class Serializer:
             attempt=attempt.attempt,
             status=attempt.status,
             instance=_instance(attempt.instance, instances),
+            instance_id=attempt.instance,
             started_at=self.iso(attempt.started_at),
             deadline_at=self.iso_or_none(attempt.deadline_at),
             ended_at=self.iso(attempt.ended_at),
@@ -115,6 +132,7 @@ class Serializer:
             attempt=job.fence,
             status=AttemptStatus.RUNNING,
             instance=_instance(job.locked_by, instances),
+            instance_id=job.locked_by,
             started_at=self.iso(job.started_at or job.created_at),
             deadline_at=self.iso_or_none(job.deadline_at),
             ended_at=None,
@@ -123,8 +141,6 @@ class Serializer:
         )
 
     def queue(self, queue: QueueRecord, numbers: QueueStatistics) -> schemas.EngineQueue:
-        known = msgspec.structs.asdict(numbers)
-        del known["mean_run"]
         return schemas.EngineQueue(
             name=queue.name,
             paused=queue.paused,
@@ -132,7 +148,8 @@ class Serializer:
             max_per_key=queue.limits.max_per_key,
             roles=dict(queue.limits.roles),
             keys=dict(queue.limits.keys),
-            **known,
+            declared=None if queue.declared is None else dict(queue.declared),
+            **msgspec.structs.asdict(numbers),
         )
 
     def instance(self, instance: InstanceRecord, jobs: Sequence[JobRecord]) -> schemas.EngineInstance:
@@ -143,6 +160,7 @@ class Serializer:
             pid=instance.pid,
             version=instance.version,
             tasks=instance.tasks,
+            schedules=instance.schedules,
             capacity=instance.capacity,
             running=instance.running,
             alive=instance.alive,

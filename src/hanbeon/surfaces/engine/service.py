@@ -13,6 +13,7 @@ from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor
 from hanbeon.domain.job import JobRecord, check_name
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import summarise
 from hanbeon.domain.tally import Flow, Stock
 from hanbeon.errors import InvalidInput, NotFound
@@ -26,8 +27,8 @@ from hanbeon.store.operations.job_search import latest_failures
 from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
+from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
 from hanbeon.surfaces.engine.events import translated, words
-from hanbeon.surfaces.engine.jobs import EngineJobs
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.service import page
@@ -37,7 +38,7 @@ _RUNNING_MOST = 1_000
 _HOUR = 3_600
 
 
-class Engine(EngineJobs):
+class Engine(EngineDeadLetters):
     """Jobs, queues, workers, statistics, tokens and actions of one installation."""
 
     async def queues(self, **fields: Unpack[keywords.QueueQueryFields]) -> schemas.EngineQueues:
@@ -45,8 +46,9 @@ class Engine(EngineJobs):
         query = validate(schemas.QueueQuery, fields)
         numbers = await self._store.statistics(None, micros(query.window))
         view = self._serializer
-        found = [each for each in await self._read(queues) if each.name in numbers]
-        return schemas.EngineQueues(items=[view.queue(each, numbers[each.name]) for each in found])
+        found, now = await self._read(_queues_now)
+        items = [view.queue(each, numbers[each.name]) for each in found if each.name in numbers]
+        return schemas.EngineQueues(at=view.iso(now), items=items)
 
     async def change_queue(self, name: str, **fields: Unpack[keywords.QueueChangeFields]) -> schemas.EngineQueue:
         """Change the limits of a queue, or pause and resume it. In force at the next claim, on every instance."""
@@ -102,6 +104,9 @@ class Engine(EngineJobs):
             start = end - micros(_HOUR)
             if not isinstance(query.start, msgspec.UnsetType):
                 start = instant_of(query.start, "from", self._zone)
+            # Near the first and the last year of the calendar the steps would begin or end outside it.
+            check_instant(end, "to")
+            check_instant(start, "from")
             first, last = start - start % step, end - (end - 1) % step - 1 + step
             if not start < end:
                 raise InvalidInput("must be before `to`", field="from")
@@ -208,6 +213,10 @@ class Engine(EngineJobs):
                 for name, field in Settings.model_fields.items()
             ]
         )
+
+
+async def _queues_now(tx: Tx) -> tuple[list[QueueRecord], int]:
+    return await queues(tx), await queries.now_us(tx)
 
 
 def _number(given: int | str, kind: str, remedy: str) -> int:

@@ -10,6 +10,7 @@ from hanbeon.domain.lifecycle import State
 from hanbeon.domain.offices import queue_of_office
 from hanbeon.errors import JobNotFound
 from hanbeon.store.operations import offices, queries
+from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.listeners import listeners_of
 from hanbeon.store.operations.offices import Handling, OfficeRecord
 from hanbeon.store.tx import Tx
@@ -41,8 +42,8 @@ class OfficeService(Service):
         here = self._app.tasks
         if set(named) <= set(here.names()):
             return Handlers(here, ())
-        instances = await self._store.instances(self._alive_within_us)
-        return Handlers(here, {task for each in instances if each.alive for task in each.tasks})
+        found = await self._read(lambda tx: instances(tx, self._alive_within_us))
+        return Handlers(here, {task for each in found if each.alive for task in each.tasks})
 
     async def _checked(self, office_id: str, job_id: str) -> JobRecord:
         """The job, if it belongs to this office. Jobs never change their office, so that this stays true."""

@@ -17,7 +17,7 @@ from hanbeon.quotation import quoted
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.surfaces.offices.resolve import Handlers, HowBy, session_of
 from hanbeon.surfaces.offices.schemas import TITLE_BYTES, JobSpec
-from hanbeon.surfaces.service import NewId, random_id
+from hanbeon.surfaces.service import NewId, may_exist, random_id
 from hanbeon.surfaces.validation import check_encodable, inside
 
 _NAMES = ("key", "task_id", "role", "handler")
@@ -60,7 +60,7 @@ def plan(specs: Sequence[JobSpec], new_id: NewId = random_id) -> list[PlannedJob
     """Assign ids and resolve references; doubled keys and cycles are rejected by the client's own names."""
     _reject_doubles([spec.key for spec in specs], "key")
     _reject_doubles([spec.id for spec in specs], "id")
-    repeatable = new_id is not random_id
+    repeatable = may_exist(new_id)
     ids = [spec.id or new_id(number) for number, spec in enumerate(specs)]
     by_key = {spec.key: job_id for spec, job_id in zip(specs, ids, strict=True) if spec.key is not None}
     planned = []

@@ -114,6 +114,7 @@ EVENT: Mapping[Reason, EventType | None] = total(
         Reason.ENQUEUED: EventType.JOB_READY,
         Reason.SCHEDULED: None,
         Reason.PROMOTED: EventType.JOB_READY,
+        Reason.DISPATCHED: None,
         Reason.CLAIMED: EventType.JOB_STARTED,
         Reason.SUCCEEDED: EventType.JOB_COMPLETED,
         Reason.RETRIED: EventType.JOB_RETRYING,

@@ -11,7 +11,9 @@ import msgspec
 from hanbeon.domain.delivery import ListenerKind, queue_of_tests
 from hanbeon.domain.job import JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
+from hanbeon.domain.masks import MASK
 from hanbeon.errors import JobNotFound, NotFound, WebhookNotFound
+from hanbeon.messages import Messenger
 from hanbeon.store.operations import offices, queries
 from hanbeon.store.operations.cancel import CancelFilter
 from hanbeon.store.operations.listeners import (
@@ -132,9 +134,7 @@ class OfficeWebhooks(OfficeService):
         if not _READ.keys() & given.keys():
             return
         if targets := given.get("notifications"):
-            from hanbeon.outbound.messages import check_readable
-
-            await asyncio.to_thread(check_readable, targets, self._app.settings.message_schemes)
+            await asyncio.to_thread(_check_targets, targets, self._app.messenger)
         while await self._store.number_events(_NUMBERED_AT_ONCE) == _NUMBERED_AT_ONCE:
             pass
 
@@ -157,6 +157,13 @@ class OfficeWebhooks(OfficeService):
                 await self._store.cancel_where(CancelFilter(queue=each.queue))
             except NotFound:
                 continue
+
+
+def _check_targets(targets: Sequence[Any], messenger: Messenger) -> None:
+    """Reject new targets that cannot be parsed; a masked one stands for one that is known."""
+    for number, target in enumerate(targets):
+        if isinstance(target, str) and "://" in target and MASK not in target and target.isprintable():
+            messenger.check_target(target, f"notifications[{number}]")
 
 
 def _place(job: JobRecord) -> int:

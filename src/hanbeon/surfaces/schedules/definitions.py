@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from hanbeon.clock import MICROS, iso, micros, seconds_of
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.schedules.checks import check_timing
-from hanbeon.domain.schedules.definition import CATCH_UP_MOST, Definition
+from hanbeon.domain.schedules.definition import RULES, Definition
 from hanbeon.domain.schedules.fire_times import LONGEST_JITTER_US, Timing
-from hanbeon.domain.schedules.misfire import Misfire, Overlap
 from hanbeon.errors import InvalidInput
 from hanbeon.quotation import quoted
 from hanbeon.surfaces.moment import instant_of
@@ -20,6 +21,7 @@ from hanbeon.zones import zone_of
 
 Fields = Mapping[str, Any]
 """Fields of a schedule by name; None, like a field that is missing, stands for the default."""
+_TYPES = {field.name: field.type for field in msgspec.structs.fields(Definition)}
 
 
 def merged(before: Fields, given: Fields) -> dict[str, Any]:
@@ -33,13 +35,9 @@ def merged(before: Fields, given: Fields) -> dict[str, Any]:
 
 def definition_of(fields: Fields, zone: ZoneInfo) -> Definition:
     """The definition. Times without an offset are read in the schedule's zone, which is `zone` by default."""
-    return Definition(
-        timing=timing_of(fields, zone),
-        args=args_text(fields.get("args") or {}),
-        overlap=Overlap(fields.get("overlap") or Overlap.SKIP),
-        misfire=Misfire(fields.get("misfire") or Misfire.COALESCE),
-        misfire_limit=fields.get("misfire_limit") or CATCH_UP_MOST,
-    )
+    rules = {name: msgspec.to_builtins(fields[name]) for name in RULES if fields.get(name) is not None}
+    bare = Definition(timing=timing_of(fields, zone), args=args_text(fields.get("args") or {}))
+    return msgspec.structs.replace(bare, **{name: msgspec.convert(rules[name], _TYPES[name]) for name in rules})
 
 
 def timing_of(fields: Fields, zone: ZoneInfo) -> Timing:
@@ -83,9 +81,7 @@ def fields_of(
         "dst_gap": timing.gap,
         "dst_fold": timing.fold,
         "args": stored_json(definition.args),
-        "overlap": definition.overlap,
-        "misfire": definition.misfire,
-        "misfire_limit": definition.misfire_limit,
+        **{name: getattr(definition, name) for name in RULES},
     }
 
 

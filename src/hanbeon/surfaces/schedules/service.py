@@ -12,8 +12,7 @@ from hanbeon.clock import micros
 from hanbeon.domain.job import NAME_LIMIT, is_id
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.definition import Definition
-from hanbeon.errors import ScheduleNotFound, TaskNotFound, UnknownTask
-from hanbeon.quotation import quoted
+from hanbeon.errors import ScheduleNotFound, TaskNotFound
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import executions, schedules
 from hanbeon.store.operations import tasks as known
@@ -21,7 +20,6 @@ from hanbeon.store.operations.executions import ExecutionFilter, ExecutionRecord
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.queries import now_us
 from hanbeon.store.operations.schedules import ScheduleRecord
-from hanbeon.store.operations.tasks import KnownTask
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.schedules import definitions, keywords, schemas
 from hanbeon.surfaces.schedules.preview import DEFAULT_COUNT, next_fires, plan_preview
@@ -29,12 +27,10 @@ from hanbeon.surfaces.schedules.references import AnySchedule, AnyTask, as_json,
 from hanbeon.surfaces.schedules.serializers import Serializer
 from hanbeon.surfaces.schedules.vocabulary import ExecutionStatus, states_of
 from hanbeon.surfaces.schema import Explanation, Name
-from hanbeon.surfaces.service import LOCAL, NewId, Service, page, random_id
+from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, page, random_id
 from hanbeon.surfaces.validation import convert, given_fields, inside, validate
-from hanbeon.tasks.options import did_you_mean
 from hanbeon.tasks.task_settings import settings_of
 
-_HINTED_MOST = 1_000
 _PAGE_SIZE = 100
 
 
@@ -70,9 +66,9 @@ class Schedules(Service):
 
         async def add(tx: Tx) -> ScheduleRecord:
             # Before anything is checked: the first request may have made it, and what it met may have changed.
-            if new_id is not random_id and (made := await schedules.find_schedule(tx, record.id)) is not None:
+            if may_exist(new_id) and (made := await schedules.find_schedule(tx, record.id)) is not None:
                 return made
-            found = await self._known(tx, new.task)
+            found = await self._known_task(tx, new.task, "task_id")
             definitions.check_times(definition.timing, await now_us(tx))
             return await schedules.add_schedule(tx, msgspec.structs.replace(record, task_id=found.id))
 
@@ -125,7 +121,7 @@ class Schedules(Service):
         return msgspec.structs.replace(
             schedule,
             name=given.get("name", schedule.name),
-            task_id=(await self._known(tx, task)).id,
+            task_id=(await self._known_task(tx, task, "task_id")).id,
             task=task,
             definition=definition,
             paused=bool(given.get("paused", schedule.paused)),
@@ -195,7 +191,7 @@ class Schedules(Service):
 
         async def create(tx: Tx) -> ExecutionRecord:
             # The first request may have run it, and another execution may be unfinished by now.
-            if new_id is not random_id and (made := await executions.find_execution(tx, execution_id)) is not None:
+            if may_exist(new_id) and (made := await executions.find_execution(tx, execution_id)) is not None:
                 return made
             await executions.run_now(tx, store.lanes, name, packed, execution_id, by)
             # As it was created: a worker may change it a moment later.
@@ -307,14 +303,6 @@ class Schedules(Service):
 
         if not await self._read(lambda tx: known.find_tasks(tx, mine)):
             await self._write(register)
-
-    async def _known(self, tx: Tx, task: str) -> KnownTask:
-        found = await known.find_tasks(tx, [task])
-        if not found:
-            names = [each.name for each in await known.tasks(tx, None, None, _HINTED_MOST)] + self._app.tasks.names()
-            hint = did_you_mean(task, names) or "; a task is known once a worker that has it has started"
-            raise UnknownTask(f"there is no task {quoted(task)}{hint}", field="task_id")
-        return found[0]
 
     def _definition(self, task: str, fields: Mapping[str, Any]) -> Definition:
         definition = definitions.definition_of(fields, self._zone)

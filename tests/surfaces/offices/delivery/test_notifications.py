@@ -14,17 +14,17 @@ import pytest
 from hanbeon import App
 from hanbeon.domain.delivery import TASK, ListenerKind
 from hanbeon.domain.job import JobRecord
-from hanbeon.store.operations.queries import JobFilter
+from hanbeon.store.operations.queries import JobFilter, list_jobs
 from hanbeon.testing import TestKit
+from tests.outbound.mail import smtp_server
 from tests.outbound.web import Web, reply, silence
-from tests.surfaces.offices.delivery.mail import smtp_server
 from tests.surfaces.offices.office_kit import OfficeKit, add_tasks
 
 FAILING = {"handler": "fail", "max_retries": 1, "role": "QA", "title": "Try it out", "args": {"failure_type": "boom"}}
 
 
 async def _sent(office: OfficeKit) -> list[JobRecord]:
-    return await office.kit.app.store.list_jobs(JobFilter(task=TASK[ListenerKind.NOTIFICATION]))
+    return await office.kit.app.store.read(lambda tx: list_jobs(tx, JobFilter(task=TASK[ListenerKind.NOTIFICATION])))
 
 
 async def test_a_permanent_failure_is_mailed(office: OfficeKit) -> None:

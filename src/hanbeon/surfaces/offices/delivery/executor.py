@@ -1,4 +1,4 @@
-"""Sends messages on the engine's event loop, over the connections of HTTP tasks, and through processes."""
+"""Sends messages on the engine's event loop, over the connections of HTTP tasks and through the messenger."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from hanbeon.domain.outcome import Outcome
 from hanbeon.errors import HanbeonError
 from hanbeon.executors.executor import Call, Done, Executor, StopCause, failed, raised
 from hanbeon.executors.http.executor import HttpExecutor
+from hanbeon.messages import Messenger
 from hanbeon.store.store import Store
-from hanbeon.surfaces.offices.delivery.notification import StopCauseOf, notify
+from hanbeon.surfaces.offices.delivery.notification import notify
 from hanbeon.surfaces.offices.delivery.specs import OUTGOING, WebhookSpec
 
 
 class DeliveryExecutor:
-    """Runs deliveries. `blocking` runs what would block the event loop: in a process if possible, else in a thread."""
+    """Runs deliveries."""
 
     name = OUTGOING
     lends_transactions = False
     start_seconds = 0.0
+    stop_seconds = 1.0  # For the end of a process that was killed.
 
-    def __init__(self, store: Store, http: HttpExecutor, blocking: Executor) -> None:
-        self.store, self.http, self.blocking = store, http, blocking
-        self.stop_seconds = blocking.stop_seconds
+    def __init__(self, store: Store, http: HttpExecutor, blocking: Executor, messenger: Messenger) -> None:
+        self.store, self.http, self.messenger = store, http, messenger
         self.running: set[DeliveryWork] = set()
 
     def start(self, call: Call, done: Done) -> DeliveryWork:
@@ -41,8 +42,7 @@ class DeliveryWork:
     def __init__(self, executor: DeliveryExecutor, call: Call, done: Done) -> None:
         self._executor, self._done = executor, done
         self._stopped = False
-        self._why = StopCauseOf()
-        self.task = asyncio.get_running_loop().create_task(_body(executor, call, self._why), name=call.backend.job.id)
+        self.task = asyncio.get_running_loop().create_task(_body(executor, call), name=call.backend.job.id)
         self.task.add_done_callback(self._ended)
         executor.running.add(self)
 
@@ -50,7 +50,6 @@ class DeliveryWork:
         """Cancel once: a second cancellation would not wait for the end of the work."""
         if not self._stopped:
             self._stopped = True
-            self._why.cause = cause
             self.task.cancel()
 
     def _ended(self, task: asyncio.Task[Outcome | None]) -> None:
@@ -58,7 +57,7 @@ class DeliveryWork:
         self._done(None if task.cancelled() else task.result())
 
 
-async def _body(executor: DeliveryExecutor, call: Call, why: StopCauseOf) -> Outcome | None:
+async def _body(executor: DeliveryExecutor, call: Call) -> Outcome | None:
     """Return the outcome; any error is a failure of this message and of nothing else."""
     http = executor.http
     try:
@@ -68,7 +67,7 @@ async def _body(executor: DeliveryExecutor, call: Call, why: StopCauseOf) -> Out
             from hanbeon.surfaces.offices.delivery.webhook import deliver
 
             return await deliver(client, executor.store, http.settings, http.clock, call.backend.job, call.arguments)
-        return await notify(executor.blocking, executor.store, http.settings, call, why)
+        return await notify(executor.messenger, executor.store, call)
     except HanbeonError as error:
         return raised(error)
     except Exception as error:

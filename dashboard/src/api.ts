@@ -1,0 +1,89 @@
+// Requests of the page: typed by the description of the API, with problems (RFC 9457) as errors.
+import { signal } from "@preact/signals";
+import type { Calls, Session } from "./api_types";
+
+export type * from "./api_types";
+
+/** The user of this page: undefined until known, null if a login is needed. */
+export const session = signal<Session | null | undefined>(undefined);
+
+/** When the server answered last, and whether it did the last time it was asked. */
+export const heard = signal<{ at: number; ok: boolean }>({ at: 0, ok: true });
+
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    readonly detail: string,
+    readonly field: string | null,
+  ) {
+    super(detail);
+  }
+}
+
+type Input<K extends keyof Calls> = Partial<Pick<Calls[K], "path" | "query" | "body">>;
+
+/** The method and path of a call, as sent. */
+export function address<K extends keyof Calls>(name: K, input: Input<K> = {}): { method: string; path: string } {
+  const [method, template] = name.split(" ") as [string, string];
+  const values = (input.path ?? {}) as Record<string, string>;
+  const path = template.replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(String(values[key])));
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(input.query ?? {})) {
+    if (value === undefined || value === null || value === "") continue;
+    query.set(key, Array.isArray(value) ? value.join(",") : String(value));
+  }
+  const text = query.toString();
+  return { method, path: text ? `${path}?${text}` : path };
+}
+
+export async function call<K extends keyof Calls>(name: K, input: Input<K> = {}): Promise<Calls[K]["result"]> {
+  const { method, path } = address(name, input);
+  const init: RequestInit = { method, headers: {} };
+  if (input.body !== undefined) {
+    init.headers = { "Content-Type": "application/json" };
+    init.body = JSON.stringify(input.body);
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch {
+    heard.value = { ...heard.value, ok: false };
+    throw new Problem(0, "unreachable", "", null);
+  }
+  heard.value = { at: Date.now(), ok: response.status !== 502 && response.status !== 504 };
+  const text = await response.text();
+  if (response.ok) return (text ? JSON.parse(text) : undefined) as Calls[K]["result"];
+  if (response.status === 401 && path !== "/api/session") session.value = null;
+  throw problemOf(response.status, text);
+}
+
+function problemOf(status: number, text: string): Problem {
+  try {
+    const body = JSON.parse(text) as { code: string; detail: string; field: string | null };
+    return new Problem(status, body.code, body.detail, body.field);
+  } catch {
+    return new Problem(status, "unknown", text.slice(0, 200), null);
+  }
+}
+
+/** A command line that sends the same request. The token is named, never shown. */
+export function curl<K extends keyof Calls>(name: K, input: Input<K> = {}): string {
+  const { method, path } = address(name, input);
+  const parts = ["curl", "-X", method, `-H "Authorization: Bearer $HANBEON_TOKEN"`];
+  if (input.body !== undefined) {
+    parts.push(`-H "Content-Type: application/json"`, "-d", `'${JSON.stringify(input.body).replaceAll("'", "'\\''")}'`);
+  }
+  return [...parts, `"${location.origin}${path}"`].join(" ");
+}
+
+export const may = (): boolean => session.value?.scope === "admin";
+
+export async function whoAmI(): Promise<void> {
+  try {
+    session.value = await call("GET /api/session");
+  } catch (error) {
+    if (error instanceof Problem && (error.status === 401 || error.status === 403)) session.value = null;
+    else throw error;
+  }
+}

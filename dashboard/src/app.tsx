@@ -1,0 +1,255 @@
+// The frame of all pages: navigation, search, preferences, banners, and the way in.
+import { effect, signal, useSignal } from "@preact/signals";
+import { render, type JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import "uplot/dist/uPlot.min.css";
+import { call, heard, Problem, session, whoAmI } from "./api";
+import { duration } from "./format";
+import { Home } from "./home";
+import { Actions, Instances, Settings } from "./installation";
+import { Job } from "./job";
+import { Jobs } from "./jobs";
+import { followEvents } from "./live";
+import { Button, Empty, notice, wordsOf } from "./parts";
+import { language, theme, zone } from "./preferences";
+import { Queues } from "./queues";
+import { go, link, place } from "./router";
+import "./style.css";
+import { t, type Text } from "./texts";
+
+interface PageInfo {
+  name: Text;
+  group: Text;
+  show: () => JSX.Element;
+}
+
+const PAGES: PageInfo[] = [
+  { name: "home", group: "work", show: () => <Home /> },
+  { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
+  { name: "queues", group: "work", show: () => <Queues /> },
+  { name: "instances", group: "system", show: () => <Instances /> },
+  { name: "actions", group: "system", show: () => <Actions /> },
+  { name: "settings", group: "system", show: () => <Settings /> },
+];
+const CHECK_MS = 15_000;
+const now = signal(Date.now());
+const loadedVersion = signal<string | null>(null);
+const serverVersion = signal<string | null>(null);
+
+const pathOf = (page: PageInfo): string => link(page.name === "home" ? [] : [page.name]);
+
+function Frame(): JSX.Element {
+  const first = place.value.parts[0] ?? "home";
+  const page = PAGES.find((each) => each.name === first);
+  useEffect(() => {
+    document.title = page ? `${t(page.name)} · Hanbeon` : "Hanbeon";
+  }, [page, language.value]);
+  return (
+    <div class="frame">
+      <nav aria-label="Hanbeon">
+        <a class="brand" href="#/">
+          Hanbeon
+        </a>
+        {(["work", "system"] as Text[]).map((group) => (
+          <div key={group}>
+            <h6>{t(group)}</h6>
+            {PAGES.filter((each) => each.group === group).map((each) => (
+              <a key={each.name} href={pathOf(each)} aria-current={each === page ? "page" : undefined}>
+                {t(each.name)}
+              </a>
+            ))}
+            {group === "system" && <a href="/docs">{t("api")}</a>}
+          </div>
+        ))}
+      </nav>
+      <main>
+        <header class="top">
+          <h1>{page ? t(page.name) : "Hanbeon"}</h1>
+          <Live />
+          <Palette />
+          <button type="button" class="btn plain" aria-pressed={zone.value === "kst"} onClick={() => (zone.value = zone.value === "kst" ? "local" : "kst")}>
+            KST
+          </button>
+          <button type="button" class="btn plain" onClick={() => (language.value = language.value === "en" ? "ko" : "en")}>
+            {t("language")}
+          </button>
+          <button
+            type="button"
+            class="btn plain"
+            aria-label={theme.value === "dark" ? "light" : "dark"}
+            onClick={() => (theme.value = theme.value === "dark" ? "light" : "dark")}
+          >
+            {theme.value === "dark" ? "☀" : "☾"}
+          </button>
+          {session.value?.login && (
+            <Button
+              onClick={async () => {
+                await call("DELETE /api/session");
+                session.value = null;
+              }}
+            >
+              {t("logOut")}
+            </Button>
+          )}
+        </header>
+        <Banner />
+        {page ? page.show() : <Empty>{t("notFound")}</Empty>}
+      </main>
+    </div>
+  );
+}
+
+function Live(): JSX.Element {
+  const seconds = Math.max(0, (now.value - heard.value.at) / 1000);
+  return (
+    <span class="live">
+      <i class={heard.value.ok ? "" : "off"} />
+      {heard.value.at ? t("live", duration(Math.round(seconds) || 1)) : ""}
+    </span>
+  );
+}
+
+function Banner(): JSX.Element | null {
+  const stale = loadedVersion.value !== null && serverVersion.value !== null && loadedVersion.value !== serverVersion.value;
+  return (
+    <div class="banners" aria-live="polite">
+      {!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}
+      {stale && (
+        <p class="banner">
+          {t("newVersion")} <Button onClick={() => location.reload()}>{t("reload")}</Button>
+        </p>
+      )}
+      {notice.value && <p class={`banner ${notice.value.bad ? "bad" : "good"}`}>{notice.value.text}</p>}
+    </div>
+  );
+}
+
+/** One box to find a job by its id and to go to a page; Ctrl or ⌘ with K. */
+function Palette(): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  const text = useSignal("");
+  const open = useSignal(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        event.preventDefault();
+        input.current?.focus();
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  const wanted = text.value.trim().toLowerCase();
+  const pages = PAGES.filter((each) => !wanted || t(each.name).toLowerCase().includes(wanted) || each.name.includes(wanted));
+  const choose = (): void => {
+    if (/^[0-9a-f-]{36}$/.test(wanted)) go(["jobs", wanted]);
+    else if (/^[0-9a-f-]{4,}$/.test(wanted)) go(["jobs"], { id: wanted });
+    else if (pages[0]) location.hash = pathOf(pages[0]).slice(1);
+    else go(["jobs"], { text: text.value.trim() });
+    text.value = "";
+    input.current?.blur();
+  };
+  return (
+    <form
+      class="find"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        choose();
+      }}
+    >
+      <input
+        ref={input}
+        placeholder={t("find")}
+        aria-label={t("find")}
+        value={text.value}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onFocus={() => (open.value = true)}
+        onBlur={() => setTimeout(() => (open.value = false), 150)}
+      />
+      <kbd>Ctrl K</kbd>
+      {open.value && (
+        <ul class="menu">
+          {pages.map((each) => (
+            <li key={each.name}>
+              <a href={pathOf(each)}>{t(each.name)}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </form>
+  );
+}
+
+function LogIn(): JSX.Element {
+  const token = useSignal("");
+  const problem = useSignal("");
+  const send = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    try {
+      session.value = await call("POST /api/session", { body: { token: token.value.trim() } });
+      token.value = "";
+    } catch (error) {
+      problem.value = wordsOf(error);
+    }
+  };
+  return (
+    <main class="login">
+      <form class="panel" onSubmit={(event) => void send(event)}>
+        <h1>Hanbeon</h1>
+        <p>{t("logInHint")}</p>
+        <label>
+          <span>{t("token")}</span>
+          <input
+            type="password"
+            name="token"
+            autocomplete="current-password"
+            value={token.value}
+            onInput={(event) => (token.value = event.currentTarget.value)}
+          />
+        </label>
+        {problem.value && (
+          <p class="failure" role="alert">
+            {problem.value}
+          </p>
+        )}
+        <button class="btn main" type="submit" disabled={!token.value.trim()}>
+          {t("logIn")}
+        </button>
+      </form>
+    </main>
+  );
+}
+
+function Root(): JSX.Element {
+  if (session.value === undefined) return <div class="frame">{!heard.value.ok && <p class="banner bad">{t("unreachable")}</p>}</div>;
+  return session.value === null ? <LogIn /> : <Frame />;
+}
+
+async function check(): Promise<void> {
+  try {
+    if (session.peek() === undefined) await whoAmI();
+    const { version } = await call("GET /healthz");
+    loadedVersion.value ??= version;
+    serverVersion.value = version;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+  }
+}
+
+let wasLost = false;
+effect(() => {
+  if (!heard.value.ok) wasLost = true;
+  else if (wasLost) {
+    wasLost = false;
+    notice.value = { text: t("backAgain"), bad: false };
+    setTimeout(() => (notice.value = null), 4_000);
+  }
+});
+setInterval(() => (now.value = Date.now()), 1_000);
+setInterval(() => void (document.hidden || check()), CHECK_MS);
+setInterval(() => void (heard.peek().ok || check()), 2_000);
+void check();
+followEvents();
+const root = document.getElementById("app");
+if (root) render(<Root />, root);

@@ -1,0 +1,52 @@
+// Numbers, durations and times, in the viewer's language and zone.
+import { language, zone } from "./preferences";
+import { t } from "./texts";
+
+export const number = (value: number, digits = 0): string =>
+  new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value);
+
+/** A duration in seconds, in its two largest units. */
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  if (seconds < 0.001) return "0 ms";
+  if (seconds < 1) return `${number(seconds * 1000, seconds < 0.01 ? 1 : 0)} ms`;
+  if (seconds < 60) return `${number(seconds, seconds < 10 ? 1 : 0)} ${t("s")}`;
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), t("d")],
+    [Math.floor(seconds / 3_600) % 24, t("h")],
+    [Math.floor(seconds / 60) % 60, t("min")],
+    [Math.floor(seconds) % 60, t("s")],
+  ];
+  const first = parts.findIndex(([value]) => value > 0);
+  return parts
+    .slice(first, first + 2)
+    .map(([value, unit]) => `${value} ${unit}`)
+    .join(" ");
+}
+
+export const since = (moment: string | null | undefined): number | null =>
+  moment ? (Date.now() - Date.parse(moment)) / 1000 : null;
+
+const zoneName = (): string | undefined => (zone.value === "kst" ? "Asia/Seoul" : undefined);
+
+export function time(moment: string | null | undefined): string {
+  if (!moment) return "–";
+  return new Intl.DateTimeFormat(language.value, {
+    dateStyle: "medium",
+    timeStyle: "medium",
+    timeZone: zoneName(),
+  }).format(new Date(moment));
+}
+
+export function clock(moment: number | string, withDay = false): string {
+  const day: Intl.DateTimeFormatOptions = withDay ? { month: "numeric", day: "numeric" } : {};
+  return new Intl.DateTimeFormat(language.value, {
+    ...day,
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+    timeZone: zoneName(),
+  }).format(new Date(moment));
+}
+
+export const short = (id: string): string => (id.length > 14 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);

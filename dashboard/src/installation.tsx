@@ -1,0 +1,259 @@
+// The installation: its workers, who did what, tokens and settings.
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { call, may, type Action, type EngineInstance } from "./api";
+import { duration, number, since, time } from "./format";
+import { usePolled } from "./live";
+import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "./parts";
+import { t } from "./texts";
+
+export function Instances(): JSX.Element {
+  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/instances"), "", 5_000);
+  if (problem && !data) return <Failure problem={problem} />;
+  if (!data) return <Waiting lines={4} />;
+  if (data.items.length === 0) return <Empty command="hanbeon worker --app jobs:app">{t("noWorkers")}</Empty>;
+  const move = async (each: EngineInstance): Promise<void> => {
+    const path = { number: String(each.id) };
+    await attempt(async () => void (await call(`POST /api/engine/instances/{number}/${each.draining ? "resume" : "drain"}`, { path })));
+    refresh();
+  };
+  return (
+    <>
+      {data.items.map((each) => (
+        <Panel
+          key={each.id}
+          title={each.name}
+          actions={
+            each.alive && (
+              <Button admin confirm={!each.draining} onClick={() => move(each)}>
+                {t(each.draining ? "resume" : "drain")}
+              </Button>
+            )
+          }
+        >
+          <dl class="facts">
+            <div>
+              <dt>{t("status")}</dt>
+              <dd>
+                <span class={`badge ${each.alive ? "good" : "bad"}`}>{t(each.alive ? "alive" : "gone")}</span>{" "}
+                {each.draining && <span class="badge">{t("draining")}</span>}
+              </dd>
+            </div>
+            <div>
+              <dt>{t("slots")}</dt>
+              <dd>
+                <Bar share={each.capacity ? each.running / each.capacity : 0} /> {number(each.running)} / {number(each.capacity)}
+              </dd>
+            </div>
+            <div>
+              <dt>{t("host")}</dt>
+              <dd>
+                {each.host} · {each.pid}
+              </dd>
+            </div>
+            <div>
+              <dt>{t("version")}</dt>
+              <dd>{each.version}</dd>
+            </div>
+            <div>
+              <dt>{t("started")}</dt>
+              <dd>{time(each.started_at)}</dd>
+            </div>
+            <div>
+              <dt>{t("seen")}</dt>
+              <dd>{duration(since(each.seen_at))}</dd>
+            </div>
+          </dl>
+          {each.jobs.length > 0 && (
+            <ul class="neighbours">
+              {each.jobs.slice(0, 100).map((job) => (
+                <li key={job.id}>
+                  <JobLink id={job.id} task={job.task} state={job.state} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Panel>
+      ))}
+    </>
+  );
+}
+
+export function Actions(): JSX.Element {
+  const { data, problem } = usePolled(() => call("GET /api/engine/actions", { query: { limit: 200 } }), "", 10_000);
+  const older = useSignal<Action[]>([]);
+  const cursor = useSignal<string | null | undefined>(undefined);
+  if (problem && !data) return <Failure problem={problem} />;
+  if (!data) return <Waiting lines={6} />;
+  if (data.items.length === 0) return <Empty>{t("noActions")}</Empty>;
+  const next = cursor.value === undefined ? data.next_cursor : cursor.value;
+  const more = async (): Promise<void> => {
+    const page = await call("GET /api/engine/actions", { query: { limit: 200, cursor: next ?? undefined } });
+    older.value = [...older.value, ...page.items];
+    cursor.value = page.next_cursor;
+  };
+  return (
+    <Panel>
+      <table>
+        <thead>
+          <tr>
+            <th>{t("when")}</th>
+            <th>{t("user")}</th>
+            <th>{t("via")}</th>
+            <th>{t("action")}</th>
+            <th>{t("target")}</th>
+            <th class="r">{t("count")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...data.items, ...older.value].map((each) => (
+            <tr key={each.id}>
+              <td class="nowrap">{time(each.at)}</td>
+              <td>{each.user}</td>
+              <td>{each.via}</td>
+              <td>{each.action}</td>
+              <td class="clip">
+                <code>{each.target ?? ""}</code>
+              </td>
+              <td class="r">{number(each.count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {next && (
+        <p class="center">
+          <Button onClick={more}>{t("more")}</Button>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+export function Settings(): JSX.Element {
+  if (!may()) return <Empty>{t("needsAdmin")}</Empty>;
+  return (
+    <>
+      <Tokens />
+      <SettingList />
+    </>
+  );
+}
+
+function Tokens(): JSX.Element {
+  const { data, refresh } = usePolled(() => call("GET /api/engine/tokens"), "", 30_000, false);
+  const user = useSignal("");
+  const scope = useSignal<"admin" | "user" | "read" | "cron">("user");
+  const made = useSignal<string | null>(null);
+  const create = (): Promise<boolean> =>
+    attempt(async () => {
+      const answer = await call("POST /api/engine/tokens", { body: { user: user.value, scope: scope.value } });
+      made.value = answer.token;
+      user.value = "";
+      refresh();
+    });
+  return (
+    <Panel title={t("tokens")}>
+      <div class="row">
+        <input
+          class="small"
+          placeholder={t("user")}
+          aria-label={t("user")}
+          value={user.value}
+          onInput={(event) => (user.value = event.currentTarget.value)}
+        />
+        <select aria-label={t("scope")} value={scope.value} onChange={(event) => (scope.value = event.currentTarget.value as typeof scope.value)}>
+          {["admin", "user", "read", "cron"].map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+        <Button kind="main" disabled={!user.value.trim()} onClick={create}>
+          {t("createToken")}
+        </Button>
+      </div>
+      {made.value && (
+        <p class="secret" role="status">
+          <code>{made.value}</code> <Copy label="copyId" text={made.value} /> {t("tokenOnce")}
+        </p>
+      )}
+      {data && data.items.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th>{t("id")}</th>
+              <th>{t("user")}</th>
+              <th>{t("scope")}</th>
+              <th>{t("created")}</th>
+              <th>{t("lastUsed")}</th>
+              <th />
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((each) => (
+              <tr key={each.id}>
+                <td>{each.id}</td>
+                <td>{each.user}</td>
+                <td>{each.scope}</td>
+                <td>{time(each.created_at)}</td>
+                <td>{time(each.last_used_at)}</td>
+                <td class="r">
+                  {each.revoked_at ? (
+                    <span class="badge">{t("revoked")}</span>
+                  ) : (
+                    <Button
+                      confirm
+                      onClick={async () => {
+                        await attempt(
+                          async () => void (await call("DELETE /api/engine/tokens/{number}", { path: { number: String(each.id) } })),
+                        );
+                        refresh();
+                      }}
+                    >
+                      {t("revoke")}
+                    </Button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}
+
+function SettingList(): JSX.Element {
+  const { data, problem } = usePolled(() => call("GET /api/engine/settings"), "", 60_000, false);
+  if (problem && !data) return <Failure problem={problem} />;
+  return (
+    <Panel title={t("settings")}>
+      {!data ? (
+        <Waiting lines={8} />
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th>{t("setting")}</th>
+              <th>{t("value")}</th>
+              <th>{t("default")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((each) => (
+              <tr key={each.name}>
+                <td title={each.description}>
+                  <code>{each.name}</code>
+                </td>
+                <td>
+                  <code class={JSON.stringify(each.value) === JSON.stringify(each.default) ? "" : "changed"}>{JSON.stringify(each.value)}</code>
+                </td>
+                <td class="faint">
+                  <code>{JSON.stringify(each.default)}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Panel>
+  );
+}

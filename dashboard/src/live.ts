@@ -1,0 +1,103 @@
+// Data that stays fresh: asked again on a timer, and at once when the event stream tells of a change.
+import { effect, signal, useSignal, type Signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Problem, session } from "./api";
+
+export interface Loaded<T> {
+  data: T | undefined;
+  problem: Problem | undefined;
+  refresh: () => void;
+}
+
+/** Counts up with the events of the engine, at most once a second. */
+export const changes = signal(0);
+const RECONNECT_MS = 2_000;
+const TOLD_EVERY_MS = 1_000;
+
+export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number, follow = true): Loaded<T> {
+  const data: Signal<T | undefined> = useSignal(undefined);
+  const problem: Signal<Problem | undefined> = useSignal(undefined);
+  const latest = useRef(ask);
+  const refresh = useRef<() => void>(() => undefined);
+  latest.current = ask;
+  useEffect(() => {
+    let stopped = false;
+    let underWay = false;
+    let again = false;
+    data.value = undefined;
+    problem.value = undefined;
+    const run = async (): Promise<void> => {
+      if (underWay) {
+        again = true;
+        return;
+      }
+      underWay = true;
+      try {
+        const found = await latest.current();
+        if (!stopped) [data.value, problem.value] = [found, undefined];
+      } catch (error) {
+        if (!stopped && error instanceof Problem) problem.value = error;
+      } finally {
+        underWay = false;
+        if (again && !stopped) {
+          again = false;
+          void run();
+        }
+      }
+    };
+    refresh.current = () => void run();
+    void run();
+    // A page that nobody looks at asks for nothing.
+    const tick = (): void => void (document.hidden || run());
+    const timer = setInterval(tick, everyMs);
+    document.addEventListener("visibilitychange", tick);
+    let seen = changes.peek();
+    const unfollow = follow
+      ? effect(() => {
+          if (changes.value !== seen) {
+            seen = changes.value;
+            tick();
+          }
+        })
+      : () => undefined;
+    return () => {
+      stopped = true;
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", tick);
+      unfollow();
+    };
+  }, [key, everyMs]);
+  return { data: data.value, problem: problem.value, refresh: () => refresh.current() };
+}
+
+/** Follow the events of all queues. Only their arrival matters here: pages ask for what they show. */
+export function followEvents(): void {
+  let socket: WebSocket | null = null;
+  let told = 0;
+  let pending: ReturnType<typeof setTimeout> | undefined;
+  const tell = (): void => {
+    if (pending !== undefined) return;
+    const wait = Math.max(0, told + TOLD_EVERY_MS - Date.now());
+    pending = setTimeout(() => {
+      pending = undefined;
+      told = Date.now();
+      changes.value += 1;
+    }, wait);
+  };
+  const open = (): void => {
+    if (!session.peek() || socket) return;
+    const url = new URL("/ws/engine/events", location.href);
+    url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+    socket = new WebSocket(url);
+    socket.onopen = tell;
+    socket.onmessage = tell;
+    socket.onclose = () => {
+      socket = null;
+      setTimeout(open, RECONNECT_MS);
+    };
+  };
+  effect(() => {
+    if (session.value) open();
+    else socket?.close();
+  });
+}

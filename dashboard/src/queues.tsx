@@ -1,0 +1,114 @@
+// Queues: load, limits, pause, and how long each takes to empty at its present rate.
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { call, type EngineQueue, type QueueChange } from "./api";
+import { duration, number } from "./format";
+import { usePolled } from "./live";
+import { attempt, Bar, Button, Empty, Failure, Panel, Waiting } from "./parts";
+import { link } from "./router";
+import { t } from "./texts";
+
+export function Queues(): JSX.Element {
+  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/queues"), "", 5_000);
+  if (problem && !data) return <Failure problem={problem} />;
+  if (!data) return <Waiting lines={6} />;
+  if (data.items.length === 0) return <Empty>{t("noQueues")}</Empty>;
+  const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
+    await attempt(async () => void (await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body })));
+    refresh();
+  };
+  return (
+    <Panel>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th>{t("queue")}</th>
+              <th class="r">{t("ready")}</th>
+              <th class="r">{t("running")}</th>
+              <th class="r">{t("failed")}</th>
+              <th>{t("load")}</th>
+              <th class="r">{t("waitBefore")}</th>
+              <th class="r">{t("drainTime")}</th>
+              <th>{t("limit")}</th>
+              <th />
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((queue) => (
+              <Row key={queue.name} queue={queue} change={(body) => change(queue, body)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange) => Promise<void> }): JSX.Element {
+  const limit = useSignal<string | null>(null);
+  const waiting = queue.states.ready ?? 0;
+  const running = queue.states.running ?? 0;
+  const rate = queue.succeeded / queue.seconds;
+  const place = (state: string): string => link(["jobs"], { queue: queue.name, state });
+  const roles = Object.entries(queue.roles).map(([role, most]) => `${role} ${most}`);
+  return (
+    <tr>
+      <td>
+        <a href={link(["jobs"], { queue: queue.name })}>{queue.name}</a> {queue.paused && <span class="badge">{t("paused")}</span>}
+      </td>
+      <td class="r">
+        <a href={place("ready")}>{number(waiting)}</a>
+      </td>
+      <td class="r">
+        <a href={place("running")}>{number(running)}</a>
+      </td>
+      <td class="r">
+        <a href={place("failed")}>{number(queue.states.failed ?? 0)}</a>
+      </td>
+      <td>{queue.max_concurrent ? <Bar share={running / queue.max_concurrent} /> : "–"}</td>
+      <td class="r">{queue.wait ? duration(queue.wait.p50) : "–"}</td>
+      <td class="r">{waiting === 0 ? "–" : queue.paused || rate === 0 ? "∞" : duration(waiting / rate)}</td>
+      <td>
+        {limit.value === null ? (
+          <>
+            {queue.max_concurrent ? number(queue.max_concurrent) : t("noLimit")}
+            {queue.max_per_key ? ` · ${t("perKey", queue.max_per_key)}` : ""}
+            {roles.length ? ` · ${roles.join(", ")}` : ""}
+          </>
+        ) : (
+          <input
+            class="number"
+            type="number"
+            min={0}
+            aria-label={t("limit")}
+            value={limit.value}
+            onInput={(event) => (limit.value = event.currentTarget.value)}
+          />
+        )}
+      </td>
+      <td class="r nowrap">
+        {limit.value === null ? (
+          <Button admin onClick={() => void (limit.value = String(queue.max_concurrent))}>
+            {t("change")}
+          </Button>
+        ) : (
+          <Button
+            admin
+            kind="main"
+            onClick={async () => {
+              const wanted = Number(limit.value);
+              limit.value = null;
+              await change({ max_concurrent: wanted });
+            }}
+          >
+            {t("change")}
+          </Button>
+        )}{" "}
+        <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
+          {t(queue.paused ? "resume" : "pause")}
+        </Button>
+      </td>
+    </tr>
+  );
+}

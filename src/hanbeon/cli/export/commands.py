@@ -1,0 +1,235 @@
+"""`hanbeon export`: the group and its commands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from hanbeon.cli import exits
+from hanbeon.cli.export.options import (
+    ExportId,
+    Fps,
+    Height,
+    Length,
+    Output,
+    PageNumber,
+    PageSize,
+    ReplayId,
+    ReplayPath,
+    Start,
+    StatusFilter,
+    Target,
+    TypeFilter,
+    User,
+    Wait,
+    Width,
+)
+from hanbeon.cli.groups import group
+from hanbeon.cli.options import Database, Json
+
+if TYPE_CHECKING:
+    from hanbeon.app import App
+    from hanbeon.surfaces.exports import schemas
+
+_LOCAL = "local"
+_POLL = 0.2
+
+
+def upload(file: ReplayPath, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
+    """Upload a replay and print its number."""
+    from hanbeon.cli.output import print_json
+
+    made = _ask(database, lambda app: app.replays.upload(file, by=user))
+    if json:
+        print_json(made)
+        return
+    typer.echo(made.replay_id)
+
+
+def replays(
+    database: Database = None, user: User = _LOCAL, page: PageNumber = 0, size: PageSize = 20, json: Json = False
+) -> None:
+    """List the replays of a user, newest first."""
+    from hanbeon.cli.export.render import REPLAY_HEADINGS, replay_row
+    from hanbeon.cli.output import print_json, print_table
+
+    found = _ask(database, lambda app: app.replays.list(page=page, size=size, by=user))
+    if json:
+        print_json(found)
+        return
+    print_table(REPLAY_HEADINGS, [replay_row(each) for each in found.items], empty="no replays")
+
+
+def delete_replay(replay: ReplayId, database: Database = None, user: User = _LOCAL) -> None:
+    """Delete a replay of which no export is unfinished."""
+    _ask(database, lambda app: app.replays.delete(replay, by=user))
+
+
+def mp4(
+    replay: ReplayId,
+    database: Database = None,
+    user: User = _LOCAL,
+    width: Width = None,
+    height: Height = None,
+    fps: Fps = None,
+    start_ms: Start = None,
+    length_ms: Length = None,
+    wait: Wait = False,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Export a replay to a video, and print the export's number."""
+    options = _given(width=width, height=height, fps=fps, start_ms=start_ms, length_ms=length_ms)
+    _export(database, lambda app: app.exports.export_mp4(replay, by=user, **options), user, wait, output, json)
+
+
+def thumbnail(
+    replay: ReplayId,
+    database: Database = None,
+    user: User = _LOCAL,
+    width: Width = None,
+    height: Height = None,
+    start_ms: Start = None,
+    length_ms: Length = None,
+    wait: Wait = False,
+    output: Output = None,
+    json: Json = False,
+) -> None:
+    """Export a picture of a replay's liveliest moment, and print the export's number."""
+    options = _given(width=width, height=height, start_ms=start_ms, length_ms=length_ms)
+    _export(database, lambda app: app.exports.export_thumbnail(replay, by=user, **options), user, wait, output, json)
+
+
+def list_(
+    database: Database = None,
+    user: User = _LOCAL,
+    type: TypeFilter = None,
+    status: StatusFilter = None,
+    page: PageNumber = 0,
+    size: PageSize = 20,
+    json: Json = False,
+) -> None:
+    """List the exports of a user, newest first."""
+    from hanbeon.cli.export.render import EXPORT_HEADINGS, export_row
+    from hanbeon.cli.output import print_json, print_table
+
+    found = _ask(database, lambda app: app.exports.list(job_type=type, status=status, page=page, size=size, by=user))
+    if json:
+        print_json(found)
+        return
+    print_table(EXPORT_HEADINGS, [export_row(each) for each in found.items], empty="no matching exports")
+
+
+def show(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
+    """Show an export: its status, progress and result."""
+    _print(_ask(database, lambda app: app.exports.get(export, by=user)), json)
+
+
+def cancel(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
+    """Cancel an export; running work is stopped."""
+    _print(_ask(database, lambda app: app.exports.cancel(export, by=user)).job, json)
+
+
+def download(export: ExportId, file: Target, database: Database = None, user: User = _LOCAL) -> None:
+    """Copy the file of an export that has succeeded."""
+    _ask(database, lambda app: app.exports.download(export, file, by=user))
+
+
+def explain(export: ExportId, database: Database = None, user: User = _LOCAL, json: Json = False) -> None:
+    """Explain why an export does not run."""
+    from hanbeon.cli.output import print_json
+    from hanbeon.quotation import plain
+
+    found = _ask(database, lambda app: app.exports.explain(export, by=user))
+    if json:
+        print_json(found)
+        return
+    for reason in found.reasons:
+        typer.echo(f"{reason['code']}: {plain(reason['text'])}")
+
+
+def _ask(database: str | None, call: Callable[[App], Awaitable[Any]]) -> Any:
+    from hanbeon.cli.event_loop import run as run_loop
+    from hanbeon.cli.open_app import open_app
+
+    async def work() -> Any:
+        async with open_app(database) as app:
+            return await call(app)
+
+    return run_loop(work())
+
+
+def _export(
+    database: str | None,
+    create: Callable[[App], Awaitable[schemas.ExportCreated]],
+    user: str,
+    wait: bool,
+    output: Path | None,
+    json: bool,
+) -> None:
+    from hanbeon.cli.output import print_json
+    from hanbeon.domain.exports.vocabulary import ExportStatus
+
+    async def work(app: App) -> Any:
+        made = await create(app)
+        if not wait and output is None:
+            return made
+        found = await _until_ended(app, made, user, quiet=json)
+        if output is not None and found.status is ExportStatus.SUCCEEDED:
+            await app.exports.download(found, output, by=user)
+        return found
+
+    found = _ask(database, work)
+    if json:
+        print_json(found)
+    elif wait or output is not None:
+        _print(found, json)
+    else:
+        typer.echo(found.job_id)
+    if (wait or output is not None) and found.status is not ExportStatus.SUCCEEDED:
+        raise typer.Exit(exits.FAILED)
+
+
+async def _until_ended(app: App, made: Any, user: str, *, quiet: bool) -> schemas.Export:
+    """Poll until the export has ended; show its progress on stderr."""
+    last = ""
+    while (found := await app.exports.get(made, by=user)).is_unfinished:
+        line = f"{found.status} {found.progress} % {found.phase}"
+        if line != last and not quiet:
+            typer.echo(line, err=True)
+        last = line
+        await asyncio.sleep(_POLL)
+    return found
+
+
+def _print(export: schemas.Export, json: bool) -> None:
+    from hanbeon.cli.export.render import export_facts
+    from hanbeon.cli.output import print_facts, print_json
+
+    if json:
+        print_json(export)
+        return
+    print_facts(export_facts(export))
+
+
+def _given(**options: Any) -> Any:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+export = group("Upload replays, export them to videos and thumbnails, and download these.")
+
+# In the order of the help.
+export.command()(upload)
+export.command()(replays)
+export.command("delete-replay")(delete_replay)
+export.command()(mp4)
+export.command()(thumbnail)
+export.command("list")(list_)
+export.command()(show)
+export.command()(cancel)
+export.command()(download)
+export.command()(explain)

@@ -1,0 +1,1 @@
+"""`hanbeon workflow`: workflows, their runs, and what a cron calls."""

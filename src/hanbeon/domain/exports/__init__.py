@@ -1,0 +1,1 @@
+"""Exports of replays: their kinds, their jobs of the engine, and their events."""

@@ -1,0 +1,143 @@
+"""Texts with `{{ name }}`: substitution alone. There is nothing to evaluate, so nothing in a text can be run."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from hanbeon.quotation import nearest, quoted
+
+RENDERED_MOST = 262_144
+"""Characters of a rendered text."""
+_NAME_MOST = 200
+_OPENING = re.compile(r"\{[{%#]")
+# Parts begin with a letter, an underscore or, as places in a list, with a digit. A dash stands in names of steps and in
+# fields of answers; nothing is ever subtracted.
+_SUBSTITUTION = re.compile(r"\{\{\s*(\w[\w-]*(?:\.\w[\w-]*)*)\s*\}\}")
+_MEANING = {
+    "{%": "must not contain statements ({% … %})",
+    "{#": "must not contain comments ({# … #})",
+    "{{": "must have only a name between {{ and }}",
+}
+_REMEDY = "write {{ name }}, without filters, calls or operators"
+
+
+class TemplateError(ValueError):
+    """A template that is refused, or that cannot be rendered; the text names the variable and its place."""
+
+
+class _Piece(NamedTuple):
+    """Literal text, and the name whose value follows it; the last piece has none."""
+
+    literal: str
+    name: str | None
+    position: int
+
+
+def variables(text: str) -> frozenset[str]:
+    """Return the names that the text uses, such as `name` and `steps.report.output.total`."""
+    return frozenset(piece.name for piece in _pieces(text) if piece.name is not None)
+
+
+def check(text: str, known: Collection[str]) -> None:
+    """Raise TemplateError unless the text uses nothing but substitution of known names.
+
+    A known name admits what lies below it: `steps.report.output` admits `steps.report.output.total`.
+    """
+    allowed = {_canonical(name) for name in known}
+    for piece in _pieces(text):
+        if piece.name is not None and not allowed.intersection(_prefixes(piece.name)):
+            raise TemplateError(_unknown(text, piece, allowed))
+
+
+def render(
+    text: str, values: Mapping[str, Any], *, encode: Callable[[str], str] | None = None, most: int = RENDERED_MOST
+) -> str:
+    """Return the text with its names replaced, in one pass: what a value contains is never substituted again.
+
+    A dotted name goes down through mappings and lists and nothing else. Text is inserted as it is, null as nothing,
+    everything else as JSON; `encode` is applied to what is inserted. Raises TemplateError for a name without a value
+    and for a result of more than `most` characters.
+    """
+    top = {_canonical(name): value for name, value in values.items()}
+    parts: list[str] = []
+    room = most
+    for piece in _pieces(text):
+        found = "" if piece.name is None else _text_of(_value(text, piece, top), text, piece)
+        inserted = found if encode is None else encode(found)
+        room -= len(piece.literal) + len(inserted)
+        if room < 0:
+            raise TemplateError(f"must be at most {most:,} characters when rendered; shorten it or its values")
+        parts += (piece.literal, inserted)
+    return "".join(parts)
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    at = 0
+    while (opening := _OPENING.search(text, at)) is not None:
+        found = _SUBSTITUTION.match(text, opening.start())
+        if found is None or len(found[1]) > _NAME_MOST:
+            place = _place(text, opening.start())
+            if found is not None:
+                raise TemplateError(f"must have names of at most {_NAME_MOST} characters, got {len(found[1])} {place}")
+            got = quoted(text[opening.start() : opening.start() + 30])
+            raise TemplateError(f"{_MEANING[opening[0]]}, got {got} {place}; {_REMEDY}")
+        yield _Piece(text[at : opening.start()], _canonical(found[1]), opening.start())
+        at = found.end()
+    yield _Piece(text[at:], None, len(text))
+
+
+def _canonical(name: str) -> str:
+    """One form for one name: some systems write a Korean syllable as its letters."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _prefixes(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
+
+
+def _value(text: str, piece: _Piece, values: Mapping[str, Any]) -> Any:
+    """Look the name up. Attributes of objects are never read."""
+    found: Any = values
+    for part in (piece.name or "").split("."):
+        if isinstance(found, Mapping) and part in found:
+            found = found[part]
+        elif isinstance(found, list | tuple) and part.isascii() and part.isdecimal() and int(part) < len(found):
+            found = found[int(part)]
+        else:
+            raise TemplateError(
+                f"must have a value for every variable, got none for {quoted(piece.name)} "
+                f"{_place(text, piece.position)}; declare it, or give it one"
+            )
+    return found
+
+
+def _text_of(value: Any, text: str, piece: _Piece) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        kind = type(value).__name__
+        raise TemplateError(
+            f"must have text, numbers, lists or mappings as values, got {kind} for {quoted(piece.name)} "
+            f"{_place(text, piece.position)}"
+        ) from None
+
+
+def _unknown(text: str, piece: _Piece, allowed: Collection[str]) -> str:
+    near = nearest(str(piece.name), allowed)
+    shown = ", ".join(sorted(allowed)[:20]) + (" …" if len(allowed) > 20 else "")
+    remedy = f"did you mean {near[0]}?" if near else f"use one of {shown}" if allowed else "declare it first"
+    return f"must use known variables, got {quoted(piece.name)} {_place(text, piece.position)}; {remedy}"
+
+
+def _place(text: str, position: int) -> str:
+    before = text[:position]
+    return f"at line {before.count(chr(10)) + 1}, column {position - before.rfind(chr(10))}"

@@ -1,0 +1,1 @@
+"""Workflows, pure: definitions, times, checks, and the order of steps."""

@@ -1,0 +1,1 @@
+"""Stream tasks: jobs that workers elsewhere do, reached through Redis Streams."""

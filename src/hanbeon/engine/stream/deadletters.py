@@ -1,0 +1,111 @@
+"""Dead letters: messages that could not be used, kept in Redis for operators to look at, put back or drop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from hanbeon.engine.stream.wire import Wire, entry_order
+from hanbeon.errors import NotFound
+
+_REMEDY = "`hanbeon deadletter list` shows them"
+# Together: a letter is put back once, however often it is asked for.
+_PUT_BACK = """
+if redis.call('XDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+redis.call('XADD', KEYS[2], '*', unpack(ARGV, 2))
+return 1
+"""
+
+
+class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that could not be used. `id` is `<stream name>:<entry>`, `stream` and `entry` say where it was."""
+
+    id: str
+    stream: str
+    entry: str
+    reason: str
+    payload: dict[str, Any]
+    at: int
+    """When it was moved here, in microseconds."""
+
+
+class DeadLetters:
+    """The dead letters of these streams; none without a wire."""
+
+    def __init__(self, wire: Wire | None, names: Sequence[str]) -> None:
+        self._wire, self._names = wire, sorted(names)
+
+    async def page(self, limit: int, after: str | None = None) -> list[DeadLetter]:
+        """List letters by stream, the newest first; resume after the id of the last one."""
+        begin, _, entry = (after or "").rpartition(":")
+        found: list[DeadLetter] = []
+        if self._wire is None:
+            return found
+        async with self._wire.commands() as redis:
+            for name in (each for each in self._names if each >= begin):
+                most = f"({entry}" if name == begin and entry else "+"
+                rows = await redis.xrevrange(f"{name}.deadletter", max=most, count=limit - len(found))
+                found += [_letter(name, *row) for row in rows]
+                if len(found) >= limit:
+                    break
+        return found
+
+    async def get(self, letter_id: str) -> DeadLetter:
+        wire, name, entry = self._place(letter_id)
+        async with wire.commands() as redis:
+            rows = await redis.xrange(f"{name}.deadletter", min=entry, max=entry)
+        if not rows:
+            raise NotFound(f"there is no dead letter {letter_id!r}; {_REMEDY}")
+        return _letter(name, *rows[0])
+
+    async def republish(self, letter_id: str) -> DeadLetter:
+        """Put a message back into its stream, as it was and with its `jobId`, and drop the letter."""
+        letter = await self.get(letter_id)
+        wire, name, entry = self._place(letter_id)
+        if not letter.payload:
+            raise NotFound(f"dead letter {letter_id!r} holds nothing that could be put back; drop it")
+        flat = [part for field, value in letter.payload.items() for part in (field, str(value))]
+        async with wire.commands() as redis:
+            keys = [f"{name}.deadletter", letter.stream]
+            if not await redis.eval(_PUT_BACK, len(keys), *keys, entry, *flat):
+                raise NotFound(f"dead letter {letter_id!r} is gone; somebody else was faster")
+        return letter
+
+    async def drop(self, letter_id: str) -> DeadLetter:
+        """Delete a letter for good."""
+        letter = await self.get(letter_id)
+        wire, name, entry = self._place(letter_id)
+        async with wire.commands() as redis:
+            await redis.xdel(f"{name}.deadletter", entry)
+        return letter
+
+    def _place(self, letter_id: str) -> tuple[Wire, str, str]:
+        name, _, entry = letter_id.rpartition(":")
+        with contextlib.suppress(ValueError):
+            if self._wire is not None and name in self._names and len(entry) < 50 and len(entry_order(entry)) == 2:
+                return self._wire, name, entry
+        raise NotFound(f"there is no dead letter {letter_id[:80]!r}; {_REMEDY}")
+
+
+def _letter(name: str, entry: str, fields: Any) -> DeadLetter:
+    try:
+        payload = json.loads(fields.get("payload", "{}"))
+    except ValueError:
+        payload = {}
+    return DeadLetter(
+        id=f"{name}:{entry}",
+        stream=_stream(name, fields.get("stream", "")),
+        entry=fields.get("id", ""),
+        reason=fields.get("reason", ""),
+        payload=payload if isinstance(payload, dict) else {},
+        at=entry_order(entry)[0] * 1_000,
+    )
+
+
+def _stream(name: str, stream: str) -> str:
+    """The stream that a letter came from; anybody may write letters, and must not make us write elsewhere."""
+    return stream if stream in {f"{name}.{kind}" for kind in ("requests", "progress", "results")} else f"{name}.results"

@@ -1,0 +1,107 @@
+"""Errors of replays and their exports."""
+
+from __future__ import annotations
+
+from hanbeon.error_base import Conflict, InvalidInput, NotFound
+
+
+class ReplayInvalid(InvalidInput):
+    """The file is not a replay that this release can read."""
+
+    code = "replay_invalid"
+
+    def __init__(self, line: int, name: str, rule: str) -> None:
+        place = f"line {line}, {name}" if name else f"line {line}"
+        super().__init__(f"{place}: {rule}", field="file")
+        self.line = line
+
+
+class NotMultipart(InvalidInput):
+    """The upload is not a form with one file."""
+
+    code = "not_multipart"
+
+
+class ReplayTooLarge(InvalidInput):
+    """The file is larger than uploads may be."""
+
+    code = "replay_too_large"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"must have at most {limit:,} bytes; the server's setting is `max_replay_bytes`", field="file")
+
+
+class ReplayQuotaExceeded(InvalidInput):
+    """The user's replays would take more space than one user may have."""
+
+    code = "replay_quota_exceeded"
+
+    def __init__(self, limit: int, used: int) -> None:
+        super().__init__(
+            f"must leave your replays below {limit:,} bytes, of which {used:,} are used; "
+            "delete some of them, or have the setting `replay_quota_bytes` raised",
+            field="file",
+        )
+
+
+class ReplayNotFound(NotFound):
+    """The user has no replay with that number."""
+
+    code = "replay_not_found"
+
+    def __init__(self, replay_id: object) -> None:
+        super().__init__(f"you have no replay {str(replay_id)[:40]!r}; it may have been deleted")
+
+
+class ReplayInUse(Conflict):
+    """An export of the replay is unfinished."""
+
+    code = "replay_in_use"
+
+    def __init__(self, replay_id: int, export_id: int) -> None:
+        super().__init__(f"export {export_id} of replay {replay_id} is unfinished; cancel it, or wait for its end")
+
+
+class ExportNotFound(NotFound):
+    """The user has no export with that number."""
+
+    code = "export_not_found"
+
+    def __init__(self, export_id: object) -> None:
+        super().__init__(f"you have no export {str(export_id)[:40]!r}; it may have been pruned after its retention")
+
+
+class ExportEnded(Conflict):
+    """The export has ended and cannot be cancelled."""
+
+    code = "export_ended"
+
+    def __init__(self, export_id: int, status: str) -> None:
+        super().__init__(f"export {export_id} is {status} and cannot be cancelled")
+
+
+class ResultNotReady(Conflict):
+    """The export has not succeeded, so there is no file."""
+
+    code = "result_not_ready"
+
+    def __init__(self, export_id: int, status: str) -> None:
+        super().__init__(f"export {export_id} is {status}; only a SUCCEEDED one has a file")
+
+
+class ResultGone(NotFound):
+    """The file of the export is gone."""
+
+    code = "result_gone"
+
+    def __init__(self, export_id: int) -> None:
+        super().__init__(f"the file of export {export_id} is gone; export the replay again")
+
+
+class InvalidOutputPath(InvalidInput):
+    """The path of a result is outside the export root."""
+
+    code = "invalid_output_path"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"must be a file below the export root: {why}", field="resultUri")

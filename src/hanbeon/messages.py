@@ -1,0 +1,122 @@
+"""Messages to people and services: `mailto://…`, `json://…`, `slack://…` and the other targets of Apprise.
+
+In a target, `{{ secrets.NAME }}` stands for a declared secret. A target without `://` is the name of a secret that
+holds the whole target.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from hanbeon.domain import templates
+from hanbeon.domain.masks import MASK
+from hanbeon.domain.retry import FailureType
+from hanbeon.domain.templates import TemplateError
+from hanbeon.errors import InvalidInput
+from hanbeon.errors import MessageFailed as MessageFailed
+from hanbeon.outbound.messages import SECONDS, check_url
+from hanbeon.outbound.secrets import PREFIX, Secrets
+from hanbeon.outbound.sender_pool import SenderPool
+from hanbeon.outbound.targets import masked
+from hanbeon.quotation import quoted
+from hanbeon.settings import Settings
+
+TARGET_MOST = 4_096
+_SEPARATOR = "://"
+_PROBE = "secret"
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A message, its title and body rendered, its target with the names of secrets."""
+
+    target: str
+    title: str
+    body: str
+
+
+def check_target(target: Any, secrets: Secrets, settings: Settings, field: str | None = None) -> None:
+    """Reject a target that cannot be parsed, whose kind is not allowed or that names an undeclared secret.
+
+    No secret is read. Loads Apprise the first time: on an event loop, call it in a thread.
+    """
+    if not isinstance(target, str) or not target:
+        raise InvalidInput("must be text like mailto://… or the name of a secret", field=field)
+    if len(target) > TARGET_MOST or not target.isprintable():
+        raise InvalidInput(f"must be at most {TARGET_MOST:,} printable characters", field=field)
+    if _SEPARATOR not in target:
+        secrets.check_name(target, field)
+        return
+    if MASK in target:
+        raise InvalidInput(f"must be the target itself, not one with {MASK}; write its secrets by name", field=field)
+    try:
+        templates.check(target, [f"{PREFIX}.{name}" for name in secrets.names])
+        named = dict.fromkeys(secrets.names, _PROBE)
+        probe = templates.render(target, {PREFIX: named}, most=TARGET_MOST)
+    except TemplateError as error:
+        raise InvalidInput(str(error), field=field) from None
+    # A service may check the form of a token, which a probe cannot have: what is complete shows when it is sent.
+    check_url(probe, settings.message_schemes, field, complete=probe == target)
+
+
+def shown_target(target: str) -> str:
+    """Return a target without its passwords and tokens; the name of a secret is none."""
+    return masked(target) if _SEPARATOR in target else target
+
+
+class Messenger:
+    """Sends the messages of an App. Nothing blocks the event loop; close it when the App closes."""
+
+    def __init__(self, settings: Settings, secrets: Secrets) -> None:
+        self.settings, self.secrets = settings, secrets
+        self._pool: SenderPool | None = None
+
+    def check_target(self, target: Any, field: str | None = None) -> None:
+        check_target(target, self.secrets, self.settings, field)
+
+    async def send(self, message: Message, *, timeout: float = SECONDS, key: str | None = None) -> None:
+        """Send a message; raises MessageFailed with the service's own words, masked.
+
+        `key` is the same in every attempt to send it: receivers can tell a repetition by it. Private addresses are
+        refused unless `[outbound] allow_private = true`.
+        """
+        url = self._url(message.target)
+        request = {
+            "url": url,
+            "title": message.title,
+            "body": message.body,
+            "schemes": self.settings.message_schemes,
+            "allow_private": self.settings.outbound_allow_private,
+            "key": key,
+        }
+        self._pool = self._pool or SenderPool()
+        try:
+            await self._pool.send(request, timeout)
+        except MessageFailed as error:
+            text = self.secrets.mask(str(error))
+            raise MessageFailed(text, permanent=error.permanent, failure_type=error.failure_type) from None
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    def _url(self, target: str) -> str:
+        """The target with its secrets. Quoted, a value cannot change what the target is beside it."""
+        if _SEPARATOR not in target:
+            url = self.secrets.read(target)
+            if _SEPARATOR not in url:
+                raise MessageFailed(
+                    f"the secret {quoted(target)} must be a target like mailto://…",
+                    permanent=True,
+                    failure_type=FailureType.INVALID,
+                )
+            return url
+        try:
+            names = [name.partition(".") for name in templates.variables(target)]
+            named = {name: self.secrets.read(name) for prefix, _, name in names if prefix == PREFIX}
+            return templates.render(target, {PREFIX: named}, encode=lambda value: quote(value, safe=""))
+        except TemplateError as error:
+            raise MessageFailed(str(error), permanent=True, failure_type=FailureType.INVALID) from None

@@ -1,0 +1,147 @@
+"""Secrets by name: each is a variable of the environment or a file that `[secrets]` in `hanbeon.toml` declares."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+import msgspec
+
+from hanbeon.domain.masks import mask_values
+from hanbeon.errors import InvalidInput, SecretUnavailable
+from hanbeon.quotation import nearest, quoted
+
+PREFIX = "secrets"
+"""Templates name a secret as `{{ secrets.NAME }}`."""
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", re.ASCII)
+_BYTES_MOST = 65_536
+# Values that were replaced since, in case some text still holds one.
+_REMEMBERED = 1_000
+_LINE_LEAST = 8
+
+
+class SecretSource(msgspec.Struct, frozen=True):
+    """Where a secret is read: a variable of the environment, or a file."""
+
+    env: str | None = None
+    file: str | None = None
+
+    def __str__(self) -> str:
+        return f"the variable {self.env}" if self.env is not None else f"the file {self.file}"
+
+
+class Secrets:
+    """The declared secrets of an App. Their values are read at every use, so that a rotation needs no restart.
+
+    Nothing but a declared name can be read: no text of a client names a variable or a path. Values that were read are
+    remembered for `mask`, also after a rotation.
+    """
+
+    def __init__(self, declared: Mapping[str, SecretSource] | None = None) -> None:
+        self._declared = dict(declared or {})
+        self._seen: dict[str, None] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(sorted(self._declared))})"
+
+    def declare(self, declared: Mapping[str, SecretSource]) -> None:
+        """Replace the declarations."""
+        self._declared = dict(declared)
+
+    @property
+    def names(self) -> Collection[str]:
+        return sorted(self._declared)
+
+    @property
+    def sources(self) -> Mapping[str, SecretSource]:
+        return self._declared
+
+    def check_name(self, name: str, field: str | None = None) -> None:
+        """Reject a name that is not declared."""
+        if name not in self._declared:
+            near = nearest(name, self._declared)
+            remedy = f"did you mean {near[0]}?" if near else "declare it in [secrets] of hanbeon.toml"
+            raise InvalidInput(f"must name a declared secret, got {quoted(name)}; {remedy}", field=field)
+
+    def read(self, name: str) -> str:
+        """Return the present value; raises SecretUnavailable without any part of a value."""
+        source = self._declared.get(name)
+        if source is None:
+            raise SecretUnavailable(f"the secret {quoted(name)} is not declared in [secrets] of hanbeon.toml")
+        value = _value(name, source)
+        with self._lock:
+            self._seen.pop(value, None)
+            self._seen[value] = None
+            while len(self._seen) > _REMEMBERED:
+                del self._seen[next(iter(self._seen))]
+        return value
+
+    def mask(self, text: str) -> str:
+        """Return the text with every value of a declared secret masked, as it is and as URLs and JSON write it."""
+        for name, source in self._declared.items():
+            try:
+                _ = self.read(name) if _is_there(source) else None
+            except SecretUnavailable:
+                continue
+        with self._lock:
+            seen = list(self._seen)
+        return mask_values(text, (form for value in seen for form in _forms(value))) if seen else text
+
+
+def check_secret_name(name: str) -> None:
+    if _NAME.fullmatch(name) is None:
+        raise InvalidInput(
+            f"must be a name of at most 64 letters, digits, _ and -, not beginning with a digit, got {quoted(name)}"
+        )
+
+
+def _is_there(source: SecretSource) -> bool:
+    return source.env in os.environ if source.env is not None else os.path.isfile(source.file or "")
+
+
+def _value(name: str, source: SecretSource) -> str:
+    if source.env is not None:
+        value = os.environ.get(source.env)
+        if value is None:
+            raise _unavailable(name, source, "is not set")
+    else:
+        value = _content(name, source)
+    if not value:
+        raise _unavailable(name, source, "is empty")
+    if "\x00" in value:
+        raise _unavailable(name, source, "contains a NUL character")
+    return value
+
+
+def _content(name: str, source: SecretSource) -> str:
+    path = Path(source.file or "")
+    try:
+        if not path.is_file():  # A pipe or a device would block, or never end.
+            raise _unavailable(name, source, "does not exist" if not path.exists() else "is not a regular file")
+        with path.open("rb") as file:
+            raw = file.read(_BYTES_MOST + 1)
+    except OSError as error:
+        raise _unavailable(name, source, f"cannot be read: {error.strerror}") from None
+    if len(raw) > _BYTES_MOST:
+        raise _unavailable(name, source, f"must be at most {_BYTES_MOST:,} bytes")
+    try:
+        return raw.decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise _unavailable(name, source, "must be UTF-8") from None
+
+
+def _unavailable(name: str, source: SecretSource, why: str) -> SecretUnavailable:
+    return SecretUnavailable(f"the secret {name} cannot be read: {source} {why}")
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The value as texts may write it; of several lines, each that is long enough to be recognised."""
+    for text in (value, *(line for line in value.splitlines() if len(line) >= _LINE_LEAST)):
+        yield from (text, quote(text, safe=""), quote(text), quote_plus(text))
+        yield from (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1])

@@ -1,0 +1,27 @@
+"""The libraries of the extra `render`, imported when they are used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+
+from hanbeon.errors import ExtraMissing
+
+_MODULES = ("av", "PIL")
+
+
+def is_installed() -> bool:
+    """True if replays can be rendered here."""
+    return all(importlib.util.find_spec(name) is not None for name in _MODULES)
+
+
+def library(name: str) -> ModuleType:
+    """Import a module of the extra. Raises ExtraMissing, with the remedy."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ExtraMissing(
+            f"rendering needs PyAV and Pillow, and {name} cannot be imported ({error}); "
+            "install them: pip install 'hanbeon[render]'"
+        ) from error

@@ -1,0 +1,129 @@
+"""Renderings of replays: a video of a part, or a picture of its liveliest moment, with real progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from hanbeon.rendering.layers import planar_picture
+from hanbeon.rendering.liveliness import liveliest_moment
+from hanbeon.rendering.picture import Artist
+from hanbeon.rendering.publication import publish, sha256_of, temporary_beside
+from hanbeon.rendering.render_options import RenderOptions
+from hanbeon.rendering.replay_file import ReplayFile, check_file
+from hanbeon.rendering.replay_format import Record
+from hanbeon.rendering.scene import Timeline
+from hanbeon.rendering.video import VideoWriter
+
+_LOOK_LINES = 500
+_CHECKED, _DRAWN = 5, 95
+"""Percent of the whole: up to the end of the check of the file, and of the drawing; the rest is its publication."""
+
+
+class Cancelled(Exception):
+    """The rendering was asked to stop, and has left nothing behind."""
+
+
+class Report(Protocol):
+    """The side that wants the rendering. Both are called often, and the rendering waits for them."""
+
+    @property
+    def cancelled(self) -> bool: ...
+
+    def progress(self, percent: int, phase: str, message: str) -> None: ...
+
+
+class Rendered(NamedTuple):
+    """A published file."""
+
+    path: Path
+    checksum: str
+    """SHA-256 in hex."""
+    found: bool
+    """True if the file was there already, and was left as it is."""
+
+
+def render_video(source: Path, target: Path, options: RenderOptions, report: Report) -> Rendered:
+    """Render a replay to an MP4 file. The folder of `target` must exist. Raises Cancelled within a second."""
+
+    def write(temporary: Path) -> None:
+        duration = _checked(source, report)
+        start, _ = options.part_of(duration)
+        frames = options.frames_of(duration)
+        writer = VideoWriter(temporary, options)
+        try:
+            with ReplayFile(source) as replay:
+                artist = Artist(replay.header, options.width, options.height, planar_picture)
+                timeline = Timeline(replay.header, _watched(replay, report))
+                for number in range(frames):
+                    _look(report)
+                    writer.add(artist.draw(timeline.at(start + number * 1_000 // options.fps)))
+                    done = _CHECKED + (_DRAWN - _CHECKED) * (number + 1) // frames
+                    report.progress(done, "rendering", f"frame {number + 1} of {frames}")
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
+
+    return _published(target, report, write)
+
+
+def render_thumbnail(source: Path, target: Path, options: RenderOptions, report: Report) -> Rendered:
+    """Render the liveliest moment of a replay to a PNG file, likewise."""
+
+    def write(temporary: Path) -> None:
+        duration = _checked(source, report)
+        start, length = options.part_of(duration)
+        with ReplayFile(source) as replay:
+
+            def seen(t: int) -> None:
+                _look(report)
+                done = _CHECKED + (_DRAWN - _CHECKED) * t // max(1, duration) // 2
+                report.progress(done, "searching", f"{t} of {duration} ms")
+
+            part = (each for each in replay if start <= each.t <= start + length)
+            moment = liveliest_moment(replay.header, part, seen)
+        with ReplayFile(source) as replay:
+            timeline = Timeline(replay.header, _watched(replay, report))
+            # A moment later, when the caption of what happened has faded in.
+            scene = timeline.at(min(moment + 400, start + length))
+            picture = Artist(replay.header, options.width, options.height).draw(scene)
+        report.progress(_DRAWN, "rendering", f"the moment at {moment} ms")
+        picture.layers[0].image.save(temporary, format="PNG", optimize=False)
+
+    return _published(target, report, write)
+
+
+def _published(target: Path, report: Report, write: Callable[[Path], None]) -> Rendered:
+    found = target.exists()
+    if not found:
+        with temporary_beside(target) as temporary:
+            write(temporary)
+            _look(report)
+            report.progress(_DRAWN, "publishing", target.name)
+            found = not publish(temporary, target)
+    checksum = sha256_of(target, lambda: _look(report))
+    report.progress(100, "done", "found as it was" if found else target.name)
+    return Rendered(target, checksum, found)
+
+
+def _checked(source: Path, report: Report) -> int:
+    _look(report)
+    report.progress(0, "reading", source.name)
+    duration = check_file(source, lambda: _look(report)).duration_ms
+    report.progress(_CHECKED, "reading", f"{duration} ms")
+    return duration
+
+
+def _watched(replay: ReplayFile, report: Report) -> Iterator[Record]:
+    """The records, with a look at the report now and then: a part that is not shown may be long."""
+    for number, record in enumerate(replay):
+        if number % _LOOK_LINES == 0:
+            _look(report)
+        yield record
+
+
+def _look(report: Report) -> None:
+    if report.cancelled:
+        raise Cancelled

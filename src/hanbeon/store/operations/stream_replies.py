@@ -1,0 +1,188 @@
+"""Replies of stream workers: progress claims and renews, results complete. Fence and state decide what counts."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from hanbeon.domain.events import event_factory
+from hanbeon.domain.job import is_id
+from hanbeon.domain.lifecycle import Reason, State
+from hanbeon.domain.outcome import HandedBack, Outcome, Returned, decide
+from hanbeon.store.operations.complete import Completed, apply_ends, held_of
+from hanbeon.store.operations.dispatches import close_dispatches
+from hanbeon.store.operations.end_hooks import run_progress_hooks
+from hanbeon.store.operations.lanes import LaneCache
+from hanbeon.store.records import free_since
+from hanbeon.store.tx import Tx, to_json
+
+
+class Verdict(enum.Enum):
+    """The effect of a reply."""
+
+    APPLIED = "applied"
+    IGNORED = "ignored"
+    """Stale, after the end, or behind what was reported before."""
+    UNKNOWN = "unknown"
+    """There is no such job."""
+
+
+class StreamProgress(msgspec.Struct, frozen=True, gc=False):
+    """The progress of an attempt, from 0 to 100."""
+
+    progress: int
+    phase: str = ""
+    message: str = ""
+
+
+class Reply(NamedTuple):
+    """A report of a worker about a job: progress, or the outcome. Without a fence it may be any attempt's."""
+
+    job_id: str
+    fence: int | None
+    progress: StreamProgress | None = None
+    outcome: Outcome | None = None
+
+
+LEASE_US = 600_000_000
+"""How long a worker may stay silent if neither its task nor its job says."""
+_DIGITS = 19
+_progress = msgspec.json.Decoder(StreamProgress)
+
+
+async def resolve(tx: Tx, statement: str | None, wire_ids: Collection[str]) -> dict[str, str]:
+    """Return the ids of jobs by their ids on the wire; those that are none are left out.
+
+    `statement` translates numbers, as JSON; None: an id on the wire is the job's.
+    """
+    if statement is None:
+        return {wire_id: wire_id for wire_id in wire_ids if is_id(wire_id)}
+    numbers = sorted(int(each) for each in wire_ids if each.isascii() and each.isdigit() and len(each) < _DIGITS)
+    return {str(row["wire_id"]): str(row["id"]) for row in await tx.fetch(statement, to_json(numbers))}
+
+
+async def apply_replies(
+    tx: Tx,
+    lanes: LaneCache,
+    replies: Sequence[Reply],
+    leases: Mapping[str, int | None],
+    instance: int,
+    random_share: float = 0.0,
+) -> tuple[list[Verdict], list[Completed]]:
+    """Apply replies in this order; also return the attempts that have ended.
+
+    `leases` has the tasks that they may be about, with their leases; None: a job's lease is its timeout.
+    """
+    rows = {row["id"]: row for row in await tx.fetch("lock_streamed", to_json(sorted({r.job_id for r in replies})))}
+    await lanes.learn(tx, [row["lane"] for row in rows.values()])
+    verdicts, outcomes = [], {}
+    heard: dict[str, Any] = {}
+    progress: dict[str, StreamProgress] = {}
+    for reply in replies:
+        row = rows.get(reply.job_id)
+        verdict = _judge(row, reply, lanes, leases, ended=reply.job_id in outcomes)
+        if verdict is Verdict.APPLIED and reply.progress is not None:
+            before = progress.get(reply.job_id) or _last_progress(row)
+            if before is not None and reply.progress.progress < before.progress:
+                verdict = Verdict.IGNORED
+            else:
+                progress[reply.job_id] = reply.progress
+        if verdict is Verdict.APPLIED:
+            heard[reply.job_id] = dict(rows[reply.job_id])
+            if reply.outcome is not None:
+                outcomes[reply.job_id] = reply.outcome
+        verdicts.append(verdict)
+    lease_us = {row["seq"]: _lease_us(row, leases[lanes.name(row["lane"]).task]) for row in heard.values()}
+    new = [row for row in heard.values() if row["state"] == State.READY]
+    if new:
+        await claim_dispatched(tx, lanes, new, lease_us, instance)
+    for job_id, outcome in outcomes.items():
+        if isinstance(outcome, Returned):
+            last = progress.get(job_id) or _last_progress(rows[job_id]) or StreamProgress(0)
+            progress[job_id] = StreamProgress(100, last.phase, last.message)
+    await _write_progress(tx, lanes, heard, lease_us, progress)
+    ended = await _end(tx, lanes, {job_id: heard[job_id] for job_id in outcomes}, outcomes, random_share)
+    return verdicts, ended
+
+
+def _judge(row: Any, reply: Reply, lanes: LaneCache, tasks: Collection[str], *, ended: bool) -> Verdict:
+    if row is None or lanes.name(row["lane"]).task not in tasks:
+        return Verdict.UNKNOWN
+    sent = row["dispatched_at"] is not None and row["state"] in (State.READY, State.RUNNING)
+    # The first attempt is the only one there has been: a reply that does not say which it is of can be of no other.
+    meant = row["fence"] == (1 if reply.fence is None else reply.fence)
+    overdue = row["state"] == State.RUNNING and row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
+    return Verdict.APPLIED if sent and meant and not ended and not overdue else Verdict.IGNORED
+
+
+def _last_progress(row: Any) -> StreamProgress | None:
+    """The progress of this attempt so far; that of an earlier one does not count."""
+    if row["state"] != State.RUNNING or row["progress"] is None:
+        return None
+    try:
+        return _progress.decode(row["progress"])
+    except msgspec.DecodeError:
+        return None
+
+
+def _lease_us(row: Any, lease_us: int | None) -> int:
+    return int(lease_us or row["timeout_us"] or LEASE_US)
+
+
+async def claim_dispatched(
+    tx: Tx, lanes: LaneCache, rows: Sequence[dict[str, Any]], leases: Mapping[int, int], instance: int
+) -> None:
+    """Claim dispatched jobs, whose rows are locked, and bring their rows up to date."""
+    body = [{"seq": row["seq"], "fence": row["fence"], "lease_us": leases[row["seq"]]} for row in rows]
+    claimed = {row["seq"]: row for row in await tx.fetch("claim_dispatched", to_json(body), instance)}
+    build = event_factory(Reason.CLAIMED, State.RUNNING, instance=instance)
+    for row in rows:
+        now = claimed[row["seq"]]["started_at"]
+        deadline = claimed[row["seq"]]["deadline_at"]
+        row |= {"state": State.RUNNING, "instance": instance, "started_at": now, "deadline_at": deadline}
+        # One transaction may claim and complete: an end before the start would be taken for an error.
+        row["now"] = max(row["now"], now)
+        name = lanes.name(row["lane"])
+        tx.emit(build(now, name.queue, row["id"], name.task, row["fence"], now - free_since(row)))
+
+
+async def _write_progress(
+    tx: Tx,
+    lanes: LaneCache,
+    rows: Mapping[str, Any],
+    lease_us: Mapping[int, int],
+    progress: Mapping[str, StreamProgress],
+) -> None:
+    body = [
+        {
+            "seq": rows[job_id]["seq"],
+            "fence": rows[job_id]["fence"],
+            "progress": msgspec.json.encode(each).decode(),
+            "lease_us": lease_us[rows[job_id]["seq"]],
+        }
+        for job_id, each in progress.items()
+    ]
+    texts = {each["seq"]: each["progress"] for each in body}
+    for row in await tx.fetch("stream_progress", to_json(body)) if body else ():
+        await run_progress_hooks(tx, lanes, [row], texts[row["seq"]])
+
+
+async def _end(
+    tx: Tx, lanes: LaneCache, rows: Mapping[str, Any], outcomes: Mapping[str, Outcome], random_share: float
+) -> list[Completed]:
+    if not rows:
+        return []
+    endings = {row["seq"]: decide(held_of(row), outcomes[job_id], random_share) for job_id, row in rows.items()}
+    ordered = sorted(rows.values(), key=lambda row: row["seq"])
+    await close_dispatches(tx, [row["seq"] for row in ordered], stop=False)
+    return await apply_ends(tx, lanes, ordered, endings, seen=True)
+
+
+async def end_silent(tx: Tx, lanes: LaneCache, seqs: Sequence[int]) -> list[Completed]:
+    """End attempts whose workers were asked to stop and have not answered within the grace time."""
+    rows = await tx.fetch("stopping_streamed", to_json(sorted(seqs)))
+    endings = {row["seq"]: decide(held_of(row), HandedBack()) for row in rows}
+    return await apply_ends(tx, lanes, rows, endings, seen=True)

@@ -1,0 +1,1 @@
+SELECT count(*) AS rows FROM hanbeon.replay AS r WHERE r.owner = $1

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.replay WHERE id @in($1 bigint)

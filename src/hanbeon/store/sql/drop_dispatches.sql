@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.dispatch WHERE n @in($1 bigint)

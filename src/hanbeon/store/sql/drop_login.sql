@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.login WHERE hash = $1 RETURNING hash

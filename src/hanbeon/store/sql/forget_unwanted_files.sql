@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.unwanted_file WHERE id @in($1 bigint) RETURNING id

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.trace WHERE job @in($1 bigint)

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.workflow_run WHERE job @in($1 bigint)

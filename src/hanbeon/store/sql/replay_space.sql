@@ -1,0 +1,1 @@
+SELECT u.bytes FROM hanbeon.replay_usage AS u WHERE u.owner = $1

@@ -1,0 +1,1 @@
+SELECT job, context FROM hanbeon.trace WHERE job @in($1 bigint)

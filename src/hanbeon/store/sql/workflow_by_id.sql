@@ -1,0 +1,1 @@
+SELECT @workflow_columns FROM hanbeon.workflow AS w WHERE w.id = $1

@@ -1,0 +1,1 @@
+"""Exports: replays rendered to videos and thumbnails, with progress and downloads."""

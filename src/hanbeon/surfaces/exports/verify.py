@@ -1,0 +1,43 @@
+"""Audit of exports: that each has its job, its replay while it is unfinished, and its file once it has succeeded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hanbeon.domain.audit.findings import Code, Finding
+from hanbeon.domain.exports.jobs import QUEUE
+from hanbeon.domain.lifecycle import State
+from hanbeon.errors import InvalidOutputPath
+from hanbeon.service.verify import Audited
+from hanbeon.store.operations import audit_exports as audit
+from hanbeon.store.operations.exports import ExportRecord
+from hanbeon.store.tx import Tx
+from hanbeon.surfaces.exports.paths import Missing, open_below
+
+
+async def verify_exports(tx: Tx, now: int) -> Audited:
+    """Check every export. Files are looked for where this machine has their folder."""
+    findings, exports, after = list[Finding](), 0, 0
+    while page := await audit.export_page(tx, after):
+        findings += [found for each in page if (found := _without_file(each)) is not None]
+        exports += len(page)
+        after = page[-1].id
+    for row in await audit.exports_alone(tx):
+        alone = "an export has no job" if row["kind"] == "export" else "a job has no export"
+        findings.append(Finding(code=Code.STRANDED_EXPORT, message=alone, queue=QUEUE, job_id=row["uid"], rows=(row,)))
+    for row in await audit.without_replay(tx):
+        message = f"export {row['job_id']} is unfinished, and its replay is gone"
+        findings.append(Finding(code=Code.STRANDED_EXPORT, message=message, queue=QUEUE, rows=(row,)))
+    return Audited({"exports": exports}, findings)
+
+
+def _without_file(export: ExportRecord) -> Finding | None:
+    if export.state is not State.SUCCEEDED or not Path(export.root).is_dir():
+        return None
+    try:
+        open_below(Path(export.root), export.result_uri or "").close()
+    except (InvalidOutputPath, Missing) as error:
+        row = {"job_id": export.id, "owner": export.owner, "result_uri": export.result_uri, "error": str(error)}
+        message = f"export {export.id} has succeeded, and has no file"
+        return Finding(code=Code.MISSING_FILE, message=message, queue=QUEUE, job_id=export.uid, rows=(row,))
+    return None

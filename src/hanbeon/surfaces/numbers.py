@@ -1,0 +1,26 @@
+"""Numbers that paths name things by, and pages that are counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hanbeon.errors import ReplayNotFound
+
+_MOST = 2**63 - 1
+NUMBERED_PAGE_SIZE = 20
+"""Rows of a page that is asked for by its number."""
+
+
+def number_of(text: Any) -> int | None:
+    """Return a number of the database, or None for what cannot be one."""
+    if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 20:
+        text = int(text)
+    return text if isinstance(text, int) and not isinstance(text, bool) and 0 <= text <= _MOST else None
+
+
+def replay_number(replay: Any) -> int:
+    """Return the number of a replay, which may be given as a number, as text, or as the result that has it."""
+    number = number_of(getattr(replay, "replay_id", replay))
+    if number is None:
+        raise ReplayNotFound(replay)
+    return number

@@ -1,0 +1,1 @@
+"""Replays: recordings that users upload, to be exported."""

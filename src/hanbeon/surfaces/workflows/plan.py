@@ -1,0 +1,325 @@
+"""A workflow's fields, validated, as the definition that is stored; and the same without secrets, to be shown."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+from msgspec import UNSET
+
+from hanbeon.clock import iso
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.domain.masks import MASK
+from hanbeon.domain.templates import TemplateError, variables
+from hanbeon.domain.workflows.checks import SECRETS, TARGET, check_definition
+from hanbeon.domain.workflows.definition import Definition, Recurrence, ScheduleConfig, Step
+from hanbeon.domain.workflows.literals import Mode, StepType
+from hanbeon.domain.workflows.times import cron_of
+from hanbeon.errors import InvalidInput
+from hanbeon.messages import Messenger, shown_target
+from hanbeon.outbound.origin import split_url
+from hanbeon.surfaces.moment import instant_of
+from hanbeon.surfaces.validation import given_fields, inside
+from hanbeon.surfaces.workflows import schemas
+
+_SHARED = frozenset(("type", "name", "retries", "retry_delay", "timeout", "on_error"))
+_FIELDS = {
+    StepType.MESSAGE: frozenset((TARGET, "title", "body", "recipients")),
+    StepType.HTTP: frozenset(("method", "url", "headers", "body")),
+    StepType.WAIT: frozenset(("seconds", "minutes", "until")),
+    StepType.TASK: frozenset(("task_id", "args")),
+}
+_OF_MODE = {Mode.DELAYED: "delay_minutes", Mode.SCHEDULED: "scheduled_time", Mode.RECURRING: "recurrence"}
+_URL = "://"
+_PROBE, _ADDRESS = "probe", "probe@example.org"
+_PLACE = re.compile(r"\{\{\s*([^\s{}]+)\s*\}\}")
+_SECRET_HEADERS = ("authorization", "cookie", "token", "key", "secret", "password")
+
+
+def definition_of(
+    fields: Mapping[str, Any], messenger: Messenger, zone: ZoneInfo, before: Definition | None
+) -> Definition:
+    """Make the definition from validated fields, on top of the one before; raises with the step and field."""
+    known = {} if before is None else {name: getattr(before, name) for name in Definition.__struct_fields__}
+    if "steps" in fields:
+        known["steps"] = _steps(fields["steps"], messenger, zone, before)
+    if "notifications" in fields:
+        stored = () if before is None else before.notifications
+        known["notifications"] = tuple(
+            _target(text, f"notifications[{number}]", messenger, stored)
+            for number, text in enumerate(fields["notifications"])
+        )
+    for name in ("name", "variables"):
+        if name in fields:
+            known[name] = fields[name]
+    definition = Definition(**known)
+    check_definition(definition, messenger.secrets.names)
+    return definition
+
+
+def _steps(
+    given: Sequence[schemas.NewStep], messenger: Messenger, zone: ZoneInfo, before: Definition | None
+) -> tuple[Step, ...]:
+    stored = () if before is None else tuple(_targets(before))
+    headers = {} if before is None else {step.name: step.headers or {} for step in before.steps}
+    steps = []
+    for index, step in enumerate(given):
+        with inside(f"steps[{index}]"):
+            steps.append(_step(step, index, messenger, zone, stored, headers))
+    return tuple(steps)
+
+
+def _step(
+    step: schemas.NewStep,
+    index: int,
+    messenger: Messenger,
+    zone: ZoneInfo,
+    stored: Sequence[str],
+    headers: Mapping[str, Mapping[str, str]],
+) -> Step:
+    given = given_fields(step)
+    for name in given:
+        if name not in _SHARED and name not in _FIELDS[step.type]:
+            known = ", ".join(sorted(_FIELDS[step.type]))
+            raise InvalidInput(f"must be omitted for a {step.type} step, which has {known}", field=name)
+    name = given.get("name", f"step{index + 1}")
+    values: dict[str, Any] = {key: given[key] for key in _SHARED & given.keys()} | {"type": step.type, "name": name}
+    values |= {"own_retries": "retries" in given, "own_timeout": "timeout" in given}
+    if step.type is StepType.MESSAGE:
+        values |= _message(given, messenger, stored)
+    elif step.type is StepType.HTTP:
+        values |= _http(given, headers.get(name, {}))
+    else:
+        values |= _wait(given, zone) if step.type is StepType.WAIT else _task(given)
+    return Step(**values)
+
+
+def _message(given: Mapping[str, Any], messenger: Messenger, stored: Sequence[str]) -> dict[str, Any]:
+    body = given.get("body")
+    if not isinstance(body, str):
+        raise InvalidInput("is required for a message step; it must be a text", field="body")
+    if len(body) > schemas.TEXT_MOST:
+        raise InvalidInput(f"must be at most {schemas.TEXT_MOST:,} characters, got {len(body):,}", field="body")
+    recipients = given.get("recipients")
+    target = given.get(TARGET)
+    if target is not None:
+        target = _target(target, TARGET, messenger, stored)
+    if recipients is not None:
+        recipients = tuple(
+            _recipient(each, number, target, messenger, stored) for number, each in enumerate(recipients)
+        )
+    elif target is None:
+        raise InvalidInput("is required unless every recipient has one", field=TARGET)
+    return {TARGET: target, "title": given.get("title"), "body": body, "recipients": recipients}
+
+
+def _recipient(
+    given: Mapping[str, Any], number: int, shared: str | None, messenger: Messenger, stored: Sequence[str]
+) -> dict[str, Any]:
+    place = f"recipients[{number}].{TARGET}"
+    target = given.get(TARGET)
+    if target is None and shared is None:
+        raise InvalidInput("is required, for the step has no target of its own", field=place)
+    if target is None:
+        return {name: value for name, value in given.items() if name != TARGET}
+    if not isinstance(target, str):
+        raise InvalidInput("must be an Apprise URL, or the name of a secret", field=place)
+    return {**given, TARGET: _target(target, place, messenger, stored)}
+
+
+def _target(text: str, field: str, messenger: Messenger, stored: Sequence[str]) -> str:
+    """Check a target. One that comes back masked, as it was shown, stays as it is."""
+    if MASK in text:
+        for each in stored:
+            if shown_target(each) == text:
+                return each
+        raise InvalidInput(f"must be whole, got one with {MASK} that is not as it was shown; give it anew", field=field)
+    # Whatever a run will insert, the rest must be a target: a word stands for it, or an address.
+    try:
+        own = {name for name in variables(text) if not name.startswith(f"{SECRETS}.")}
+    except TemplateError as error:
+        raise InvalidInput(str(error), field=field) from None
+
+    def filled(probe: str) -> str:
+        return _PLACE.sub(lambda found: probe if found[1] in own else found[0], text)
+
+    try:
+        messenger.check_target(filled(_PROBE), field)
+    except InvalidInput:
+        if not own:
+            raise
+        messenger.check_target(filled(_ADDRESS), field)
+    return text
+
+
+def _http(given: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, Any]:
+    url = given.get("url")
+    if url is None:
+        raise InvalidInput("is required for an http step; give a URL like https://example.org/hook", field="url")
+    # The host is fixed: a value that is inserted there could send the request anywhere.
+    scheme, _, rest = url.partition(_URL)
+    place = rest.partition("/")[0].partition("?")[0]
+    if "{{" in scheme + place:
+        raise InvalidInput("must have a fixed host; insert variables after it", field="url")
+    if "{{" not in url:
+        split_url(url, "url")
+    else:
+        split_url(f"{scheme}{_URL}{place}/", "url")
+    headers = dict(given.get("headers") or {})
+    for name, value in headers.items():
+        if value == MASK:
+            if name not in before:
+                raise InvalidInput(f"must be whole, got {MASK}; give it anew", field=f"headers.{name}")
+            headers[name] = before[name]
+        if not name.isascii() or any(character in "\r\n: " for character in name) or "\n" in value or "\r" in value:
+            raise InvalidInput("must be a header on one line", field=f"headers.{name[:40]}")
+    content = given.get("body")
+    method = given.get("method", "POST" if content is not None else "GET")
+    return {"url": url, "method": method, "headers": headers or None, "content": content}
+
+
+def _wait(given: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:
+    chosen = [name for name in ("seconds", "minutes", "until") if name in given]
+    if len(chosen) != 1:
+        raise InvalidInput(
+            f"must be one of seconds, minutes and until, got {', '.join(chosen) or 'none'}", field="wait"
+        )
+    if "until" in given:
+        return {"until": instant_of(given["until"], "until", zone)}
+    return {"seconds": given["seconds"] if "seconds" in given else given["minutes"] * 60}
+
+
+def _task(given: Mapping[str, Any]) -> dict[str, Any]:
+    if "task_id" not in given:
+        raise InvalidInput("is required for a task step; name a registered task", field="task_id")
+    return {"task_id": given["task_id"], "args": given.get("args") or {}}
+
+
+# Times
+
+
+def config_of(given: schemas.NewScheduleConfig, zone: ZoneInfo) -> ScheduleConfig:
+    """Make the schedule from a validated request: exactly the fields of its mode."""
+    with inside("schedule_config"):
+        own = _OF_MODE.get(given.mode)
+        for name in _OF_MODE.values():
+            if name != own and getattr(given, name) is not UNSET:
+                raise InvalidInput(f"must be omitted for the mode {given.mode}", field=name)
+        if own is not None and getattr(given, own) is UNSET:
+            raise InvalidInput(f"is required for the mode {given.mode}", field=own)
+        if given.mode is Mode.SCHEDULED:
+            assert isinstance(given.scheduled_time, str)
+            return ScheduleConfig(
+                mode=given.mode, scheduled_at=instant_of(given.scheduled_time, "scheduled_time", zone)
+            )
+        if given.mode is Mode.DELAYED:
+            assert isinstance(given.delay_minutes, int | float)
+            return ScheduleConfig(mode=given.mode, delay_minutes=given.delay_minutes)
+        if given.mode is Mode.RECURRING:
+            assert isinstance(given.recurrence, schemas.NewRecurrence)
+            return ScheduleConfig(mode=given.mode, recurrence=_recurrence(given.recurrence))
+        return ScheduleConfig(mode=given.mode)
+
+
+def _recurrence(given: schemas.NewRecurrence) -> Recurrence:
+    recurrence = Recurrence(
+        frequency=given.frequency,
+        time=given.time,
+        weekdays=() if given.weekdays is UNSET else tuple(day.strip().upper()[:3] for day in given.weekdays),
+        day=None if given.day is UNSET else given.day,
+    )
+    with inside("recurrence"):
+        if given.weekdays is not UNSET:
+            cron_of(msgspec.structs.replace(recurrence, weekdays=tuple(given.weekdays)))
+        cron_of(recurrence)
+    return recurrence
+
+
+def check_not_past(config: ScheduleConfig, now: int, zone: ZoneInfo) -> None:
+    if config.scheduled_at is not None and config.scheduled_at <= now:
+        raise InvalidInput(
+            f"must be in the future, got {iso(config.scheduled_at, zone, 'seconds')}; "
+            "for a run at once use the mode immediate",
+            field="schedule_config.scheduled_time",
+        )
+
+
+def config_view(config: ScheduleConfig, zone: dt.tzinfo) -> dict[str, Any]:
+    """The schedule as it was given, its moment in the workflow's zone."""
+    view: dict[str, Any] = {"mode": config.mode}
+    if config.delay_minutes is not None:
+        whole = float(config.delay_minutes).is_integer()
+        view["delay_minutes"] = int(config.delay_minutes) if whole else config.delay_minutes
+    if config.scheduled_at is not None:
+        view["scheduled_time"] = iso(config.scheduled_at, zone, "milliseconds")
+    if config.recurrence is not None:
+        found = config.recurrence
+        view["recurrence"] = {"frequency": found.frequency, "time": found.time}
+        if found.weekdays:
+            view["recurrence"]["weekdays"] = list(found.weekdays)
+        if found.day is not None:
+            view["recurrence"]["day"] = found.day
+    return view
+
+
+# Without secrets
+
+
+def steps_view(definition: Definition, zone: dt.tzinfo) -> list[dict[str, Any]]:
+    """The steps as they were given, without secrets, and with the defaults."""
+    return [_step_view(step, zone) for step in definition.steps]
+
+
+def _step_view(step: Step, zone: dt.tzinfo) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        name: getattr(step, name) for name in ("type", "name", "retries", "retry_delay", "timeout", "on_error")
+    }
+    if step.type is StepType.MESSAGE:
+        if step.target is not None:
+            view[TARGET] = shown_target(step.target)
+        if step.title is not None:
+            view["title"] = step.title
+        view["body"] = step.body
+        if step.recipients is not None:
+            view["recipients"] = [
+                {name: shown_target(value) if name == TARGET else value for name, value in each.items()}
+                for each in step.recipients
+            ]
+    elif step.type is StepType.HTTP:
+        view |= {"method": step.method, "url": step.url}
+        if step.headers:
+            view["headers"] = {name: _shown_header(name, value) for name, value in step.headers.items()}
+        if step.content is not None:
+            view["body"] = step.content
+    elif step.type is StepType.WAIT:
+        view |= {"seconds": step.seconds} if step.until is None else {"until": iso(step.until, zone, "milliseconds")}
+    else:
+        view |= {"task_id": step.task_id, "args": step.args or {}}
+    return view
+
+
+def _shown_header(name: str, value: str) -> str:
+    is_secret = any(word in name.lower() for word in _SECRET_HEADERS)
+    return MASK if is_secret and "{{" not in value else value
+
+
+def shown_text(definition: Definition, config: ScheduleConfig, zone: dt.tzinfo) -> str:
+    """The whole workflow without secrets, as a run keeps it to be shown."""
+    view = {
+        "name": definition.name,
+        "steps": steps_view(definition, zone),
+        "variables": definition.variables,
+        "schedule_config": config_view(config, zone),
+        "notifications": [shown_target(target) for target in definition.notifications],
+    }
+    return to_json_text(view, "the workflow", "steps")
+
+
+def _targets(definition: Definition) -> list[str]:
+    found = [step.target for step in definition.steps if step.target is not None]
+    found += [each[TARGET] for step in definition.steps for each in step.recipients or () if TARGET in each]
+    return found

@@ -1,0 +1,477 @@
+"""`app.workflows`: workflows, their runs, and what a serverless cron calls."""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Unpack
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from hanbeon.domain.job import check_size, is_id
+from hanbeon.domain.json_text import to_json_text
+from hanbeon.domain.lifecycle import State
+from hanbeon.domain.workflows.definition import Definition, ScheduleConfig
+from hanbeon.domain.workflows.literals import QUEUE, Mode, WorkflowStatus
+from hanbeon.domain.workflows.times import LATE_US
+from hanbeon.errors import (
+    Changed,
+    NotFound,
+    WorkflowNotFound,
+    WorkflowRunNotFound,
+    WorkflowWrongState,
+)
+from hanbeon.service.explain import explain_job
+from hanbeon.store.operations import cancel as cancels
+from hanbeon.store.operations import tallies, workflow_runs, workflows
+from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.workflow_runs import Registration, RunChanged, WholeRun, in_rounds
+from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
+from hanbeon.store.tx import Tx, to_json
+from hanbeon.surfaces.explanation import explanation_view
+from hanbeon.surfaces.schema import Explanation
+from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id
+from hanbeon.surfaces.validation import given_fields, validate
+from hanbeon.surfaces.workflows import keywords, schemas
+from hanbeon.surfaces.workflows.local_runs import LocalRuns
+from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
+from hanbeon.surfaces.workflows.serializers import Serializer
+from hanbeon.surfaces.workflows.variables import check_given
+from hanbeon.surfaces.workflows.vocabulary import status_of
+from hanbeon.zones import zone_of
+
+_PAGE_SIZE = 100
+_RUNS_A_PAGE = 20
+_LISTED = 20
+_DAY_US = 86_400 * 1_000_000
+_AT_ONCE = 100
+
+AnyWorkflow = schemas.Workflow | str
+"""A workflow, or its id."""
+AnyRun = schemas.WorkflowRun | schemas.Execution | str
+"""A run, or its id."""
+
+
+class Workflows(Service):
+    """Workflows of one App. The App must be open."""
+
+    # Workflows
+
+    async def create(
+        self,
+        *,
+        wait: float | None = None,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
+        **fields: Unpack[keywords.NewWorkflowFields],
+    ) -> schemas.Workflow:
+        """Save a workflow: a draft, or with `status="active"` one that runs; `wait`: see `activate`."""
+        seconds = _seconds(wait)
+        return await self._with_run(await self._save(_json(fields), new_id(0), by), seconds)
+
+    async def declare(self, name: str, fields: Mapping[str, Any]) -> str:
+        """Apply a declaration where it differs from the last one of that name; return what was done.
+
+        Repeating the same declaration changes nothing, so that changes by a user are kept.
+        """
+        text = to_json_text(dict(fields), "the workflow", "steps")
+        found = await self._read(lambda tx: workflows.workflow_declared(tx, name))
+        if found is None:
+            await self._save({"name": name, **fields}, random_id(), LOCAL, (name, text))
+            return "made"
+        if found.declared == text:
+            return "same"
+
+        async def mark(tx: Tx) -> None:
+            locked = await workflows.lock_workflow(tx, found.id, deleted=True)
+            await workflows.change_workflow(tx, msgspec.structs.replace(locked, declared=text, deleted_at=None))
+
+        if found.deleted_at is None:
+            await self.change(found.id, **{"name": name, **fields})
+            await self._write(mark)
+            return "changed"
+        await self._write(mark)
+        await self.change(found.id, **{"name": name, **fields})
+        return "revived"
+
+    async def _save(
+        self, fields: dict[str, Any], workflow_id: str, by: str, declared: tuple[str, str] | None = None
+    ) -> WorkflowRecord:
+        given = given_fields(validate(schemas.NewWorkflow, fields))
+        status = given.get("status", WorkflowStatus.DRAFT)
+        zone = self._zone_of(given.get("timezone"))
+        definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, None)
+        config = config_of(given["schedule_config"], zone)
+        new = NewWorkflow(
+            id=workflow_id,
+            name=definition.name,
+            definition=self._text(definition),
+            shown=shown_text(definition, config, zone),
+            schedule_config=to_json(config),
+            timezone=zone.key,
+            created_by=by,
+            declared_name=None if declared is None else declared[0],
+            declared=None if declared is None else declared[1],
+        )
+
+        async def write(tx: Tx) -> WorkflowRecord:
+            # Checked only if it is new: what a repeated request met may have changed, and its time may be past by now.
+            if await workflows.add_workflow(tx, new):
+                await self._check_tasks(tx, definition)
+                check_not_past(config, await now_us(tx), zone)
+                if status is not WorkflowStatus.DRAFT:
+                    await self._to_status(tx, new.id, status)
+            if declared is not None and (found := await workflows.workflow_declared(tx, declared[0])) is not None:
+                return found  # Another worker may have declared it at the same time.
+            return await workflows.workflow_by_id(tx, new.id)
+
+        return await in_rounds(lambda: self._write(write))
+
+    async def get(self, workflow: AnyWorkflow) -> schemas.Workflow:
+        """The workflow as it is now, with its next run in its own zone."""
+        workflow_id = _id(workflow)
+        return self._view(await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id)))
+
+    async def list(self, **query: Unpack[keywords.WorkflowQueryFields]) -> schemas.WorkflowPage:
+        """Workflows in the order of their creation; continue with the page's `next_cursor`."""
+        filter = given_fields(validate(schemas.WorkflowQuery, query))
+        size, after = filter.get("limit", _PAGE_SIZE), int(filter.get("cursor") or 0)
+        found = await self._read(lambda tx: workflows.workflows(tx, after, size, filter.get("status")))
+        return schemas.WorkflowPage(
+            items=[self._view(each) for each in found.items], next_cursor=found.cursor(lambda each: each.seq)
+        )
+
+    async def change(
+        self,
+        workflow: AnyWorkflow,
+        *,
+        expected: int | None = None,
+        **fields: Unpack[keywords.WorkflowChangesFields],
+    ) -> schemas.Workflow:
+        """Change fields; an active workflow is registered anew if its times have changed.
+
+        `expected` is the `version` that you have seen: if it has changed since, nothing is written.
+        """
+        workflow_id = _id(workflow)
+        given = given_fields(validate(schemas.WorkflowChanges, _json(fields)))
+
+        async def change() -> WorkflowRecord:
+            seen = await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id))
+            zone = self._zone_of(given["timezone"]) if "timezone" in given else zone_of(seen.timezone)
+            definition = await asyncio.to_thread(definition_of, given, self._app.messenger, zone, seen.plan)
+
+            async def write(tx: Tx) -> WorkflowRecord:
+                before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+                _check_version(before, expected)
+                if before.version != seen.version:
+                    raise RunChanged
+                after = await self._changed(tx, before, given, definition, zone)
+                if (status := given.get("status", before.status)) is not before.status:
+                    after = await self._moved(tx, after, status)
+                return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+
+            return await self._write(write)
+
+        return self._view(await in_rounds(change))
+
+    async def delete(self, workflow: AnyWorkflow, *, expected: int | None = None) -> None:
+        """Delete a workflow that has no run under way. Its past runs are kept as long as any."""
+        workflow_id = _id(workflow)
+
+        async def write(tx: Tx) -> None:
+            before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+            _check_version(before, expected)
+            gone = msgspec.structs.replace(before, deleted_at=await now_us(tx), status=WorkflowStatus.PAUSED)
+            after, _ = await workflow_runs.settle(tx, self._store.lanes, (gone, job))
+            if after.run_id is not None:
+                raise WorkflowWrongState(
+                    f"workflow {workflow_id} has a run under way, {after.run_id}; cancel it, or wait for its end"
+                )
+
+        await in_rounds(lambda: self._write(write))
+
+    async def activate(self, workflow: AnyWorkflow, *, wait: float | None = None) -> schemas.Workflow:
+        """Make a workflow run by its schedule. `wait`: return its run, if that ends within so many seconds."""
+        return await self._with_run(await self._set_status(workflow, WorkflowStatus.ACTIVE), _seconds(wait))
+
+    async def pause(self, workflow: AnyWorkflow) -> schemas.Workflow:
+        """Start no more runs; the registered one is removed, and one that has started goes on."""
+        return self._view(await self._set_status(workflow, WorkflowStatus.PAUSED))
+
+    async def dry_run(self, workflow: AnyWorkflow, **fields: Unpack[keywords.DryRunFields]) -> schemas.DryRunResult:
+        """Render every message of a workflow, without sending any."""
+        from hanbeon.surfaces.workflows.preview import rendered_messages
+
+        workflow_id = _id(workflow)
+        given = given_fields(validate(schemas.DryRun, fields))
+        record = await self._read(lambda tx: workflows.workflow_by_id(tx, workflow_id))
+        now = await self._read(now_us)
+        variables = given.get("variables", {})
+        check_given(record.plan, variables)
+        return schemas.DryRunResult(
+            messages=rendered_messages(record, variables, given.get("outputs", {}), record.next_time or now)
+        )
+
+    # Runs
+
+    async def runs(
+        self, workflow: AnyWorkflow, **query: Unpack[keywords.WorkflowRunQueryFields]
+    ) -> schemas.WorkflowRunPage:
+        """Runs, newest first; continue with the page's `next_cursor`."""
+        workflow_id = _id(workflow)
+        filter = given_fields(validate(schemas.WorkflowRunQuery, query))
+        size, cursor = min(filter.get("limit", _RUNS_A_PAGE), _PAGE_SIZE), filter.get("cursor")
+
+        async def read(tx: Tx) -> tuple[builtins.list[WholeRun], bool]:
+            await workflows.workflow_by_id(tx, workflow_id)
+            return await workflow_runs.runs(tx, workflow_id, int(cursor) if cursor else None, size)
+
+        found, more = await self._read(read)
+        items = [self._serializer.run(each) for each in found]
+        return schemas.WorkflowRunPage(items=items, next_cursor=str(found[-1].run.job) if more else None)
+
+    async def run_of(self, workflow: AnyWorkflow, run: AnyRun) -> schemas.WorkflowRun:
+        """One run of a workflow, with its steps."""
+        workflow_id, run_id = _id(workflow), _run_id(run)
+        return self._serializer.run(await self._read(lambda tx: _whole(tx, workflow_id, run_id)))
+
+    async def cancel(self, workflow: AnyWorkflow, run: AnyRun) -> schemas.WorkflowRun:
+        """Cancel an unfinished run; a step under way is stopped first."""
+        workflow_id, run_id = _id(workflow), _run_id(run)
+
+        async def write(tx: Tx) -> WholeRun:
+            await workflow_runs.run_by_id(tx, workflow_id, run_id)
+            await cancels.cancel(tx, self._store.lanes, run_id)
+            return await _whole(tx, workflow_id, run_id)
+
+        return self._serializer.run(await self._write(write))
+
+    async def retry(self, workflow: AnyWorkflow, run: AnyRun) -> schemas.WorkflowRun:
+        """Run a failed or cancelled run again, from the step at which it ended."""
+        workflow_id, run_id = _id(workflow), _run_id(run)
+
+        async def write(tx: Tx) -> WholeRun:
+            await workflow_runs.retry(tx, self._store.lanes, workflow_id, run_id)
+            return await _whole(tx, workflow_id, run_id)
+
+        return self._serializer.run(await self._write(write))
+
+    async def explain(self, workflow: AnyWorkflow, run: AnyRun) -> Explanation:
+        """Explain why a run does not begin, what it waits for, or why it failed."""
+        workflow_id, run_id = _id(workflow), _run_id(run)
+        await self._read(lambda tx: workflow_runs.run_by_id(tx, workflow_id, run_id))
+        return explanation_view(await explain_job(self._store, run_id, self._alive_within_us), self._zone, status_of)
+
+    async def execute(
+        self,
+        workflow_id: AnyWorkflow,
+        *,
+        variables: Mapping[str, Any] | None = None,
+        by: str = LOCAL,
+        new_id: NewId = random_id,
+    ) -> schemas.Execution:
+        """Run a workflow now, whatever its status, beside its registered run; wait for the end within the budget."""
+        fields: dict[str, Any] = {"workflow_id": _id(workflow_id)}
+        if variables is not None:
+            fields["variables"] = dict(variables)
+        given = given_fields(validate(schemas.NewExecution, fields))
+        chosen, run_id = given.get("variables", {}), new_id(0)
+        text = to_json_text(chosen, "a variable", "variables")
+        check_size("variables", text, self._app.settings.max_payload_bytes)
+
+        async def write(tx: Tx) -> None:
+            if may_exist(new_id) and await workflow_runs.runs_by_id(tx, [run_id]):
+                return  # The first request began it, and the workflow may be another one by now.
+            record = await workflows.workflow_by_id(tx, given["workflow_id"])
+            check_given(record.plan, chosen)
+            await workflow_runs.add_manual(tx, self._store.lanes, record.id, run_id, text, by)
+
+        await self._write(write)
+        await self._local.until_ended(run_id, self._app.settings.workflow_budget)
+        return self._serializer.execution(await self._read(lambda tx: _whole(tx, None, run_id)))
+
+    # The scheduler's endpoints
+
+    async def cron(self) -> schemas.Registered:
+        """Register the next run of every active workflow, where that is not the registered one."""
+        done: Counter[Registration | None] = Counter()
+        after = 0
+        while True:
+            page = await self._read(
+                lambda tx, after=after: workflows.workflows(tx, after, _AT_ONCE)  # type: ignore[misc]
+            )
+            for each in page.items:
+                if each.status is WorkflowStatus.ACTIVE or each.run_id is not None:
+                    done[await self._register(each.id)] += 1
+                after = each.seq
+            if not page.more:
+                return schemas.Registered(**{kind.value: done[kind] for kind in Registration})
+
+    async def execute_due(self) -> schemas.Executed:
+        """Run the workflows that are due, in this process and within the budget."""
+        begun = await self._local.run_due(self._app.settings.workflow_budget)
+        found = await self._read(lambda tx: workflow_runs.runs_by_id(tx, begun))
+        results = [self._serializer.executed(each.run) for each in found]
+        return schemas.Executed(executed=len(results), results=results)
+
+    async def monitor(self) -> schemas.Monitor:
+        """Counts of runs, what is delayed, what is next, and what failed in the last day."""
+
+        async def read(tx: Tx) -> schemas.Monitor:
+            try:
+                counts, _ = await tallies.counts(tx, QUEUE)
+            except NotFound:
+                counts = dict.fromkeys(State, 0)
+            since = await now_us(tx) - _DAY_US
+            show = self._serializer
+            return schemas.Monitor(
+                pending=counts[State.PENDING] + counts[State.READY],
+                running=counts[State.RUNNING],
+                completed=counts[State.SUCCEEDED],
+                failed=counts[State.FAILED] + counts[State.CANCELLED],
+                delayed=[show.delayed(row) for row in await tx.fetch("delayed_workflow_runs", LATE_US, _LISTED)],
+                next=[show.next(row) for row in await tx.fetch("next_workflow_runs", _LISTED)],
+                recent_failures=[show.failed(row) for row in await tx.fetch("failed_workflow_runs", since, _LISTED)],
+            )
+
+        return await self._read(read)
+
+    # Shared helpers
+
+    async def _register(self, workflow_id: str) -> Registration | None:
+        lanes = self._store.lanes
+        try:
+            return await in_rounds(lambda: self._write(lambda tx: workflow_runs.register(tx, lanes, workflow_id)))
+        except WorkflowNotFound:
+            return None  # It was deleted since it was listed.
+
+    async def _set_status(self, workflow: AnyWorkflow, status: WorkflowStatus) -> WorkflowRecord:
+        workflow_id = _id(workflow)
+        record: WorkflowRecord = await in_rounds(
+            lambda: self._write(lambda tx: self._to_status(tx, workflow_id, status))
+        )
+        return record
+
+    async def _to_status(self, tx: Tx, workflow_id: str, status: WorkflowStatus) -> WorkflowRecord:
+        before, job = await workflow_runs.lock_with_run(tx, workflow_id)
+        if before.status is status:
+            return before
+        after = await self._moved(tx, before, status)
+        return (await workflow_runs.settle(tx, self._store.lanes, (after, job)))[0]
+
+    async def _moved(self, tx: Tx, before: WorkflowRecord, status: WorkflowStatus) -> WorkflowRecord:
+        """The workflow in another status. Activating begins a new activation, for which each mode counts anew."""
+        after = msgspec.structs.replace(before, status=status, version=before.version + 1)
+        if status is not WorkflowStatus.ACTIVE:
+            return after
+        now = await now_us(tx)
+        check_not_past(after.config, now, zone_of(after.timezone))
+        return msgspec.structs.replace(after, activation=after.activation + 1, activated_at=now, spent=False)
+
+    async def _changed(
+        self, tx: Tx, before: WorkflowRecord, given: Mapping[str, Any], definition: Definition, zone: ZoneInfo
+    ) -> WorkflowRecord:
+        await self._check_tasks(tx, definition)
+        config: ScheduleConfig = before.config
+        if "schedule_config" in given:
+            config = config_of(given["schedule_config"], zone)
+        after = msgspec.structs.replace(
+            before,
+            name=definition.name,
+            definition=self._text(definition),
+            shown=shown_text(definition, config, zone),
+            schedule_config=to_json(config),
+            timezone=zone.key,
+            version=before.version + 1,
+        )
+        if config == before.config and zone.key == before.timezone:
+            return after
+        now = await now_us(tx)
+        if config != before.config:
+            check_not_past(config, now, zone)
+        if before.status is not WorkflowStatus.ACTIVE:
+            return after
+        # Other times are another cause. Only a delay that is not over goes on from the activation.
+        again = before.spent or config.mode in (Mode.IMMEDIATE, Mode.RECURRING)
+        return msgspec.structs.replace(
+            after,
+            activation=before.activation + 1,
+            activated_at=now if again else before.activated_at,
+            spent=False,
+        )
+
+    async def _check_tasks(self, tx: Tx, definition: Definition) -> None:
+        """Reject steps whose task nobody has registered."""
+        for index, step in enumerate(definition.steps):
+            if step.task_id is not None and step.task_id not in self._app.tasks.names():
+                await self._known_task(tx, step.task_id, f"steps[{index}].task_id")
+
+    async def _with_run(self, record: WorkflowRecord, seconds: float) -> schemas.Workflow:
+        if not seconds or record.run_id is None:
+            return self._view(record)
+        run_id = record.run_id
+        await self._local.until_ended(run_id, seconds)
+
+        async def read(tx: Tx) -> tuple[WorkflowRecord, WholeRun]:
+            return await workflows.workflow_by_id(tx, record.id), await _whole(tx, record.id, run_id)
+
+        found, run = await self._read(read)
+        return self._serializer.workflow(found, self._serializer.run(run))
+
+    def _text(self, definition: Definition) -> str:
+        text = to_json_text(definition, "the workflow", "steps")
+        check_size("steps", text, self._app.settings.max_payload_bytes)
+        return text
+
+    def _zone_of(self, name: str | None) -> ZoneInfo:
+        return self._zone if name is None else zone_of(name)
+
+    @property
+    def _local(self) -> LocalRuns:
+        return LocalRuns(self._app, self.worker)
+
+    @property
+    def _serializer(self) -> Serializer:
+        return Serializer(self._zone, self._stored_json)
+
+    def _view(self, record: WorkflowRecord) -> schemas.Workflow:
+        return self._serializer.workflow(record)
+
+
+async def _whole(tx: Tx, workflow_id: str | None, run_id: str) -> WholeRun:
+    run = await workflow_runs.run_by_id(tx, workflow_id, run_id)
+    return (await workflow_runs.whole_runs(tx, [run]))[0]
+
+
+def _id(workflow: AnyWorkflow) -> str:
+    found = workflow.id if isinstance(workflow, schemas.Workflow) else workflow
+    if not is_id(found):
+        raise WorkflowNotFound(found)
+    return found
+
+
+def _run_id(run: AnyRun) -> str:
+    found = run if isinstance(run, str) else run.run_id
+    if not is_id(found):
+        raise WorkflowRunNotFound(found)
+    return found
+
+
+def _check_version(record: WorkflowRecord, expected: int | None) -> None:
+    if expected is not None and record.version != expected:
+        raise Changed(f"workflow {record.id} has changed: it is at version {record.version}, not {expected}")
+
+
+def _seconds(wait: float | None) -> float:
+    given = given_fields(validate(schemas.RunWaitQuery, {} if wait is None else {"wait": wait}))
+    found: float = given.get("wait", 0.0)
+    return found
+
+
+def _json(fields: Any) -> dict[str, Any]:
+    """Python callers may give moments as datetimes."""
+    found: dict[str, Any] = msgspec.to_builtins(dict(fields), builtin_types=())
+    return found

@@ -1,0 +1,22 @@
+"""The declaration of workflows."""
+
+from __future__ import annotations
+
+from hanbeon.surfaces.surface import Surface
+from hanbeon.surfaces.workflows.operations import OPERATIONS
+
+SURFACE = Surface(
+    name="workflows",
+    title="Steps that send messages, call HTTP, wait and run tasks: now, later, at a time, again and again.",
+    service="hanbeon.surfaces.workflows.service:Workflows",
+    operations=OPERATIONS,
+    pool="hanbeon.surfaces.workflows.worker_pool:workflow_pool",
+    executor="hanbeon.surfaces.workflows.executor:WorkflowExecutor",
+    config="hanbeon.config.workflows:read_workflows",
+    queues=("hanbeon.domain.workflows.literals:QUEUE",),
+    end_hook="hanbeon.store.operations.workflow_runs:HOOK",
+    verify="hanbeon.surfaces.workflows.verify:verify_workflows",
+    retention="hanbeon.surfaces.workflows.retention:RETENTION",
+    job_place="hanbeon.surfaces.workflows.place:place_of_job",
+    docs="workflows.md",
+)

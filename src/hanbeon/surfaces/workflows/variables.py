@@ -1,0 +1,61 @@
+"""Values of the variables that templates of a run may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from hanbeon.clock import iso
+from hanbeon.domain.templates import render
+from hanbeon.domain.workflows.checks import RUN, STEPS
+from hanbeon.domain.workflows.definition import Definition
+from hanbeon.errors import InvalidInput
+from hanbeon.tasks.options import did_you_mean
+
+
+def values_of(
+    definition: Definition,
+    given: Mapping[str, Any],
+    *,
+    workflow_id: str,
+    run_id: str,
+    scheduled_time: int,
+    zone: ZoneInfo,
+    outputs: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return all values but secrets: those of the run, its variables, and the outputs of steps before."""
+    at = iso(scheduled_time, zone, "seconds") or ""
+    return {
+        **definition.variables,
+        **given,
+        RUN: {"id": run_id, "scheduled_time": at, "date": at[:10]},
+        "workflow": {"id": workflow_id, "name": definition.name},
+        STEPS: dict(outputs),
+    }
+
+
+def check_given(definition: Definition, given: Mapping[str, Any]) -> None:
+    """Reject variables that the workflow does not declare."""
+    for name in given:
+        if name not in definition.variables:
+            known = ", ".join(sorted(definition.variables)) or "none"
+            hint = did_you_mean(name, sorted(definition.variables)) or ";"
+            raise InvalidInput(f"unknown variable{hint} declared are: {known}", field=f"variables.{name}")
+
+
+def fill(value: Any, values: Mapping[str, Any]) -> Any:
+    """Return the value with every text in it rendered."""
+    if isinstance(value, str):
+        return render(value, values)
+    if isinstance(value, Mapping):
+        return {name: fill(each, values) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [fill(each, values) for each in value]
+    return value
+
+
+def output_of(text: str | None) -> Any:
+    return None if text is None else msgspec.json.decode(text)

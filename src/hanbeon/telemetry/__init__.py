@@ -1,0 +1,1 @@
+"""Traces with OpenTelemetry. Nothing here is imported while tracing is off."""

@@ -1,0 +1,78 @@
+"""One journey through the dashboard, in a real browser over a real server with a worker."""
+
+from playwright.async_api import Browser, expect
+
+from hanbeon import App, Context
+from hanbeon.service.tokens import create_token
+from tests.dashboard.pages import PATIENT_MS, opened
+from tests.server.client import serving
+
+_HOSTILE = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
+expect.set_options(timeout=PATIENT_MS)
+
+
+def _app(url: str) -> App:
+    app = App(url, shutdown_grace=0.2)
+
+    @app.task(name="mail", retries=0)
+    async def mail(ctx: Context, to: str, broken: bool = True) -> str:
+        ctx.log("\x1b[31mred\x1b[0m and plain " + _HOSTILE)
+        if broken:
+            raise ValueError(_HOSTILE)
+        return _HOSTILE
+
+    return app
+
+
+async def test_an_operator_finds_and_repairs_a_job(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app, work=True) as server:
+        page, complaints = await opened(browser, server.url)
+        await expect(page.get_by_role("heading", name="Home")).to_be_visible()
+        # It shows what happens while one looks at it.
+        (job,) = await app.enqueue_many([app.tasks.get("mail").call(to="<b>Ada</b>")])
+        failed = page.locator("section", has=page.get_by_role("heading", name="Failures worth a look"))
+        await expect(failed.get_by_text("<img src=x")).to_be_visible()
+        await failed.get_by_text("<img src=x").click()
+        await expect(page).to_have_url(f"{server.url}/#/jobs?state=failed&task=mail&failure_type=error")
+        # One job whole: arguments, output with colours, and no part of it is run.
+        await page.get_by_role("link", name="mail").click()
+        await expect(page).to_have_url(f"{server.url}/#/jobs/{job.id}")
+        await expect(page.get_by_text('"<b>Ada</b>"')).to_be_visible()
+        await expect(page.locator(".log .fg1")).to_have_text("red")
+        await expect(page.locator(".log")).to_contain_text(f"red and plain {_HOSTILE}")
+        await expect(page.get_by_text("attempt 1 started")).to_be_visible()
+        # Again with other arguments.
+        await page.get_by_role("button", name="Run again with other arguments").click()
+        await page.get_by_role("textbox", name="Arguments").fill('{"to": "Grace", "broken": false}')
+        await page.get_by_role("button", name="Enqueue", exact=True).click()
+        await expect(page).not_to_have_url(f"{server.url}/#/jobs/{job.id}")
+        await expect(page.locator(".jobhead .state.succeeded")).to_be_visible()
+        # A queue is paused after asking twice, and who did it is written down.
+        await page.get_by_role("link", name="Queues").click()
+        await page.get_by_role("button", name="Pause default").click()
+        await page.get_by_role("button", name="Pause default").click()
+        await expect(page.get_by_text("paused")).to_be_visible()
+        assert [queue.paused for queue in await app.queues() if queue.name == "default"] == [True]
+        await page.get_by_role("link", name="Who did what").click()
+        await expect(page.get_by_text("engine.change_queue")).to_be_visible()
+        await page.get_by_role("button", name="한국어").click()
+        await expect(page.get_by_role("heading", name="변경 기록")).to_be_visible()
+        assert await page.title() == "변경 기록 · Hanbeon"
+        assert complaints == []
+
+
+async def test_a_token_lets_in_and_its_end_shows_the_login(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app) as server:
+        token = await create_token(app.store, "ada", "read")
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
+        await page.get_by_label("Token").fill("wrong")
+        await page.get_by_role("button", name="Log in").click()
+        await expect(page.get_by_role("alert")).to_contain_text("unknown")
+        await page.get_by_label("Token").fill(token.text)
+        await page.get_by_role("button", name="Log in").click()
+        await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+        await page.get_by_role("button", name="Log out").click()
+        await expect(page.get_by_label("Token")).to_be_visible()
+        assert complaints == []

@@ -1,0 +1,96 @@
+"""Exports over Redis: messages written straight into the streams move the job, its events and its download."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hanbeon import App
+from hanbeon.surfaces.verify import verify
+from tests.chaos.moments import until
+from tests.databases.valkey import ValkeyServer
+from tests.engine.stream.kit import connected
+from tests.server.client import Client, serving
+from tests.server.websocket_client import dial, hear, hear_any
+from tests.surfaces.exports.export_kit import ended, exported, uploaded
+
+
+@pytest.fixture
+async def app(database_url: str, tmp_path: Path, valkey: ValkeyServer) -> AsyncIterator[App]:
+    folders: dict[str, Any] = {"jobs_export_path": str(tmp_path / "exports"), "replay_path": str(tmp_path / "replays")}
+    async with App(database_url, redis_url=valkey.url, **folders) as app:
+        yield app
+
+
+def _write(path: str) -> Path:
+    """Write a result, as a worker does."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"a film")
+    return file
+
+
+async def _requests(redis: Any, count: int) -> list[dict[str, str]]:
+    async def found() -> list[dict[str, str]] | None:
+        fields = [fields for _, fields in await redis.xrange("job.requests")]
+        return fields if len(fields) >= count else None
+
+    return await until("the request", found)
+
+
+async def test_messages_in_the_streams_move_an_export(app: App, working: Client, valkey: ValkeyServer) -> None:
+    replay = await uploaded(working)
+    async with connected(valkey.url) as redis, dial(working, "/ws/jobs") as listener:
+        assert (await hear_any(listener))["type"] == "opened"
+        job = await exported(working, replay)
+        (request,) = await _requests(redis, 1)
+        options = json.loads(request["options"])
+        assert (request["jobId"], request["jobType"], request["replayId"]) == (str(job), "MP4", str(replay))
+        assert {"inputPath", "outputPath", "durationMs", "ownerId", "createdAt", "fence"} <= options.keys()
+        assert (await working.get(f"/api/jobs/{job}")).json["status"] == "QUEUED"
+        await redis.xadd("job.progress", {"jobId": job, "progress": 40, "phase": "RENDER", "message": "40"})
+        heard = await hear(listener)
+        assert (heard["type"], heard["jobId"], heard["progress"], heard["phase"]) == ("job.progress", job, 40, "RENDER")
+        assert (await working.get(f"/api/jobs/{job}")).json["status"] == "RUNNING"
+        path = _write(options["outputPath"])
+        digest = hashlib.sha256(b"a film").hexdigest()
+        result = {"jobId": job, "status": "SUCCEEDED", "resultUri": str(path), "checksum": digest}
+        await redis.xadd("job.results", {**result, "errorCode": "", "errorMessage": ""})
+        done = await ended(working, job)
+        assert (done["status"], done["progress"], done["resultChecksum"]) == ("SUCCEEDED", 100, digest)
+        while heard["type"] == "job.progress":
+            heard = await hear(listener)
+        assert (heard["type"], heard["jobId"]) == ("job.completed", job)
+        file = await working.get(f"/api/jobs/{job}/result")
+        assert (file.status, file.body, file.headers["etag"]) == (200, b"a film", f'"{digest}"')
+        # The same result again, and one for another place: the job has ended.
+        await redis.xadd("job.results", result)
+        await redis.xadd("job.results", {**result, "resultUri": "/etc/passwd"})
+        foreign = await exported(working, replay)
+        await _requests(redis, 1)
+        await redis.xadd("job.results", {**result, "jobId": foreign, "resultUri": "/etc/passwd", "fence": 1})
+        failed = await ended(working, foreign)
+        assert (failed["status"], failed["errorCode"]) == ("FAILED", "INVALID_OUTPUT_PATH")
+        (letter,) = (await app.engine.deadletters()).items
+        assert (letter.reason, letter.payload["jobId"]) == ("INVALID_OUTPUT_PATH", str(foreign))
+    assert (await verify(app.store)).findings == ()
+
+
+async def test_cancelled_export_is_cancelled_for_workers(app: App, working: Client, valkey: ValkeyServer) -> None:
+    replay = await uploaded(working)
+    async with connected(valkey.url) as redis:
+        job = await exported(working, replay, "thumbnail", width=320, height=180)
+        await _requests(redis, 1)
+        assert (await working.post(f"/api/jobs/{job}/cancel")).status == 200
+        assert await until("the key", lambda: redis.get(f"job.cancelled:{job}")) == "1"
+
+
+@pytest.fixture
+async def working(app: App) -> AsyncIterator[Client]:
+    async with serving(app, work=True) as client:
+        yield client
