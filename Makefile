@@ -9,7 +9,7 @@ EXTRAS := dev
 JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
 # Where `make run` serves.
 PORT ?= 8000
-# Further arguments for pytest, for example ARGS="-k lifecycle --postgres=wheel,system".
+# Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
 ARGS ?=
 
 VENV := .venv
