@@ -104,4 +104,5 @@ class InvalidOutputPath(InvalidInput):
     code = "invalid_output_path"
 
     def __init__(self, why: str) -> None:
+        self.why = why
         super().__init__(f"must be a file below the export root: {why}", field="resultUri")

@@ -144,7 +144,7 @@ def test_the_shell_completes_commands_options_and_states() -> None:
 def test_every_command_with_output_has_json() -> None:
     group: Any = get_command(program)
     without = {name for name in NAMES if not _options(group.commands[name]) & {"--json"}}
-    assert without == {"init", "demo", "serve", "worker", "migrate"}
+    assert without == {"init", "demo", "serve", "worker", "export-worker", "migrate"}
 
 
 def _options(command: Any) -> set[str]:

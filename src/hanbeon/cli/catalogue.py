@@ -51,6 +51,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "token": "Create, list and revoke API tokens.",
         "deadletter": "List, show, republish and drop messages of stream workers that could not be used.",
         "worker": "Run the jobs of an App until SIGTERM or Ctrl-C.",
+        "export-worker": "Render exports that come over Redis until SIGTERM or Ctrl-C.",
         "tick": "Do one round of a worker's work within a time budget, and report what was done.",
         "instances": "Show the instances that work, or lately worked, on the database: host, process, load, tasks.",
         "top": "Watch a database: queues, slots, running jobs with progress and age, throughput.",

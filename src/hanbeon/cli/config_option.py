@@ -16,6 +16,8 @@ _DATABASE_OPTIONS = {"database", "app"}
 _WITHOUT_FILE = {"demo"}
 _OF_THE_FILE = {"secrets"}
 """Groups whose commands use the file and no database."""
+_WITHOUT_DATABASE = {"export-worker"}
+"""Commands that use the file and no database."""
 _named: ContextVar[Path | None] = ContextVar("config", default=None)
 
 
@@ -27,7 +29,11 @@ def with_config(command: Any, *, needed: bool = False) -> Any:
     for inner in getattr(command, "commands", {}).values():
         with_config(inner, needed=command.name in _OF_THE_FILE)
     names = [parameter.name for parameter in command.params]
-    if needed or (_DATABASE_OPTIONS & set(names) and command.name not in _WITHOUT_FILE):
+    if (
+        needed
+        or command.name in _WITHOUT_DATABASE
+        or (_DATABASE_OPTIONS & set(names) and command.name not in _WITHOUT_FILE)
+    ):
         place = max((names.index(name) for name in _DATABASE_OPTIONS & set(names)), default=-1) + 1
         command.params.insert(place, _option())
     return command

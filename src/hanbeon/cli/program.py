@@ -51,8 +51,9 @@ class _Commands(MutableMapping[str, Any]):
 
 
 def _load(name: str) -> Any:
-    module = f"{name}.commands" if name in _PACKAGES else name
-    found = getattr(import_module(f"hanbeon.cli.{module}"), name)
+    noun = name.replace("-", "_")
+    module = f"{noun}.commands" if name in _PACKAGES else noun
+    found = getattr(import_module(f"hanbeon.cli.{module}"), noun)
     if isinstance(found, typer.Typer):
         group = get_command(found)
         group.name = name

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from hanbeon.errors import InvalidInput, PermanentError, ReplayInvalid
-from hanbeon.rendering.render_options import RenderOptions
+from hanbeon.quotation import quoted
+from hanbeon.rendering.render_options import HEIGHTS, RATES, WIDTHS, RenderOptions
 from hanbeon.rendering.renderer import Rendered, Report, render_thumbnail, render_video
+from hanbeon.rendering.replay_format import DURATION_MOST_MS
 
 _RENDER = {"MP4": render_video, "THUMBNAIL": render_thumbnail}
 
@@ -37,9 +39,19 @@ def perform(job_type: str, options: Mapping[str, Any], report: Report) -> dict[s
 def _chosen(options: Mapping[str, Any]) -> RenderOptions:
     default = RenderOptions()
     return RenderOptions(
-        width=options.get("width", default.width),
-        height=options.get("height", default.height),
-        fps=options.get("fps", default.fps),
-        start_ms=options.get("startMs", default.start_ms),
-        length_ms=options.get("lengthMs", default.length_ms),
+        width=_whole(options, "width", default.width, WIDTHS, even=True),
+        height=_whole(options, "height", default.height, HEIGHTS, even=True),
+        fps=_whole(options, "fps", default.fps, RATES),
+        start_ms=_whole(options, "startMs", default.start_ms, (0, DURATION_MOST_MS)),
+        length_ms=_whole(options, "lengthMs", default.length_ms, (0, DURATION_MOST_MS)),
     )
+
+
+def _whole(options: Mapping[str, Any], name: str, default: int, bounds: tuple[int, int], *, even: bool = False) -> int:
+    """Read an option again, though the server has validated it: a request may come from elsewhere."""
+    value = options.get(name, default)
+    least, most = bounds
+    if type(value) is not int or not least <= value <= most or (even and value % 2):
+        kind = "an even integer" if even else "an integer"
+        raise InvalidInput(f"must be {kind} from {least} to {most}, got {quoted(value)}", field=name)
+    return value

@@ -16,6 +16,12 @@ def is_installed() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in _MODULES)
 
 
+def check_installed() -> None:
+    """Raise ExtraMissing, with the remedy, if replays cannot be rendered here."""
+    for name in _MODULES:
+        library(name)
+
+
 def library(name: str) -> ModuleType:
     """Import a module of the extra. Raises ExtraMissing, with the remedy."""
     try:

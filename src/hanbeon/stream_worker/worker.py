@@ -17,14 +17,19 @@ from typing import Any
 
 import msgspec
 
+from hanbeon.logs import get_logger
+from hanbeon.stream_worker.dead_letter import bury
+from hanbeon.stream_worker.redis_client import redis_client
 from hanbeon.stream_worker.reporter import Result, Work, WorkCancelled, WorkFailed
 from hanbeon.stream_worker.request import Request
 
+_log = get_logger("hanbeon.stream_worker")
 GROUP = "workers"
 _BLOCK_MS = 1_000
 _BEAT_SECONDS = 1.0
 _BEGIN_SECONDS = 0.2
 _RECONNECT_SECONDS = 1.0
+_ABANDON_SECONDS = 5.0
 _HAND_ON_MS = 3_600_000
 _TEXT_LIMIT = 4_000
 
@@ -49,22 +54,23 @@ class StreamWorker:
         heartbeat: float = 10.0,
         consumer: str | None = None,
     ) -> None:
-        from redis.asyncio import Redis
+        self._redis: Any = redis_client(redis_url)
         from redis.exceptions import RedisError
 
         self._down = (RedisError, OSError)
-        self._redis: Any = Redis.from_url(redis_url, decode_responses=True, socket_timeout=10.0)
         self.name, self._works = name, works
         self._requests = f"{name}.requests"
         self._concurrency, self._take_over_ms, self._heartbeat = concurrency, round(take_over * 1000), heartbeat
         self.consumer = consumer or f"{socket.gethostname()}:{os.getpid()}/{secrets.token_hex(4)}"
         self._running: dict[tuple[str, int], _Attempt] = {}
         self._look_at, self._place = 0.0, "0-0"
-        self._stopping = asyncio.Event()
+        self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
         self._freed = asyncio.Event()
 
     def stop(self) -> None:
-        """Take no more requests; `run` returns when those under way are done."""
+        """Take no more requests; `run` returns when those under way are done. A second call does not wait for them."""
+        if self._stopping.is_set():
+            self._hurrying.set()
         self._stopping.set()
         self._freed.set()
 
@@ -74,19 +80,53 @@ class StreamWorker:
         for each in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Not in the main thread.
                 loop.add_signal_handler(each, self.stop)
+        _log.info("stream_worker_started", stream=self.name, types=sorted(self._works), consumer=self.consumer)
         try:
+            down = False
             while not self._stopping.is_set():
                 try:
                     await self._step()
-                except self._down:
-                    await asyncio.sleep(_RECONNECT_SECONDS)
-            tasks = [each.task for each in self._running.values() if each.task is not None]
-            if tasks:
-                await asyncio.wait(tasks, timeout=grace)
+                    if down:
+                        _log.info("redis_available")
+                    down = False
+                except self._down as error:
+                    if not down:
+                        _log.warning("redis_unavailable", error=f"{type(error).__name__}: {error}")
+                    down = True
+                    await self._pause()
+            await self._finish(grace)
         finally:
-            for attempt in self._running.values():
-                attempt.abandon()
-            await self._redis.aclose()
+            await self._leave()
+
+    async def _pause(self) -> None:
+        """Wait for Redis to come back, or for a stop."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_RECONNECT_SECONDS):
+                await self._stopping.wait()
+
+    async def _finish(self, grace: float) -> None:
+        """Let the requests under way end, until the grace time is over or a second stop cuts it short."""
+        tasks = [each.task for each in self._running.values() if each.task is not None]
+        if tasks:
+            hurry = asyncio.create_task(self._hurrying.wait())
+            done = asyncio.create_task(asyncio.wait(tasks))
+            await asyncio.wait([hurry, done], timeout=grace, return_when=asyncio.FIRST_COMPLETED)
+            hurry.cancel()
+            done.cancel()
+
+    async def _leave(self) -> None:
+        """Give up what is under way, and have other workers take it over at once."""
+        left = list(self._running.values())
+        for attempt in left:
+            attempt.abandon()
+        if tasks := [attempt.task for attempt in left if attempt.task is not None]:
+            await asyncio.wait(tasks, timeout=_ABANDON_SECONDS)
+        entries = [entry for attempt in left for entry in attempt.entries]
+        if entries:
+            with contextlib.suppress(*self._down):
+                await self._hand_on(*entries)
+        await self._redis.aclose()
+        _log.info("stream_worker_stopped", stream=self.name, left=len(left))
 
     async def _step(self) -> None:
         """Read as much as there is room for: first what silent workers have left, then what is new."""
@@ -136,9 +176,13 @@ class StreamWorker:
     async def _take(self, entry_id: str, fields: Mapping[str, str]) -> None:
         try:
             request = Request.from_fields(fields)
-        except ValueError:
-            # Trimmed while it was pending, or not from the server: there is nobody to answer.
-            await self._redis.xack(self._requests, GROUP, entry_id)
+        except ValueError as error:
+            pipe = self._redis.pipeline(transaction=True)
+            if fields:  # Else it was trimmed while it was pending.
+                _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=str(error))
+                bury(pipe, self.name, "requests", entry_id, fields, str(error))
+            pipe.xack(self._requests, GROUP, entry_id)
+            await pipe.execute()
             return
         if request.job_type not in self._works:
             await self._hand_on(entry_id)
@@ -149,9 +193,9 @@ class StreamWorker:
             attempt = self._running[request.job_id, request.fence] = _Attempt(self, request, entry_id)
             attempt.task = asyncio.create_task(attempt.run())
 
-    async def _hand_on(self, entry_id: str) -> None:
-        """Make the entry look long idle, so that another worker takes it over at once. It is not acknowledged."""
-        await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, [entry_id], idle=_HAND_ON_MS)
+    async def _hand_on(self, *entry_ids: str) -> None:
+        """Make entries look long idle, so that another worker takes them over at once. They are not acknowledged."""
+        await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, entry_ids, idle=_HAND_ON_MS)
 
     async def add(self, stream: str, request: Request, fields: Mapping[str, Any]) -> None:
         """Write a reply, and go on trying while Redis is away."""
@@ -193,7 +237,7 @@ class _Attempt:
     def __init__(self, worker: StreamWorker, request: Request, entry_id: str) -> None:
         self._worker, self.request, self.entries = worker, request, {entry_id}
         self.task: asyncio.Task[None] | None = None
-        self._cancelled = self._told = False
+        self._cancelled = self._reported = False
         self._last: dict[str, Any] = {"progress": 0, "phase": "", "message": ""}
 
     @property
@@ -203,7 +247,7 @@ class _Attempt:
     async def progress(self, percent: int, phase: str = "", message: str = "") -> None:
         await self._look()
         if percent >= self._last["progress"]:
-            self._told = True
+            self._reported = True
             self._last = {"progress": percent, "phase": phase, "message": message[:_TEXT_LIMIT]}
             await self._worker.add("progress", self.request, self._last)
 
@@ -245,16 +289,16 @@ class _Attempt:
         """
         loop = asyncio.get_running_loop()
         await asyncio.sleep(_BEGIN_SECONDS)
-        if not self._told:
+        if not self._reported:
             await self._worker.add("progress", self.request, self._last)
-        told_at = loop.time()
+        sent_at = loop.time()
         while True:
             await asyncio.sleep(_BEAT_SECONDS)
             with contextlib.suppress(*self._worker._down):
                 self._cancelled = self._cancelled or await self._worker.is_cancelled(self.request)
                 await self._worker.keep(self.entries)
-                if loop.time() - told_at >= self._worker._heartbeat:
-                    told_at = loop.time()
+                if loop.time() - sent_at >= self._worker._heartbeat:
+                    sent_at = loop.time()
                     await self._worker.add("progress", self.request, self._last)
 
 

@@ -31,7 +31,7 @@ async def test_foreign_ids_answer_like_missing_ones(users: dict[str, Client]) ->
         for operation, was in zip(_OF_ONE, missing, strict=True):
             found = await _asked(users[user], operation)
             assert found.status in ((404,) if user != "reader" or operation.method == "GET" else (403,)), operation.path
-            assert (found.status, found.body, _told(found)) == (was.status, was.body, _told(was)), operation.path
+            assert (found.status, found.body, _headers(found)) == (was.status, was.body, _headers(was)), operation.path
     for user in before:
         assert (await users[user].get("/api/jobs")).json["total"] == 0
         assert (await users[user].get("/api/replays")).json["total"] == 0
@@ -62,5 +62,5 @@ async def _asked(client: Client, operation: Operation) -> Response:
     return await client.ask(operation.method, path, body)
 
 
-def _told(response: Response) -> dict[str, str]:
+def _headers(response: Response) -> dict[str, str]:
     return {name: value for name, value in response.headers.items() if name not in ("date", "x-request-id")}

@@ -72,7 +72,7 @@ async def test_messages_in_the_streams_move_an_export(app: App, working: Client,
         await redis.xadd("job.results", result)
         await redis.xadd("job.results", {**result, "resultUri": "/etc/passwd"})
         foreign = await exported(working, replay)
-        await _requests(redis, 1)
+        await _requests(redis, 2)
         await redis.xadd("job.results", {**result, "jobId": foreign, "resultUri": "/etc/passwd", "fence": 1})
         failed = await ended(working, foreign)
         assert (failed["status"], failed["errorCode"]) == ("FAILED", "INVALID_OUTPUT_PATH")

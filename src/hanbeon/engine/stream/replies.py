@@ -106,7 +106,8 @@ class ReplyReader:
             if verdict is Verdict.UNKNOWN:
                 dead.append(Dead(each.entry, UNKNOWN_JOB))
             elif (
-                verdict is Verdict.APPLIED
+                # Repeated: this server, or another, may have died between the end of the job and the letter.
+                verdict in (Verdict.APPLIED, Verdict.REPEATED)
                 and isinstance(reply.outcome, Raised)
                 and reply.outcome.failure_type in call.dead_types
             ):

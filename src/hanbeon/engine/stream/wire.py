@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hanbeon.errors import InvalidInput, RedisUnavailable
-from hanbeon.settings import masked
+from hanbeon.errors import RedisUnavailable
+from hanbeon.stream_worker.dead_letter import bury
+from hanbeon.stream_worker.redis_client import redis_client
 
 SERVERS, WORKERS = "hanbeon", "workers"
 """The consumer groups: of the servers on progress and results, of the workers on requests."""
 _EPOCH = "hanbeon.epoch"
 _BLOCK_SECONDS = 2.0
-_SOCKET_SECONDS = 10.0
 _GUARD_SECONDS = 86_400
 """How long the guard of a finished job stays, for a relay that slept between reading its request and sending it."""
 _CANCEL_SECONDS = 7 * 86_400
-DEADLETTERS_KEPT = 100_000
 _ALIVE_MS = 60_000
 # A restored database sends the attempts that it remembers again, under the fences that they had: its guards and
 # cancels are those of another life.
@@ -91,30 +89,13 @@ class Wire:
     """A connection pool to one Redis. Every method may raise WireDownError, and may be repeated."""
 
     def __init__(self, url: str, consumer: str) -> None:
-        try:
-            from redis.asyncio import Redis
-            from redis.exceptions import RedisError, ResponseError
-        except ImportError as error:
-            raise InvalidInput(
-                "needs the package redis; install it with pip install 'hanbeon[redis]'", field="redis_url"
-            ) from error
+        self._redis: Any = redis_client(url)
+        from redis.exceptions import RedisError, ResponseError
+
         self._failures: tuple[type[Exception], ...] = (RedisError, OSError, asyncio.TimeoutError)
         self._refused = ResponseError
         # Unique: two workers of one process must not take each other's entries for their own.
         self._consumer = f"{consumer}/{secrets.token_hex(4)}"
-        try:
-            # A message may be anything: what is not UTF-8 is shown, and fails to be read as a number or as JSON.
-            self._redis: Any = Redis.from_url(
-                url,
-                decode_responses=True,
-                encoding_errors="backslashreplace",
-                socket_timeout=_SOCKET_SECONDS,
-                socket_connect_timeout=_SOCKET_SECONDS,
-            )
-        except ValueError as error:
-            raise InvalidInput(
-                f"must be a URL such as redis://host:6379/0, got {masked(url)!r}", field="redis_url"
-            ) from error
         self._publish = self._redis.register_script(_PUBLISH)
         self._forget = self._redis.register_script(_FORGET)
 
@@ -201,19 +182,14 @@ class Wire:
         """Acknowledge entries; move the dead ones to the dead letters, in one transaction with that."""
         async with self._border():
             pipe = self._redis.pipeline(transaction=True)
-            for each in dead:
-                self._bury(pipe, each)
+            for entry, reason in dead:
+                bury(pipe, entry.name, entry.kind, entry.id, entry.fields, reason)
             by_key: dict[str, list[str]] = {}
             for entry in (*entries, *(each.entry for each in dead)):
                 by_key.setdefault(entry.key, []).append(entry.id)
             for key, ids in by_key.items():
                 pipe.xack(key, SERVERS, *ids)
             await pipe.execute()
-
-    def _bury(self, pipe: Any, dead: Dead) -> None:
-        entry = dead.entry
-        letter = {"stream": entry.key, "id": entry.id, "reason": dead.reason, "payload": json.dumps(dict(entry.fields))}
-        pipe.xadd(f"{entry.name}.deadletter", letter, maxlen=DEADLETTERS_KEPT, approximate=True)
 
     async def close_requests(self, stops: Iterable[tuple[str, str, int]], over: Iterable[tuple[str, str]]) -> None:
         """Tell workers which attempts (stream, jobId, fence) to stop, and let the guards of finished jobs expire."""

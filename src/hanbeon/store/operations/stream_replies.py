@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import is_id
 from hanbeon.domain.lifecycle import Reason, State
-from hanbeon.domain.outcome import HandedBack, Outcome, Returned, decide
+from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, decide
 from hanbeon.store.operations.complete import Completed, apply_ends, held_of
 from hanbeon.store.operations.dispatches import close_dispatches
 from hanbeon.store.operations.end_hooks import run_progress_hooks
@@ -26,6 +26,8 @@ class Verdict(enum.Enum):
     APPLIED = "applied"
     IGNORED = "ignored"
     """Stale, after the end, or behind what was reported before."""
+    REPEATED = "repeated"
+    """It says the same as the reply that has failed the job, and may be that one, read again."""
     UNKNOWN = "unknown"
     """There is no such job."""
 
@@ -115,6 +117,8 @@ def _judge(row: Any, reply: Reply, lanes: LaneCache, tasks: Collection[str], *, 
     # The first attempt is the only one there has been: a reply that does not say which it is of can be of no other.
     meant = row["fence"] == (1 if reply.fence is None else reply.fence)
     overdue = row["state"] == State.RUNNING and row["deadline_at"] is not None and row["deadline_at"] <= row["now"]
+    if meant and isinstance(reply.outcome, Raised) and row["state"] == State.FAILED:
+        return Verdict.REPEATED if row["failure_type"] == reply.outcome.failure_type else Verdict.IGNORED
     return Verdict.APPLIED if sent and meant and not ended and not overdue else Verdict.IGNORED
 
 

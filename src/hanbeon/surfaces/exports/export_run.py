@@ -1,39 +1,35 @@
-"""The body of an export's job: renders the replay in a process that can be killed, and checks the result's path."""
+"""The work of an export: renders the replay, and checks where it was read from and written to."""
 
 from __future__ import annotations
 
-import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hanbeon.domain.exports.jobs import JobType, output_name
 from hanbeon.errors import InvalidOutputPath, PermanentError
 from hanbeon.rendering.export_work import perform
-from hanbeon.surfaces.exports.paths import Missing, open_below
+from hanbeon.rendering.progress_pace import ProgressPace
+from hanbeon.rendering.renderer import Report
+from hanbeon.surfaces.exports.paths import Missing, make_folder_of, open_below
 from hanbeon.tasks.context import SyncContext
 
-INVALID_OUTPUT_PATH = "INVALID_OUTPUT_PATH"
-_REPORT_SECONDS = 0.5
+INVALID_OUTPUT_PATH, INVALID_INPUT_PATH = "INVALID_OUTPUT_PATH", "INVALID_INPUT_PATH"
 
 
 class ContextReport:
-    """Writes progress into the job: when the percent or the phase has changed, and not too often."""
+    """Writes progress into the job."""
 
     def __init__(self, ctx: SyncContext) -> None:
-        self._ctx = ctx
-        self._last: tuple[int, str] = (-1, "")
-        self._due = 0.0
+        self._ctx, self._pace = ctx, ProgressPace()
 
     @property
     def cancelled(self) -> bool:
         return self._ctx.stopping
 
     def progress(self, percent: int, phase: str, message: str) -> None:
-        now = time.monotonic()
-        if (percent, phase) == self._last or (now < self._due and phase == self._last[1] and percent < 100):
-            return
-        self._last, self._due = (percent, phase), now + _REPORT_SECONDS
-        self._ctx.progress({"progress": percent, "phase": phase, "message": message})
+        if self._pace.is_due(percent, phase):
+            self._ctx.progress({"progress": percent, "phase": phase, "message": message})
 
 
 def run_export(
@@ -45,13 +41,36 @@ def run_export(
     folder: str,
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """Render one attempt of an export, into a file of its own."""
-    place = Path(root, folder)
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = place / output_name(JobType(job_type), ctx.fence)
-    done = perform(JobType(job_type), {**options, "outputPath": str(path), "fence": ctx.fence}, ContextReport(ctx))
-    check_output(Path(root), done["resultUri"])
+    """Render one attempt of an export in the process of a worker."""
+    path = Path(root, folder, output_name(JobType(job_type), ctx.fence))
+    return render_export(
+        Path(root), job_type, {**options, "outputPath": str(path), "fence": ctx.fence}, ContextReport(ctx)
+    )
+
+
+def render_export(root: Path, job_type: str, options: Mapping[str, Any], report: Report) -> dict[str, Any]:
+    """Render a request into its file below the export root, where each attempt has one of its own.
+
+    Raises PermanentError for what will not pass, and Cancelled.
+    """
+    try:
+        make_folder_of(root, str(options.get("outputPath", "")))
+    except InvalidOutputPath as error:
+        raise PermanentError(str(error), failure_type=INVALID_OUTPUT_PATH) from None
+    done = perform(job_type, options, report)
+    check_output(root, done["resultUri"])
     return done
+
+
+def check_input(root: Path, path: str) -> None:
+    """Fail the job for good if its replay is not a file below the folder of replays."""
+    try:
+        open_below(root, path).close()
+    except InvalidOutputPath as error:
+        message = f"inputPath must be a file below the folder of replays: {error.why}"
+        raise PermanentError(message, failure_type=INVALID_INPUT_PATH) from None
+    except Missing:
+        raise PermanentError("the file of the replay is gone", failure_type="REPLAY_GONE") from None
 
 
 def check_output(root: Path, uri: str) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 import unicodedata
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from hanbeon.errors import InvalidOutputPath
 from hanbeon.quotation import quoted
+from hanbeon.surfaces.file_roots import made
 
 _PATH_BYTES = 4_096
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_FOLDER = _ROOT | os.O_NOFOLLOW
 # Non-blocking: the opening of a named pipe would wait for a writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _SEPARATORS = frozenset("/\\")
@@ -30,27 +34,55 @@ def open_below(root: Path, uri: str) -> BinaryIO:
     """
     *folders, name = _names(root, uri)
     try:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = os.open(root, _ROOT)
     except OSError as error:
         raise Missing from error
+    with _refusing(uri):
+        folder = _descend(folder, folders)
+        try:
+            descriptor = os.open(name, _FILE, dir_fd=folder)
+        finally:
+            os.close(folder)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InvalidOutputPath(f"{quoted(uri)} is not a regular file")
+    return os.fdopen(descriptor, "rb", buffering=0)
+
+
+def make_folder_of(root: Path, uri: str) -> None:
+    """Make the folder of a file that is to be below the root, likewise. Raises InvalidOutputPath."""
+    *folders, _ = _names(root, uri)
+    folder = os.open(made(root), _ROOT)
+    with _refusing(uri):
+        os.close(_descend(folder, folders, make=True))
+
+
+def _descend(folder: int, names: Sequence[str], *, make: bool = False) -> int:
+    """Return the open folder at the end of the names, each opened from the one above it, which is closed."""
     try:
-        for each in folders:
-            below = os.open(each, _FOLDER, dir_fd=folder)
+        for name in names:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=folder)
+            below = os.open(name, _FOLDER, dir_fd=folder)
             os.close(folder)
             folder = below
-        descriptor = os.open(name, _FILE, dir_fd=folder)
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+@contextlib.contextmanager
+def _refusing(uri: str) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError as error:
         raise Missing from error
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR):
             raise InvalidOutputPath(f"{quoted(uri)} leads through a symbolic link, or a file") from None
         raise InvalidOutputPath(f"{quoted(uri)} cannot be opened: {os.strerror(error.errno or 0)}") from None
-    finally:
-        os.close(folder)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise InvalidOutputPath(f"{quoted(uri)} is not a regular file")
-    return os.fdopen(descriptor, "rb", buffering=0)
 
 
 def _names(root: Path, uri: str) -> list[str]:

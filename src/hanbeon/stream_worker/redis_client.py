@@ -1,0 +1,33 @@
+"""Clients of the Redis at `redis_url`, for servers and workers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hanbeon.errors import InvalidInput
+from hanbeon.settings import masked
+
+_TIMEOUT_SECONDS = 10.0
+
+
+def redis_client(url: str) -> Any:
+    """Return a client with a pool of connections, none of which is open yet. Raises InvalidInput, with the remedy."""
+    try:
+        from redis.asyncio import Redis
+    except ImportError as error:
+        raise InvalidInput(
+            "needs the package redis; install it with pip install 'hanbeon[redis]'", field="redis_url"
+        ) from error
+    try:
+        # A message may be anything: what is not UTF-8 is shown, and fails to be read as a number or as JSON.
+        return Redis.from_url(
+            url,
+            decode_responses=True,
+            encoding_errors="backslashreplace",
+            socket_timeout=_TIMEOUT_SECONDS,
+            socket_connect_timeout=_TIMEOUT_SECONDS,
+        )
+    except ValueError as error:
+        raise InvalidInput(
+            f"must be a URL such as redis://host:6379/0, got {masked(url)!r}", field="redis_url"
+        ) from error
