@@ -6,7 +6,6 @@ import pytest
 
 from hanbeon import App
 from hanbeon.surfaces.exports.surface import SURFACE as EXPORTS
-from hanbeon.surfaces.operation import Operation
 from hanbeon.surfaces.replays.surface import SURFACE as REPLAYS
 from tests.server.client import Client, Response
 from tests.server.websocket_client import dial, hear_any
@@ -23,19 +22,22 @@ async def users(app: App, server: Client) -> dict[str, Client]:
 
 
 async def test_foreign_ids_answer_like_missing_ones(users: dict[str, Client]) -> None:
-    before = {user: [await _asked(users[user], each) for each in _OF_ONE] for user in ("lee", "root", "reader")}
+    before = {user: await _answers(users[user]) for user in ("lee", "root", "reader")}
     replay = await uploaded(users["kim"])
     job = await exported(users["kim"], replay)
     assert (replay, job) == (1, 1)
-    for user, missing in before.items():
-        for operation, was in zip(_OF_ONE, missing, strict=True):
-            found = await _asked(users[user], operation)
-            assert found.status in ((404,) if user != "reader" or operation.method == "GET" else (403,)), operation.path
-            assert (found.status, found.body, _headers(found)) == (was.status, was.body, _headers(was)), operation.path
+    for state in ("QUEUED", "CANCELLED"):
+        assert (await users["kim"].get("/api/jobs/1")).json["status"] == state
+        for user, missing in before.items():
+            for (asked, was), (_, found) in zip(missing, await _answers(users[user]), strict=True):
+                acts = user == "reader" and not asked.startswith("GET")
+                assert found.status in ((403,) if acts else (404, 422) if "wrong" in asked else (404,)), asked
+                assert (found.status, found.body, _headers(found)) == (was.status, was.body, _headers(was)), asked
+        if state == "QUEUED":
+            assert (await users["kim"].post("/api/jobs/1/cancel")).status == 200
     for user in before:
         assert (await users[user].get("/api/jobs")).json["total"] == 0
         assert (await users[user].get("/api/replays")).json["total"] == 0
-    assert (await users["kim"].get("/api/jobs/1")).json["status"] == "QUEUED"
 
 
 async def test_events_reach_their_owner_alone(users: dict[str, Client]) -> None:
@@ -56,10 +58,19 @@ def test_every_operation_asks_for_the_user() -> None:
     assert all(each.by for each in EXPORTS.channels)
 
 
-async def _asked(client: Client, operation: Operation) -> Response:
-    path = operation.path.format(replayId=1, jobId=1)
-    body: Any = {} if operation.method == "POST" and operation.request is not None else None
-    return await client.ask(operation.method, path, body)
+async def _answers(client: Client) -> list[tuple[str, Response]]:
+    """The answers of every operation on a replay or export, asked plainly, wrongly, and for a part of a file."""
+    found = []
+    for each in _OF_ONE:
+        path = each.path.format(replayId=1, jobId=1)
+        bodies: dict[str, Any] = {"": {} if each.method == "POST" and each.request is not None else None}
+        if bodies[""] is not None:
+            bodies |= {"beyond the end": {"startMs": 20_000}, "wrong": {"width": 1}}
+        for kind, body in bodies.items():
+            found.append((f"{each.method} {path} {kind}", await client.ask(each.method, path, body)))
+        if each.downloads:
+            found.append((f"GET {path} in part", await client.get(path, Range="bytes=0-1", If_None_Match="*")))
+    return found
 
 
 def _headers(response: Response) -> dict[str, str]:

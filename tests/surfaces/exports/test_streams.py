@@ -81,6 +81,49 @@ async def test_messages_in_the_streams_move_an_export(app: App, working: Client,
     assert (await verify(app.store)).findings == ()
 
 
+async def test_hostile_paths_fail_their_exports(
+    sqlite_url: str, valkey: ValkeyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folders: dict[str, Any] = {"jobs_export_path": str(tmp_path / "exports"), "replay_path": str(tmp_path / "replays")}
+    async with (
+        App(sqlite_url, redis_url=valkey.url, **folders) as app,
+        serving(app, work=True) as client,
+        connected(valkey.url) as redis,
+    ):
+        replay = await uploaded(client)
+        root = tmp_path / "exports"
+        _write(f"{root}/a/1.mp4")
+        _write(f"{tmp_path}/outside/1.mp4")
+        (root / "link").symlink_to(tmp_path / "outside")
+        (root / "a/link.mp4").symlink_to(root / "a/1.mp4")
+        hostile = [
+            *(
+                f"{root}/../outside/1.mp4",
+                f"{tmp_path}/outside/1.mp4",
+                "/etc/passwd",
+                "exports/a/1.mp4",
+                f"file://{root}",
+            ),
+            *(f"{root}/link/1.mp4", f"{root}/a/link.mp4", f"{root}/a/1.mp4\0", f"{root}/{'a/' * 3_000}1.mp4", ""),
+            *(f"{root}/．．/outside/1.mp4", f"{root}/a／1.mp4", f"{root}/a/2.mp4", str(root)),
+        ]
+        jobs = [await exported(client, replay) for _ in hostile]
+        await _requests(redis, len(jobs))
+        for job, path in zip(jobs, hostile, strict=True):
+            result = {"jobId": job, "fence": 1, "status": "SUCCEEDED", "resultUri": path, "checksum": "00"}
+            await redis.xadd("job.results", result)
+        found = [await ended(client, job) for job in jobs]
+        assert {(each["status"], each["errorCode"]) for each in found} == {("FAILED", "INVALID_OUTPUT_PATH")}, found
+
+        async def letters() -> list[Any] | None:
+            items = (await app.engine.deadletters()).items
+            return items if len(items) == len(jobs) else None
+
+        assert {each.reason for each in await until("their letters", letters)} == {"INVALID_OUTPUT_PATH"}
+        assert [(await client.get(f"/api/jobs/{job}/result")).code for job in jobs] == ["result_not_ready"] * len(jobs)
+
+
 async def test_cancelled_export_is_cancelled_for_workers(app: App, working: Client, valkey: ValkeyServer) -> None:
     replay = await uploaded(working)
     async with connected(valkey.url) as redis:
