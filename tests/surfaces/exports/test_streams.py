@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hanbeon import App
+from hanbeon.engine.stream.wire import Wire, WireDownError
 from hanbeon.surfaces.verify import verify
 from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer
@@ -122,6 +123,32 @@ async def test_hostile_paths_fail_their_exports(
 
         assert {each.reason for each in await until("their letters", letters)} == {"INVALID_OUTPUT_PATH"}
         assert [(await client.get(f"/api/jobs/{job}/result")).code for job in jobs] == ["result_not_ready"] * len(jobs)
+
+
+async def test_foreign_path_is_buried_after_a_lost_connection(
+    app: App, working: Client, valkey: ValkeyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job has failed, and then Redis cannot be reached for the letter: the result is read again."""
+    settle, lost = Wire.settle, list[int]()
+
+    async def settle_later(wire: Wire, entries: Any, dead: Any = ()) -> None:
+        if dead and not lost:
+            lost.append(1)
+            raise WireDownError("the line was cut")
+        await settle(wire, entries, dead)
+
+    monkeypatch.setattr(Wire, "settle", settle_later)
+    job = await exported(working, await uploaded(working))
+    async with connected(valkey.url) as redis:
+        await _requests(redis, 1)
+        await redis.xadd("job.results", {"jobId": job, "fence": 1, "status": "SUCCEEDED", "resultUri": "/etc/passwd"})
+        assert (await ended(working, job))["errorCode"] == "INVALID_OUTPUT_PATH"
+        letter = await until("the letter", lambda: _letter(app))
+    assert (lost, letter.reason, letter.payload["jobId"]) == ([1], "INVALID_OUTPUT_PATH", str(job))
+
+
+async def _letter(app: App) -> Any | None:
+    return next(iter((await app.engine.deadletters()).items), None)
 
 
 async def test_cancelled_export_is_cancelled_for_workers(app: App, working: Client, valkey: ValkeyServer) -> None:
