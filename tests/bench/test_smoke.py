@@ -96,5 +96,17 @@ def test_chains_can_be_measured() -> None:
     assert min(operations.values["rate"], plain.values["rate"]) > 0
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("postgres_installation")
+def test_streams_and_rendering_can_be_measured() -> None:
+    arguments = ["--jobs", "400", "--short", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-postgres"]]) as rig:
+        wire, engine, rate = _all(rig, "streams")
+        by_clock, of_processor = _all(rig, "rendering")
+    assert rate.values["jobs"] == 200
+    assert min(each.values["value"] for each in (wire, engine, rate)) > 0
+    assert 0 < by_clock.values["rate"] <= of_processor.values["rate"] * 1.1
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]

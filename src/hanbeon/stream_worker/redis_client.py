@@ -31,3 +31,9 @@ def redis_client(url: str) -> Any:
         raise InvalidInput(
             f"must be a URL such as redis://host:6379/0, got {masked(url)!r}", field="redis_url"
         ) from error
+
+
+def flat_entries(batch: Any) -> list[Any]:
+    """Return the entries of a stream, which RESP3 nests once more."""
+    nested = batch and isinstance(batch[0], list) and batch[0] and isinstance(batch[0][0], list | tuple)
+    return [entry for part in batch for entry in part] if nested else list(batch)

@@ -12,15 +12,15 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from hanbeon.logs import get_logger
+from hanbeon.stream_worker.attempt import Attempt
+from hanbeon.stream_worker.command_batch import Command, CommandBatch
 from hanbeon.stream_worker.dead_letter import bury
-from hanbeon.stream_worker.redis_client import redis_client
-from hanbeon.stream_worker.reporter import Result, Work, WorkCancelled, WorkFailed
+from hanbeon.stream_worker.redis_client import flat_entries, redis_client
+from hanbeon.stream_worker.reporter import Work
 from hanbeon.stream_worker.request import Request
 
 _log = get_logger("hanbeon.stream_worker")
@@ -31,7 +31,6 @@ _BEGIN_SECONDS = 0.2
 _RECONNECT_SECONDS = 1.0
 _ABANDON_SECONDS = 5.0
 _HAND_ON_MS = 3_600_000
-_TEXT_LIMIT = 4_000
 
 
 class StreamWorker:
@@ -57,12 +56,14 @@ class StreamWorker:
         self._redis: Any = redis_client(redis_url)
         from redis.exceptions import RedisError
 
-        self._down = (RedisError, OSError)
+        self.down: tuple[type[Exception], ...] = (RedisError, OSError)
+        self._batch = CommandBatch(self._redis, self.down)
         self.name, self._works = name, works
         self._requests = f"{name}.requests"
         self._concurrency, self._take_over_ms, self._heartbeat = concurrency, round(take_over * 1000), heartbeat
         self.consumer = consumer or f"{socket.gethostname()}:{os.getpid()}/{secrets.token_hex(4)}"
-        self._running: dict[tuple[str, int], _Attempt] = {}
+        self._running: dict[tuple[str, int], Attempt] = {}
+        self._beating: asyncio.Task[None] | None = None
         self._look_at, self._place = 0.0, "0-0"
         self._stopping, self._hurrying = asyncio.Event(), asyncio.Event()
         self._freed = asyncio.Event()
@@ -89,7 +90,7 @@ class StreamWorker:
                     if down:
                         _log.info("redis_available")
                     down = False
-                except self._down as error:
+                except self.down as error:
                     if not down:
                         _log.warning("redis_unavailable", error=f"{type(error).__name__}: {error}")
                     down = True
@@ -123,8 +124,11 @@ class StreamWorker:
             await asyncio.wait(tasks, timeout=_ABANDON_SECONDS)
         entries = [entry for attempt in left for entry in attempt.entries]
         if entries:
-            with contextlib.suppress(*self._down):
+            with contextlib.suppress(*self.down):
                 await self._hand_on(*entries)
+        if self._beating is not None:
+            self._beating.cancel()
+        await self._batch.close()
         await self._redis.aclose()
         _log.info("stream_worker_stopped", stream=self.name, left=len(left))
 
@@ -141,14 +145,13 @@ class StreamWorker:
             entries = await self._left_by_others(room)
             if len(entries) < room:
                 entries += await self._new(room - len(entries), wait=not entries)
-        except self._down as error:
+        except self.down as error:
             if "NOGROUP" not in str(error):
                 raise
-            with contextlib.suppress(*self._down):  # Another was faster.
+            with contextlib.suppress(*self.down):  # Another was faster.
                 await self._redis.xgroup_create(self._requests, GROUP, id="0", mkstream=True)
             return
-        for entry_id, fields in entries:
-            await self._take(entry_id, fields or {})
+        await self._take(entries)
 
     async def _left_by_others(self, room: int) -> list[Any]:
         """Take over requests that have been idle for long, looking once a second, and each time a little further.
@@ -171,145 +174,131 @@ class StreamWorker:
             GROUP, self.consumer, streams, count=room, block=_BLOCK_MS if wait else None
         )
         batches = found.values() if isinstance(found, dict) else [batch for _, batch in found or ()]
-        return [entry for batch in batches for entry in _flat(batch)]
+        return [entry for batch in batches for entry in flat_entries(batch)]
 
-    async def _take(self, entry_id: str, fields: Mapping[str, str]) -> None:
+    async def _take(self, entries: list[Any]) -> None:
+        """Begin what can be read and done here, after one look at what is cancelled."""
+        begun: list[Attempt] = []
         try:
-            request = Request.from_fields(fields)
-        except ValueError as error:
-            pipe = self._redis.pipeline(transaction=True)
-            if fields:  # Else it was trimmed while it was pending.
-                _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=str(error))
-                bury(pipe, self.name, "requests", entry_id, fields, str(error))
-            pipe.xack(self._requests, GROUP, entry_id)
-            await pipe.execute()
-            return
-        if request.job_type not in self._works:
-            await self._hand_on(entry_id)
-        elif (request.job_id, request.fence) in self._running:
-            # Redis lost its data and was given the request again: both entries are of one attempt.
-            self._running[request.job_id, request.fence].entries.add(entry_id)
-        else:
-            attempt = self._running[request.job_id, request.fence] = _Attempt(self, request, entry_id)
-            attempt.task = asyncio.create_task(attempt.run())
+            for entry_id, fields in entries:
+                try:
+                    request = Request.from_fields(fields or {})
+                except ValueError as error:
+                    await self._reject(entry_id, fields or {}, str(error))
+                    continue
+                if request.job_type not in self._works:
+                    await self._hand_on(entry_id)
+                elif (request.job_id, request.fence) in self._running:
+                    # Redis lost its data and was given the request again: both entries are of one attempt.
+                    self._running[request.job_id, request.fence].entries.add(entry_id)
+                else:
+                    attempt = Attempt(self, request, entry_id, asyncio.get_running_loop().time())
+                    self._running[attempt.key] = attempt
+                    begun.append(attempt)
+        finally:
+            # Also if Redis has gone away in between: what has a place here is begun.
+            if begun:
+                await self._begin(begun)
+
+    async def _begin(self, begun: list[Attempt]) -> None:
+        with contextlib.suppress(*self.down):
+            await self._look(begun)
+        for attempt in begun:
+            attempt.task = asyncio.create_task(self._do(attempt))
+        if self._beating is None or self._beating.done():
+            self._beating = asyncio.create_task(self._beat())
+
+    async def _do(self, attempt: Attempt) -> None:
+        try:
+            await self._end(attempt, await attempt.result(self._works[attempt.request.job_type]))
+        finally:
+            self._running.pop(attempt.key, None)
+            self._freed.set()
+
+    async def _reject(self, entry_id: str, fields: Mapping[str, str], reason: str) -> None:
+        """Move a request that cannot be read to the dead letters. One without fields was trimmed while pending."""
+        pipe = self._redis.pipeline(transaction=True)
+        if fields:
+            _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
+            bury(pipe, self.name, "requests", entry_id, fields, reason)
+        pipe.xack(self._requests, GROUP, entry_id)
+        await pipe.execute()
 
     async def _hand_on(self, *entry_ids: str) -> None:
         """Make entries look long idle, so that another worker takes them over at once. They are not acknowledged."""
         await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, entry_ids, idle=_HAND_ON_MS)
 
-    async def add(self, stream: str, request: Request, fields: Mapping[str, Any]) -> None:
-        """Write a reply, and go on trying while Redis is away."""
-        message = {"jobId": request.job_id, "fence": request.fence, **fields}
-        while True:
-            try:
-                await self._redis.xadd(f"{self.name}.{stream}", {k: str(v) for k, v in message.items()})
-                return
-            except self._down:
-                await asyncio.sleep(_RECONNECT_SECONDS)
+    # Replies
+
+    async def add_progress(self, request: Request, fields: Mapping[str, Any]) -> None:
+        """Write progress, and go on trying while Redis is away."""
+        message = self._add("progress", request, fields)
+        await self._surely(lambda: (message,))
 
     async def is_cancelled(self, request: Request) -> bool:
-        cancelled = await self._redis.get(f"{self.name}.cancelled:{request.job_id}")
+        (cancelled,) = await self._batch.run(("GET", self._cancel_key(request)))
         return cancelled is not None and int(cancelled) >= request.fence
 
-    async def keep(self, entries: set[str]) -> None:
-        """Show that the entries are being worked on, so that nobody takes them over."""
-        await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, sorted(entries), justid=True)
+    async def _look(self, attempts: list[Attempt]) -> None:
+        """Mark those that are cancelled."""
+        (found,) = await self._batch.run(("MGET", *(self._cancel_key(each.request) for each in attempts)))
+        for attempt, cancelled in zip(attempts, found, strict=True):
+            attempt.cancelled = attempt.cancelled or (cancelled is not None and int(cancelled) >= attempt.request.fence)
 
-    async def end(self, attempt: _Attempt, fields: Mapping[str, Any]) -> None:
+    async def _end(self, attempt: Attempt, fields: Mapping[str, Any]) -> None:
         """Write the result and acknowledge the request, both or neither, and go on trying while Redis is away."""
-        message = {"jobId": attempt.request.job_id, "fence": attempt.request.fence, **fields}
+        result = self._add("results", attempt.request, fields)
+        # The entries may become more while Redis is away.
+        await self._surely(lambda: (result, ("XACK", self._requests, GROUP, *attempt.entries)))
+
+    async def _surely(self, commands: Callable[[], tuple[Command, ...]]) -> None:
         while True:
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.xadd(f"{self.name}.results", {name: str(value) for name, value in message.items()})
-            pipe.xack(self._requests, GROUP, *attempt.entries)
             try:
-                await pipe.execute()
-                break
-            except self._down:
+                await self._batch.run(*commands())
+                return
+            except self.down:
                 await asyncio.sleep(_RECONNECT_SECONDS)
-        self._running.pop((attempt.request.job_id, attempt.request.fence), None)
-        self._freed.set()
 
+    def _add(self, kind: str, request: Request, fields: Mapping[str, Any]) -> Command:
+        message = {"jobId": request.job_id, "fence": request.fence, **fields}
+        return ("XADD", f"{self.name}.{kind}", "*", *(_text(part) for field in message.items() for part in field))
 
-class _Attempt:
-    """One request under way: the reporter of its function."""
-
-    def __init__(self, worker: StreamWorker, request: Request, entry_id: str) -> None:
-        self._worker, self.request, self.entries = worker, request, {entry_id}
-        self.task: asyncio.Task[None] | None = None
-        self._cancelled = self._reported = False
-        self._last: dict[str, Any] = {"progress": 0, "phase": "", "message": ""}
-
-    @property
-    def cancelled(self) -> bool:
-        return self._cancelled
-
-    async def progress(self, percent: int, phase: str = "", message: str = "") -> None:
-        await self._look()
-        if percent >= self._last["progress"]:
-            self._reported = True
-            self._last = {"progress": percent, "phase": phase, "message": message[:_TEXT_LIMIT]}
-            await self._worker.add("progress", self.request, self._last)
-
-    async def _look(self) -> None:
-        with contextlib.suppress(*self._worker._down):
-            self._cancelled = self._cancelled or await self._worker.is_cancelled(self.request)
-        if self._cancelled:
-            raise WorkCancelled
-
-    def abandon(self) -> None:
-        if self.task is not None:
-            self.task.cancel()
-
-    async def run(self) -> None:
-        beating = asyncio.create_task(self._beat())
-        try:
-            fields = await self._result()
-        finally:
-            beating.cancel()
-        await self._worker.end(self, fields)
-
-    async def _result(self) -> dict[str, Any]:
-        try:
-            await self._look()
-            result = await self._worker._works[self.request.job_type](self.request, self)
-            return {"status": "SUCCEEDED", **_encoded(result)}
-        except WorkCancelled:
-            return {"status": "CANCELLED"}
-        except WorkFailed as error:
-            permanent = {"permanent": "true"} if error.permanent else {}
-            return {"status": "FAILED", "errorCode": error.code, "errorMessage": str(error)[:_TEXT_LIMIT], **permanent}
-        except Exception as error:
-            return {"status": "FAILED", "errorMessage": f"{type(error).__name__}: {error}"[:_TEXT_LIMIT]}
+    def _cancel_key(self, request: Request) -> str:
+        return f"{self.name}.cancelled:{request.job_id}"
 
     async def _beat(self) -> None:
-        """Look for a cancel every second, keep the entry, and repeat the last progress now and then.
+        """While there is work: look for cancels, keep its entries, and repeat the last progress now and then.
 
         Work that is not done in a moment is reported as begun; the result of a shorter one says it all.
         """
         loop = asyncio.get_running_loop()
-        await asyncio.sleep(_BEGIN_SECONDS)
-        if not self._reported:
-            await self._worker.add("progress", self.request, self._last)
-        sent_at = loop.time()
-        while True:
-            await asyncio.sleep(_BEAT_SECONDS)
-            with contextlib.suppress(*self._worker._down):
-                self._cancelled = self._cancelled or await self._worker.is_cancelled(self.request)
-                await self._worker.keep(self.entries)
-                if loop.time() - sent_at >= self._worker._heartbeat:
-                    sent_at = loop.time()
-                    await self._worker.add("progress", self.request, self._last)
+        beat_at = loop.time() + _BEAT_SECONDS
+        while self._running:
+            await asyncio.sleep(_BEGIN_SECONDS)
+            now = loop.time()
+            attempts = list(self._running.values())
+            with contextlib.suppress(*self.down):
+                await self._report(attempts, now)
+                if now >= beat_at and attempts:
+                    beat_at = now + _BEAT_SECONDS
+                    await self._look(attempts)
+                    entries = sorted(entry for each in attempts for entry in each.entries)
+                    await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, entries, justid=True)
+
+    async def _report(self, attempts: list[Attempt], now: float) -> None:
+        due = [
+            each
+            for each in attempts
+            if (each.reported_at is None and now - each.began_at >= _BEGIN_SECONDS)
+            or (each.reported_at is not None and now - each.reported_at >= self._heartbeat)
+        ]
+        if due:
+            await self._batch.run(*(self._add("progress", each.request, each.last) for each in due))
+            for each in due:
+                each.reported_at = now
 
 
-def _flat(batch: Any) -> list[Any]:
-    """RESP3 nests the entries of a stream once more."""
-    nested = batch and isinstance(batch[0], list) and batch[0] and isinstance(batch[0][0], list | tuple)
-    return [entry for part in batch for entry in part] if nested else list(batch)
-
-
-def _encoded(result: Result) -> dict[str, str]:
-    fields = {name: str(result[name]) for name in ("resultUri", "checksum") if result.get(name) is not None}
-    if "result" in result:
-        fields["result"] = msgspec.json.encode(result["result"]).decode()
-    return fields
+def _text(value: Any) -> str:
+    """The text of a field; half surrogates, which no message can hold, become question marks."""
+    text = str(value)
+    return text if text.isascii() else text.encode(errors="replace").decode()

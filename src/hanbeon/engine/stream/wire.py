@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hanbeon.errors import RedisUnavailable
 from hanbeon.stream_worker.dead_letter import bury
-from hanbeon.stream_worker.redis_client import redis_client
+from hanbeon.stream_worker.redis_client import flat_entries, redis_client
 
 SERVERS, WORKERS = "hanbeon", "workers"
 """The consumer groups: of the servers on progress and results, of the workers on requests."""
@@ -234,8 +234,5 @@ def entry_order(entry_id: str) -> tuple[int, ...]:
 
 def _entries(key: str, batch: Any) -> list[Entry]:
     name, _, kind = key.rpartition(".")
-    # RESP3 nests a list of streams' batches once more.
-    if batch and isinstance(batch[0], list) and batch[0] and isinstance(batch[0][0], list | tuple):
-        batch = [entry for part in batch for entry in part]
     # An entry that was trimmed while it was pending has no fields any more.
-    return [Entry(name, kind, entry_id, fields or {}) for entry_id, fields in batch]
+    return [Entry(name, kind, entry_id, fields or {}) for entry_id, fields in flat_entries(batch)]
