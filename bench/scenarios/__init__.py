@@ -14,6 +14,7 @@ from bench.scenarios.graph import Graph
 from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
 from bench.scenarios.processes import Processes
+from bench.scenarios.rendering import Rendering
 from bench.scenarios.schedules import Schedules
 from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak
@@ -21,7 +22,7 @@ from bench.scenarios.streams import Streams
 
 _ALL: tuple[Scenario, ...] = (
     *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
-    *(Bulk(), Chains(), Streams(), Soak()),
+    *(Streams(), Rendering(), Bulk(), Chains(), Soak()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}
