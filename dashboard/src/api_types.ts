@@ -340,6 +340,7 @@ export type Export = {
   createdAt: string;
   startedAt: null | string;
   endedAt: null | string;
+  waiting?: null | string;
 };
 export type ExportCreated = {
   jobId: number;

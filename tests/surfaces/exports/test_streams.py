@@ -44,6 +44,12 @@ async def _requests(redis: Any, count: int) -> list[dict[str, str]]:
     return await until("the request", found)
 
 
+async def _waiting(client: Client, job: int) -> str | None:
+    found = (await client.get(f"/api/jobs/{job}")).json
+    assert found["status"] == "QUEUED"
+    return found["waiting"] if "no worker" in (found["waiting"] or "") else None
+
+
 async def test_messages_in_the_streams_move_an_export(app: App, working: Client, valkey: ValkeyServer) -> None:
     replay = await uploaded(working)
     async with connected(valkey.url) as redis, dial(working, "/ws/jobs") as listener:
@@ -53,11 +59,15 @@ async def test_messages_in_the_streams_move_an_export(app: App, working: Client,
         options = json.loads(request["options"])
         assert (request["jobId"], request["jobType"], request["replayId"]) == (str(job), "MP4", str(replay))
         assert {"inputPath", "outputPath", "durationMs", "ownerId", "createdAt", "fence"} <= options.keys()
-        assert (await working.get(f"/api/jobs/{job}")).json["status"] == "QUEUED"
+        waiting = await until("the reason", lambda: _waiting(working, job))
+        assert waiting == "Its request is in stream 'job', but no worker reads that; start one."
+        explained = (await working.get(f"/api/jobs/{job}/explain")).json
+        assert [each["code"] for each in explained["reasons"]] == ["no_stream_worker"]
         await redis.xadd("job.progress", {"jobId": job, "progress": 40, "phase": "RENDER", "message": "40"})
         heard = await hear(listener)
         assert (heard["type"], heard["jobId"], heard["progress"], heard["phase"]) == ("job.progress", job, 40, "RENDER")
-        assert (await working.get(f"/api/jobs/{job}")).json["status"] == "RUNNING"
+        running = (await working.get(f"/api/jobs/{job}")).json
+        assert (running["status"], running["waiting"]) == ("RUNNING", None)
         path = _write(options["outputPath"])
         digest = hashlib.sha256(b"a film").hexdigest()
         result = {"jobId": job, "status": "SUCCEEDED", "resultUri": str(path), "checksum": digest}

@@ -61,7 +61,10 @@ class ExportCreated(Result, frozen=True, kw_only=True, rename="camel"):
 
 
 class Export(Result, frozen=True, kw_only=True, rename="camel"):
-    """An export. `progress` is from 0 to 100; `phase` and `message` are the worker's last."""
+    """An export. `progress` is from 0 to 100; `phase` and `message` are the worker's last.
+
+    `waiting`: what an export that was sent to stream workers waits for; null in lists, and once one has begun.
+    """
 
     job_id: int
     job_type: JobType
@@ -77,6 +80,7 @@ class Export(Result, frozen=True, kw_only=True, rename="camel"):
     created_at: str
     started_at: str | None
     ended_at: str | None
+    waiting: str | None = None
 
     @property
     def is_unfinished(self) -> bool:

@@ -11,7 +11,7 @@ from hanbeon.store.operations.exports import ExportRecord
 from hanbeon.surfaces.exports.schemas import Export
 
 
-def export_view(record: ExportRecord, zone: tzinfo) -> Export:
+def export_view(record: ExportRecord, zone: tzinfo, waiting: str | None = None) -> Export:
     """The result of a record, with instants in the zone of the installation."""
     failed = record.state is State.FAILED
     return Export(
@@ -29,4 +29,5 @@ def export_view(record: ExportRecord, zone: tzinfo) -> Export:
         created_at=iso(record.created_at, zone, "milliseconds") or "",
         started_at=iso(record.started_at, zone, "milliseconds"),
         ended_at=iso(record.finished_at, zone, "milliseconds"),
+        waiting=waiting,
     )

@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from hanbeon.clock import micros
 from hanbeon.domain.event_cursor import Cursor, EventPlace
+from hanbeon.domain.explain import waiting_for_worker
 from hanbeon.domain.exports.jobs import EXTENSIONS, MEDIA_TYPES, QUEUE, JobType
 from hanbeon.domain.exports.vocabulary import ExportStatus, states_of, status_of
 from hanbeon.domain.lifecycle import UNFINISHED, State
@@ -21,9 +22,10 @@ from hanbeon.events.follower import Delivered, Follower
 from hanbeon.rendering.render_options import RenderOptions
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import exports
+from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.events import event_bounds
 from hanbeon.store.operations.exports import ExportRecord, NewExport
-from hanbeon.store.operations.queries import now_us
+from hanbeon.store.operations.queries import jobs_by_id, now_us
 from hanbeon.store.operations.replays import replay_of
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.explanation import explanation_view
@@ -85,7 +87,17 @@ class Exports(Service):
 
     async def get(self, export: AnyExport, *, by: str = LOCAL) -> schemas.Export:
         """The export, if it is this user's."""
-        return self._view(await self._record(export, by))
+        number = _id(export)
+
+        async def read(tx: Tx) -> schemas.Export:
+            record = await exports.export_of(tx, by, number)
+            stream = None
+            if record.state is State.READY:
+                (job,) = await jobs_by_id(tx, [record.uid])
+                stream = await waiting_in(tx, job)
+            return export_view(record, self._zone, None if stream is None else waiting_for_worker(stream).text)
+
+        return await self._read(read)
 
     async def cancel(self, export: AnyExport, *, by: str = LOCAL) -> schemas.CancelAnswer:
         """Cancel an export; `stopping` while its work is being stopped."""
