@@ -152,6 +152,11 @@ class FaultProxy:
         for line in self._lines:
             line.reset()
 
+    def redirect(self, url: str) -> None:
+        """Reset all current connections, and lead new ones to another server, as a failover does."""
+        self._target = urlsplit(url)
+        self.cut()
+
     async def close(self) -> None:
         assert self._server is not None
         self._server.close()
