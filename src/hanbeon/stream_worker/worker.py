@@ -26,7 +26,8 @@ from hanbeon.stream_worker.request import Request
 _log = get_logger("hanbeon.stream_worker")
 GROUP = "workers"
 _BLOCK_MS = 1_000
-_BEAT_SECONDS = 1.0
+# Together a second: that often, cancels are looked for.
+_BEAT_SECONDS = 0.8
 _BEGIN_SECONDS = 0.2
 _RECONNECT_SECONDS = 1.0
 _ABANDON_SECONDS = 5.0
