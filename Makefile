@@ -52,9 +52,8 @@ $(PAGE): $(wildcard dashboard/src/*) dashboard/package-lock.json | $(READY)
 	@$(BIN)/python hatch_build.py
 	@test ! -e $@ || touch $@
 
-run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= changes that
-	@$(BIN)/python examples/agents/first_run.py http://127.0.0.1:$(PORT)
-	@exec $(BIN)/hanbeon serve --config examples/agents/hanbeon.toml --port $(PORT)
+run: setup ## Serve the showcase on http://127.0.0.1:8000; PORT= changes that, EMPTY=1 starts with nothing
+	@exec $(BIN)/python examples/showcase/showcase.py --port $(PORT) $(if $(EMPTY),--empty)
 
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
