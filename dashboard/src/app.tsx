@@ -4,6 +4,8 @@ import { render, type JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import { call, heard, Problem, session, whoAmI } from "./api";
+import { DeadLetters } from "./dead_letters";
+import { Exports } from "./exports";
 import { duration } from "./format";
 import { Home } from "./home";
 import { Actions, Instances, Settings } from "./installation";
@@ -16,6 +18,7 @@ import { Queues } from "./queues";
 import { go, link, place } from "./router";
 import "./style.css";
 import { t, type Text } from "./texts";
+import { Workflows } from "./workflows";
 
 interface PageInfo {
   name: Text;
@@ -28,8 +31,11 @@ const PAGES: PageInfo[] = [
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
   { name: "instances", group: "system", show: () => <Instances /> },
+  { name: "deadletters", group: "system", show: () => <DeadLetters /> },
   { name: "actions", group: "system", show: () => <Actions /> },
   { name: "settings", group: "system", show: () => <Settings /> },
+  { name: "workflows", group: "surfaces", show: () => <Workflows /> },
+  { name: "exports", group: "surfaces", show: () => <Exports /> },
 ];
 const CHECK_MS = 15_000;
 const now = signal(Date.now());
@@ -50,7 +56,7 @@ function Frame(): JSX.Element {
         <a class="brand" href="#/">
           Hanbeon
         </a>
-        {(["work", "system"] as Text[]).map((group) => (
+        {(["work", "surfaces", "system"] as Text[]).map((group) => (
           <div key={group}>
             <h6>{t(group)}</h6>
             {PAGES.filter((each) => each.group === group).map((each) => (

@@ -12,7 +12,18 @@ from tests.server.client import serving
 
 pytestmark = pytest.mark.slow
 expect.set_options(timeout=PATIENT_MS)
-_PAGES = ("", "jobs", "queues", "instances", "actions", "settings")
+_PAGES = (
+    "",
+    "jobs",
+    "queues",
+    "instances",
+    "actions",
+    "settings",
+    "workflows",
+    "workflows/new",
+    "exports",
+    "deadletters",
+)
 _AXE = ROOT / "dashboard" / "node_modules" / "axe-core" / "axe.min.js"
 _SERIOUS = ("serious", "critical")
 
