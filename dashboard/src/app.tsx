@@ -10,6 +10,7 @@ import { Actions, Instances, Settings } from "./installation";
 import { Job } from "./job";
 import { Jobs } from "./jobs";
 import { followEvents } from "./live";
+import { OfficePage, Offices } from "./offices";
 import { Button, Empty, notice, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
@@ -27,6 +28,7 @@ const PAGES: PageInfo[] = [
   { name: "home", group: "work", show: () => <Home /> },
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
+  { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "actions", group: "system", show: () => <Actions /> },
   { name: "settings", group: "system", show: () => <Settings /> },
@@ -50,7 +52,7 @@ function Frame(): JSX.Element {
         <a class="brand" href="#/">
           Hanbeon
         </a>
-        {(["work", "system"] as Text[]).map((group) => (
+        {(["work", "surfaces", "system"] as Text[]).map((group) => (
           <div key={group}>
             <h6>{t(group)}</h6>
             {PAGES.filter((each) => each.group === group).map((each) => (
