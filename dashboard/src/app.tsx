@@ -12,6 +12,7 @@ import { Actions, Instances, Settings } from "./installation";
 import { Job } from "./job";
 import { Jobs } from "./jobs";
 import { followEvents } from "./live";
+import { OfficePage, Offices } from "./offices";
 import { Button, Empty, notice, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
@@ -30,6 +31,7 @@ const PAGES: PageInfo[] = [
   { name: "home", group: "work", show: () => <Home /> },
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
+  { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "deadletters", group: "system", show: () => <DeadLetters /> },
   { name: "actions", group: "system", show: () => <Actions /> },
