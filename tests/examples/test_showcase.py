@@ -55,7 +55,8 @@ async def showing(folder: Path, *arguments: str) -> AsyncIterator[tuple[str, lis
     """Yield its URL and what it printed before; it ends by Ctrl-C, with success."""
     with Showcase(folder, *arguments) as running:
         url = (await asyncio.to_thread(running.until, "server_started"))["url"]
-        assert running.process.stdout is not None and running.process.stderr is not None
+        assert running.process.stdout is not None
+        assert running.process.stderr is not None
         printed = [running.process.stdout.readline() for _ in range(1 if arguments else 2)]
         reading = asyncio.create_task(asyncio.to_thread(running.process.stderr.read))
         try:
