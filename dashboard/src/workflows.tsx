@@ -2,24 +2,19 @@
 import type { JSX } from "preact";
 import { call, curl } from "./api";
 import { Act, Copies, mayWrite } from "./act";
-import { duration, number } from "./format";
+import { number } from "./format";
 import { usePolled } from "./live";
 import { attempt, Empty, Failure, Panel, Waiting } from "./parts";
 import { link, place } from "./router";
 import { t } from "./texts";
 import { OneWorkflow } from "./workflow";
 import { Editor } from "./workflow_editor";
+import { Counts } from "./workflow_counts";
 import { type Flow, gist, inWords, NextRun, StatusBadge } from "./workflow_parts";
 import { w } from "./workflow_texts";
 import "./workflows.css";
 
 const PAGE = 200;
-const COUNTED = [
-  ["pending", "waiting"],
-  ["running", "running"],
-  ["completed", "succeeded"],
-  ["failed", "failed"],
-] as const;
 
 export function Workflows(): JSX.Element {
   const [, id, sub] = place.value.parts;
@@ -136,35 +131,5 @@ function Row({ workflow, refresh }: { workflow: Flow; refresh: () => void }): JS
         </Act>
       </td>
     </tr>
-  );
-}
-
-/** The scheduler's own monitor: counts of runs, and what is late. */
-function Counts(): JSX.Element {
-  const { data } = usePolled(() => call("GET /api/scheduler/monitor"), "", 10_000);
-  if (!data) return <Waiting lines={1} />;
-  const worst = data.delayed[0];
-  return (
-    <dl class="counts panel" aria-label={w("counts")}>
-      {COUNTED.map(([name, text]) => (
-        <div key={name}>
-          <dt>{t(text)}</dt>
-          <dd>{number(data[name])}</dd>
-        </div>
-      ))}
-      <div class={worst ? "bad" : ""}>
-        <dt>{t("delayed")}</dt>
-        <dd>
-          {number(data.delayed.length)}{" "}
-          {worst && (
-            <a href={link(["workflows", worst.workflow_id, worst.run_id])}>
-              <small>
-                {worst.name ?? worst.workflow_id} · {w("late", duration(worst.late_seconds))}
-              </small>
-            </a>
-          )}
-        </dd>
-      </div>
-    </dl>
   );
 }

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Showcase(Running):
-    """The showcase as a process, and what it prints."""
+    """The showcase as a process, and its output."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -109,7 +109,7 @@ def _text(url: str) -> str:
 
 
 def _inventory(url: str) -> dict[str, list[str]]:
-    """What a restart must not double."""
+    """Names and ids that a restart must not double."""
     with Client(url) as client:
         return {
             "offices": [each.id for each in client.offices.list()],
