@@ -15,6 +15,7 @@ import { Button, Empty, notice, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
 import { go, link, place } from "./router";
+import { NewSchedulePage, SchedulePage, Schedules } from "./schedules";
 import "./style.css";
 import { t, type Text } from "./texts";
 
@@ -29,10 +30,17 @@ const PAGES: PageInfo[] = [
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
   { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
+  { name: "schedules", group: "surfaces", show: scheduleOf },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "actions", group: "system", show: () => <Actions /> },
   { name: "settings", group: "system", show: () => <Settings /> },
 ];
+
+function scheduleOf(): JSX.Element {
+  const id = place.value.parts[1];
+  return id === undefined ? <Schedules /> : id === "new" ? <NewSchedulePage /> : <SchedulePage id={id} />;
+}
+
 const CHECK_MS = 15_000;
 const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
@@ -45,6 +53,8 @@ function Frame(): JSX.Element {
   const page = PAGES.find((each) => each.name === first);
   useEffect(() => {
     document.title = page ? `${t(page.name)} · Hanbeon` : "Hanbeon";
+    // On a phone the navigation is a bar that scrolls.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [page, language.value]);
   return (
     <div class="frame">
