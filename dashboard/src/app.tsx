@@ -4,6 +4,7 @@ import { render, type JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import { call, heard, Problem, session, whoAmI } from "./api";
+import { ChainPage, Chains } from "./chains";
 import { duration } from "./format";
 import { Home } from "./home";
 import { Actions, Instances, Settings } from "./installation";
@@ -31,6 +32,7 @@ const PAGES: PageInfo[] = [
   { name: "queues", group: "work", show: () => <Queues /> },
   { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
   { name: "schedules", group: "surfaces", show: scheduleOf },
+  { name: "chains", group: "surfaces", show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />) },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "actions", group: "system", show: () => <Actions /> },
   { name: "settings", group: "system", show: () => <Settings /> },
