@@ -42,6 +42,7 @@ KEPT = {
 _LANGUAGES = {"en": "en-GB", "ko": "ko-KR"}
 _SIZE = {"width": 1280, "height": 800}
 _DETAILS = {"jobs": "job", "offices": "office", "schedules": "schedule", "chains": "chain", "workflows": "workflow"}
+_SHOWN_TASK = "count-stock"
 _SECONDS = 180.0
 _COLOURS = 96
 _KEPT_BYTES = 100_000
@@ -140,9 +141,13 @@ async def _settle(page: Page, address: str) -> None:
 async def _first_detail(page: Page, name: str) -> str | None:
     if name not in _DETAILS:
         return None
-    links = await page.locator(f"main a[href^='#/{name}/']").evaluate_all("(all) => all.map((each) => each.hash)")
-    found: list[str] = [each for each in links if re.fullmatch(rf"#/{name}/[^/]+", each) and not each.endswith("/new")]
-    return found[0] if found else None
+    links = await page.locator(f"main a[href^='#/{name}/']").evaluate_all(
+        "(all) => all.map((each) => [each.hash, each.textContent])"
+    )
+    found = [link for link in links if re.fullmatch(rf"#/{name}/[^/]+", link[0]) and not link[0].endswith("/new")]
+    # A job with a log and progress says more than the newest one.
+    found.sort(key=lambda link: link[1] != _SHOWN_TASK)
+    return found[0][0] if found else None
 
 
 def _keep(out: Path, folder: Path) -> None:

@@ -4,6 +4,7 @@ import { render, type JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import { call, heard, Problem, session, whoAmI } from "./api";
+import { ChainPage, Chains } from "./chains";
 import { DeadLetters } from "./dead_letters";
 import { Exports } from "./exports";
 import { duration } from "./format";
@@ -18,6 +19,7 @@ import { Button, Empty, notice, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
 import { link, place } from "./router";
+import { NewSchedulePage, SchedulePage, Schedules } from "./schedules";
 import "./style.css";
 import { t, type Text } from "./texts";
 import { Workflows } from "./workflows";
@@ -33,6 +35,8 @@ const PAGES: PageInfo[] = [
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
   { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
+  { name: "schedules", group: "surfaces", show: scheduleOf },
+  { name: "chains", group: "surfaces", show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />) },
   { name: "instances", group: "system", show: () => <Instances /> },
   { name: "deadletters", group: "system", show: () => <DeadLetters /> },
   { name: "actions", group: "system", show: () => <Actions /> },
@@ -40,6 +44,12 @@ const PAGES: PageInfo[] = [
   { name: "workflows", group: "surfaces", show: () => <Workflows /> },
   { name: "exports", group: "surfaces", show: () => <Exports /> },
 ];
+
+function scheduleOf(): JSX.Element {
+  const id = place.value.parts[1];
+  return id === undefined ? <Schedules /> : id === "new" ? <NewSchedulePage /> : <SchedulePage id={id} />;
+}
+
 const CHECK_MS = 15_000;
 const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
@@ -52,6 +62,8 @@ function Frame(): JSX.Element {
   const page = PAGES.find((each) => each.name === first);
   useEffect(() => {
     document.title = page ? `${t(page.name)} · Hanbeon` : "Hanbeon";
+    // On a phone the navigation is a bar that scrolls.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [page, language.value]);
   return (
     <div class="frame">
