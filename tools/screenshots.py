@@ -112,7 +112,10 @@ async def _shoot(url: str, out: Path) -> None:
 
 async def _shoot_all(browser: Browser, url: str, out: Path, theme: Any, language: str, locale: str) -> None:
     context = await browser.new_context(
-        color_scheme=theme, locale=locale, viewport=_SIZE, timezone_id="Asia/Seoul"  # type: ignore[arg-type]
+        color_scheme=theme,
+        locale=locale,
+        viewport=_SIZE,
+        timezone_id="Asia/Seoul",  # type: ignore[arg-type]
     )
     page = await context.new_page()
     await page.goto(url)
@@ -147,7 +150,19 @@ async def _first_detail(page: Page, name: str) -> str | None:
     found = [link for link in links if re.fullmatch(rf"#/{name}/[^/]+", link[0]) and not link[0].endswith("/new")]
     # A job with a log and progress says more than the newest one.
     found.sort(key=lambda link: link[1] != _SHOWN_TASK)
-    return found[0][0] if found else None
+    if not found:
+        return None
+    return f"{found[0][0]}{await _work_item(page, found[0][0])}" if name == "offices" else found[0][0]
+
+
+async def _work_item(page: Page, place: str) -> str:
+    """The filter for the work item under way, or else the last one: a graph of few jobs."""
+    base = f"{page.url.partition('#')[0]}api/offices/{place.rpartition('/')[2]}/jobs?limit=1000"
+    for status in ("&status=processing", ""):
+        items = (await (await page.request.get(base + status)).json())["items"]
+        if items:
+            return f"?task_id={items[-1]['task_id']}"
+    return ""
 
 
 def _keep(out: Path, folder: Path) -> None:

@@ -30,7 +30,7 @@ const w = words(
     page: "페이지",
     queue: "큐",
     office: "오피스",
-    workflow: "워크플로",
+    workflow: "워크플로우",
     command: "명령",
     job: "작업",
     openJob: "작업 {0} 열기",

@@ -176,7 +176,7 @@ const ko: Record<keyof typeof en, string> = {
   instances: "워커",
   actions: "변경 기록",
   settings: "설정",
-  workflows: "워크플로",
+  workflows: "워크플로우",
   exports: "내보내기",
   deadletters: "데드 레터",
   work: "작업",

@@ -134,8 +134,8 @@ export const w = words(
     more_runs: "Older runs",
   },
   {
-    newWorkflow: "새 워크플로",
-    none: "아직 워크플로가 없습니다. 워크플로는 메시지를 보내고, 서비스를 호출하고, 기다리고, 태스크를 차례대로 실행합니다. 여기에서 만들거나 다음 명령을 사용하세요.",
+    newWorkflow: "새 워크플로우",
+    none: "아직 워크플로우가 없습니다. 워크플로우는 메시지를 보내고, 서비스를 호출하고, 기다리고, 태스크를 차례대로 실행합니다. 여기에서 만들거나 다음 명령을 사용하세요.",
     name: "이름",
     status: "상태",
     draft: "초안",
@@ -193,7 +193,7 @@ export const w = words(
     retryDelay: "재시도 간격(초)",
     dryRun: "미리 보기",
     dryRunHint: "보낼 메시지를 그대로 보여 줍니다. 실제로 보내지 않습니다.",
-    noMessages: "이 워크플로는 메시지를 보내지 않습니다.",
+    noMessages: "이 워크플로우는 메시지를 보내지 않습니다.",
     to: "받는 곳",
     noTitle: "제목 없음",
     history: "실행 기록",
@@ -261,7 +261,7 @@ export const w = words(
     saved: "저장했습니다.",
     discard: "취소",
     badJson: "{0}: 올바른 JSON이 아닙니다",
-    counts: "모든 워크플로의 실행",
+    counts: "모든 워크플로우의 실행",
     more_runs: "이전 실행",
   },
 );

@@ -6,6 +6,7 @@ It opens the database of hanbeon.toml, as any program of an installation may.
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 import sys
 from collections.abc import Awaitable, Callable
@@ -31,8 +32,10 @@ async def office(app: App) -> str:
     for status in _UNFINISHED:
         if (await app.offices.jobs(found.id, status=status, limit=1)).items:
             return "the agents are still at work"
-    jobs = await app.offices.create_jobs(found.id, **json.loads(RUN.read_text(encoding="utf-8")))
-    return f"{len(jobs.jobs)} jobs"
+    jobs = json.loads(RUN.read_text(encoding="utf-8"))["jobs"]
+    item = f"guestbook-{dt.datetime.now():%m%d-%H%M}"
+    await app.offices.create_jobs(found.id, jobs=[{**job, "task_id": item} for job in jobs])
+    return f"{item}: {len(jobs)} jobs"
 
 
 async def chain(app: App) -> str:

@@ -33,6 +33,8 @@ def folder(tmp_path: Path) -> Path:
         ignored = shutil.ignore_patterns("__pycache__", "*.db*", "guestbook", "empty.db*")
         shutil.copytree(EXAMPLES / part, tmp_path / part, ignore=ignored)
     shutil.copy(EXAMPLES / "replay.jsonl", tmp_path)
+    config = tmp_path / "showcase" / "hanbeon.toml"
+    config.write_text(config.read_text().replace('AGENT_PACE = "3"', 'AGENT_PACE = "0.1"'))
     return tmp_path
 
 
