@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 ROOT = Path(__file__).parents[1]
 FONT = ROOT / "src/hanbeon/rendering/fonts/hanbeon-gothic.otf"
@@ -40,7 +40,7 @@ KEPT = {
 }
 """The pictures of the README: pages, each in one theme and language."""
 _LANGUAGES = {"en": "en-GB", "ko": "ko-KR"}
-_SIZE = {"width": 1280, "height": 800}
+_SIZE = ViewportSize(width=1280, height=800)
 _DETAILS = {"jobs": "job", "offices": "office", "schedules": "schedule", "chains": "chain", "workflows": "workflow"}
 _SHOWN_TASK = "count-stock"
 _SECONDS = 180.0
@@ -115,7 +115,7 @@ async def _shoot_all(browser: Browser, url: str, out: Path, theme: Any, language
         color_scheme=theme,
         locale=locale,
         viewport=_SIZE,
-        timezone_id="Asia/Seoul",  # type: ignore[arg-type]
+        timezone_id="Asia/Seoul",
     )
     page = await context.new_page()
     await page.goto(url)
