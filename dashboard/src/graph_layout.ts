@@ -1,14 +1,13 @@
-// Where the nodes of a graph are drawn. Small graphs: dagre. Large ones: layers, ordered by their neighbours, in linear time.
-import { Graph as DagreGraph, layout as dagreLayout } from "@dagrejs/dagre";
-
+// Where the nodes of a graph are drawn: in layers by their longest way from a start, each near its neighbours; in linear time.
 export interface Point {
   x: number;
   y: number;
 }
 
-/** The middle of each node, and the size of the whole, which begins at 0, 0. */
+/** The middle of each node, where long links bend, and the size of the whole, which begins at 0, 0. */
 export interface Layout {
   at: Map<string, Point>;
+  bends: Map<Link, Point[]>;
   width: number;
   height: number;
 }
@@ -20,34 +19,11 @@ export interface Link {
 
 export const NODE = { width: 172, height: 40 };
 const GAP = { layer: 72, row: 14 };
-const DAGRE_NODES = 150;
-const DAGRE_EDGES = 400;
-const SWEEPS = 6;
-
-export function layoutOf(ids: string[], links: Link[]): Layout {
-  const linked = new Set(links.flatMap((each) => [each.from, each.to]));
-  const joined = ids.filter((id) => linked.has(id));
-  const small = joined.length <= DAGRE_NODES && links.length <= DAGRE_EDGES;
-  const found = small ? byDagre(joined, links) : byLayers(joined, links);
-  return withAlone(found, ids.filter((id) => !linked.has(id)));
-}
-
-function byDagre(ids: string[], links: Link[]): Layout {
-  const at = new Map<string, Point>();
-  if (ids.length === 0) return { at, width: 0, height: 0 };
-  const graph = new DagreGraph();
-  graph.setGraph({ rankdir: "LR", nodesep: GAP.row, ranksep: GAP.layer });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const id of ids) graph.setNode(id, { ...NODE });
-  for (const { from, to } of links) graph.setEdge(from, to);
-  dagreLayout(graph);
-  for (const id of ids) {
-    const { x, y } = graph.node(id) as unknown as Point;
-    at.set(id, { x, y });
-  }
-  const size = graph.graph() as { width?: number; height?: number };
-  return { at, width: size.width ?? 0, height: size.height ?? 0 };
-}
+/** Room for a link that passes a layer. */
+const PASS = 20;
+/** A graph with more of them is too dense for its links to be followed by the eye. */
+const MOST_PASSES = 3_000;
+const SWEEPS = { small: 24, large: 8, from: 500 };
 
 export interface Neighbours {
   before: Map<string, string[]>;
@@ -79,56 +55,114 @@ export function inOrder(ids: string[], { before, after }: Neighbours): string[] 
   return order;
 }
 
-function byLayers(ids: string[], links: Link[]): Layout {
-  const sides = neighbours(ids, links);
-  const layerOf = new Map<string, number>();
-  const layers: string[][] = [];
-  for (const id of inOrder(ids, sides)) {
-    const depth = 1 + Math.max(-1, ...(sides.before.get(id) ?? []).map((each) => layerOf.get(each)!));
-    layerOf.set(id, depth);
-    (layers[depth] ??= []).push(id);
-  }
-  const step = NODE.height + GAP.row;
-  const y = new Map<string, number>();
-  for (const layer of layers) layer.forEach((id, index) => y.set(id, (index - layer.length / 2) * step));
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    const forward = sweep % 2 === 0;
-    for (const layer of forward ? layers : [...layers].reverse()) {
-      const wanted = new Map<string, number>();
-      for (const id of layer) {
-        const near = (forward ? sides.before : sides.after).get(id) ?? [];
-        wanted.set(id, near.length ? near.reduce((sum, each) => sum + y.get(each)!, 0) / near.length : y.get(id)!);
-      }
-      layer.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
-      settle(layer, wanted, y, step);
-    }
-  }
-  const least = Math.min(...y.values());
-  const at = new Map<string, Point>();
-  for (const [depth, layer] of layers.entries()) {
-    const x = NODE.width / 2 + depth * (NODE.width + GAP.layer);
-    for (const id of layer) at.set(id, { x, y: y.get(id)! - least + NODE.height / 2 });
-  }
-  return { at, width: layers.length * (NODE.width + GAP.layer) - GAP.layer, height: Math.max(...y.values()) - least + NODE.height };
+export function layoutOf(ids: string[], links: Link[]): Layout {
+  const linked = new Set(links.flatMap((each) => [each.from, each.to]));
+  const joined = ids.filter((id) => linked.has(id));
+  const found = joined.length ? byLayers(joined, links) : { at: new Map(), bends: new Map(), width: 0, height: 0 };
+  return withAlone(found, ids.filter((id) => !linked.has(id)));
 }
 
-/** Put sorted nodes as near to where they want to be as a distance of `step` allows: neighbours that collide share their mean. */
-function settle(layer: string[], wanted: Map<string, number>, y: Map<string, number>, step: number): void {
-  const blocks: { first: number; count: number; sum: number }[] = [];
-  layer.forEach((id, index) => {
-    let block = { first: index, count: 1, sum: wanted.get(id)! };
-    for (let above = blocks.at(-1); above; above = blocks.at(-1)) {
-      // The top of a block of n nodes whose middle is their mean.
-      const end = above.sum / above.count + ((above.count + 1) / 2) * step;
-      if (end <= block.sum / block.count - ((block.count - 1) / 2) * step) break;
+/** A node of a layer: a job, or the place where a long link passes. */
+interface Place {
+  y: number;
+  size: number;
+  before: Place[];
+  after: Place[];
+}
+
+function byLayers(ids: string[], links: Link[]): Layout {
+  const sides = neighbours(ids, links);
+  const depths = depthsOf(ids, sides);
+  const layers: Place[][] = Array.from({ length: 1 + Math.max(...depths.values()) }, () => []);
+  const places = new Map<string, Place>();
+  for (const id of nearEachOther(ids, sides)) {
+    const place: Place = { y: 0, size: NODE.height + GAP.row, before: [], after: [] };
+    places.set(id, place);
+    layers[depths.get(id)!]!.push(place);
+  }
+  const span = ({ from, to }: Link): number => depths.get(to)! - depths.get(from)!;
+  const passes = links.reduce((sum, each) => sum + span(each) - 1, 0);
+  const ways = new Map<Link, Place[]>();
+  for (const link of links) {
+    const way: Place[] = [];
+    for (let depth = depths.get(link.from)! + 1; passes <= MOST_PASSES && depth < depths.get(link.to)!; depth++) {
+      const place: Place = { y: 0, size: PASS, before: [], after: [] };
+      layers[depth]!.push(place);
+      way.push(place);
+    }
+    if (way.length) ways.set(link, way);
+    [places.get(link.from)!, ...way].forEach((each, index) => {
+      const next = way[index] ?? places.get(link.to)!;
+      each.after.push(next);
+      next.before.push(each);
+    });
+  }
+  arrange(layers, ids.length < SWEEPS.from ? SWEEPS.small : SWEEPS.large);
+  const all = layers.flat();
+  const least = all.reduce((found, each) => Math.min(found, each.y - each.size / 2), Infinity) + GAP.row / 2;
+  const most = all.reduce((found, each) => Math.max(found, each.y + each.size / 2), -Infinity) - GAP.row / 2;
+  const x = (depth: number): number => NODE.width / 2 + depth * (NODE.width + GAP.layer);
+  const at = new Map<string, Point>();
+  for (const [id, place] of places) at.set(id, { x: x(depths.get(id)!), y: place.y - least });
+  const bends = new Map<Link, Point[]>();
+  for (const [link, way] of ways) {
+    const first = depths.get(link.from)! + 1;
+    bends.set(link, way.map((place, index) => ({ x: x(first + index), y: place.y - least })));
+  }
+  return { at, bends, width: x(layers.length - 1) + NODE.width / 2, height: most - least };
+}
+
+function depthsOf(ids: string[], sides: Neighbours): Map<string, number> {
+  const depths = new Map<string, number>();
+  for (const id of inOrder(ids, sides)) {
+    depths.set(id, (sides.before.get(id) ?? []).reduce((most, each) => Math.max(most, depths.get(each)! + 1), 0));
+  }
+  return depths;
+}
+
+/** Ids by a walk along the links: those that belong together begin together. */
+function nearEachOther(ids: string[], { before, after }: Neighbours): string[] {
+  const seen = new Set<string>();
+  const open = [...ids].reverse();
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    open.push(...(before.get(id) ?? []), ...[...(after.get(id) ?? [])].reverse());
+  }
+  return [...seen];
+}
+
+/** Sort each layer by where its neighbours are, forward and back in turns, and at last by both sides. */
+function arrange(layers: Place[][], sweeps: number): void {
+  for (const layer of layers) settle(layer, layer.map(() => 0));
+  const mean = (near: Place[], otherwise: number): number => (near.length ? near.reduce((sum, each) => sum + each.y, 0) / near.length : otherwise);
+  for (let sweep = 0; sweep <= sweeps; sweep++) {
+    const forward = sweep % 2 === 0;
+    const both = sweep > sweeps - 4;
+    for (const layer of forward ? layers : [...layers].reverse()) {
+      const wanted = new Map(layer.map((each) => [each, mean(both ? [...each.before, ...each.after] : forward ? each.before : each.after, each.y)]));
+      if (!both) layer.sort((a, b) => wanted.get(a)! - wanted.get(b)!);
+      settle(layer, layer.map((each) => wanted.get(each)!));
+    }
+  }
+}
+
+/** Put the nodes of a layer, in its order, as near to where they want to be as their sizes allow: those that collide share the way. */
+function settle(layer: Place[], wanted: number[]): void {
+  const offsets: number[] = [];
+  layer.forEach((each, index) => offsets.push(index ? offsets[index - 1]! + (layer[index - 1]!.size + each.size) / 2 : 0));
+  const blocks: { count: number; sum: number }[] = [];
+  wanted.forEach((each, index) => {
+    let block = { count: 1, sum: each - offsets[index]! };
+    for (let above = blocks.at(-1); above && above.sum / above.count >= block.sum / block.count; above = blocks.at(-1)) {
       blocks.pop();
-      block = { first: above.first, count: above.count + block.count, sum: above.sum + block.sum };
+      block = { count: above.count + block.count, sum: above.sum + block.sum };
     }
     blocks.push(block);
   });
-  for (const { first, count, sum } of blocks) {
-    const top = sum / count - ((count - 1) / 2) * step;
-    for (let index = 0; index < count; index++) y.set(layer[first + index]!, top + index * step);
+  let index = 0;
+  for (const { count, sum } of blocks) {
+    for (const end = index + count; index < end; index++) layer[index]!.y = sum / count + offsets[index]!;
   }
 }
 
@@ -144,12 +178,11 @@ function withAlone(found: Layout, alone: string[]): Layout {
   });
   const rows = Math.ceil(alone.length / columns);
   return {
-    at: found.at,
+    ...found,
     width: Math.max(found.width, Math.min(columns, alone.length) * step.x - 24),
     height: top + rows * step.y - GAP.row,
   };
 }
-
 
 /** The path that takes longest, up to one of `ends`. */
 export function longestPath(ids: string[], links: Link[], seconds: (id: string) => number, ends: (id: string) => boolean): string[] {

@@ -26,6 +26,7 @@ export interface Scene {
 }
 
 const READABLE = 0.42;
+const MARGIN_PX = 20;
 const ZOOM = { least: 0.02, most: 2.5 };
 const COLOURS = ["panel", "line", "ink", "soft", "faint", "accent", "accent-soft", "pending", "ready", "running", "succeeded", "failed", "cancelled"] as const;
 type Colour = (typeof COLOURS)[number];
@@ -43,7 +44,7 @@ export function palette(element: Element): Palette {
 export const clamped = (zoom: number): number => Math.min(ZOOM.most, Math.max(ZOOM.least, zoom));
 
 export function fitted(layout: Layout, width: number, height: number): View {
-  const zoom = Math.min(1, width / (layout.width + 48), height / (layout.height + 48));
+  const zoom = Math.min(1, (width - 2 * MARGIN_PX) / layout.width, (height - 2 * MARGIN_PX) / layout.height);
   return { x: layout.width / 2, y: layout.height / 2, zoom: clamped(zoom) };
 }
 
@@ -85,20 +86,29 @@ export function draw(canvas: HTMLCanvasElement, scene: Scene, view: View, colour
 function drawLinks(context: CanvasRenderingContext2D, scene: Scene, view: View, colours: Palette, first: Point, last: Point): void {
   for (const onPath of [false, true]) {
     context.beginPath();
-    for (const { from, to } of scene.links) {
+    for (const link of scene.links) {
+      const { from, to } = link;
       if (scene.pathLinks.has(`${from} ${to}`) !== onPath) continue;
       const [start, end] = [scene.layout.at.get(from), scene.layout.at.get(to)];
       if (!start || !end) continue;
-      const [x1, x2] = [start.x + NODE.width / 2, end.x - NODE.width / 2];
-      if (Math.max(x1, x2) < first.x || Math.min(x1, x2) > last.x) continue;
-      if (Math.max(start.y, end.y) < first.y || Math.min(start.y, end.y) > last.y) continue;
-      const bend = Math.max(24, (x2 - x1) / 2);
-      context.moveTo(x1, start.y);
-      context.bezierCurveTo(x1 + bend, start.y, x2 - bend, end.y, x2, end.y);
+      const way = [{ x: start.x + NODE.width / 2, y: start.y }, ...(scene.layout.bends.get(link) ?? []), { x: end.x - NODE.width / 2, y: end.y }];
+      if (way.every((at) => at.x < first.x) || way.every((at) => at.x > last.x)) continue;
+      if (way.every((at) => at.y < first.y) || way.every((at) => at.y > last.y)) continue;
+      context.moveTo(way[0]!.x, way[0]!.y);
+      for (let index = 1; index < way.length; index++) {
+        const [a, b] = [way[index - 1]!, way[index]!];
+        // A bend is as wide as a node: straight along the node's column, curved between columns.
+        const from = { x: index > 1 ? a.x + NODE.width / 2 : a.x, y: a.y };
+        const to = { x: index < way.length - 1 ? b.x - NODE.width / 2 : b.x, y: b.y };
+        context.lineTo(from.x, from.y);
+        const middle = (from.x + to.x) / 2;
+        context.bezierCurveTo(middle, from.y, middle, to.y, to.x, to.y);
+      }
       if (view.zoom >= READABLE) {
-        context.moveTo(x2 - 6, end.y - 3.5);
-        context.lineTo(x2, end.y);
-        context.lineTo(x2 - 6, end.y + 3.5);
+        const tip = way.at(-1)!;
+        context.moveTo(tip.x - 6, tip.y - 3.5);
+        context.lineTo(tip.x, tip.y);
+        context.lineTo(tip.x - 6, tip.y + 3.5);
       }
     }
     context.strokeStyle = onPath ? colours.accent : colours.faint;

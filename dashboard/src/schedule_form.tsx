@@ -82,10 +82,11 @@ function differences(fields: Fields, before: Fields): Partial<Fields> {
 
 /** The same as a command line. */
 function optionsOf(fields: Partial<Fields>): string[] {
-  const { args, task_id: _, ...rest } = fields;
+  const { args, task_id: _, paused, ...rest } = fields;
   const options = Object.entries(rest).map(([name, value]) =>
     value === null ? `--unset ${name}` : `--${name.replaceAll("_", "-")} ${quoted(String(value))}`,
   );
+  if (paused) options.push("--paused");
   return args && Object.keys(args).length ? [quoted(JSON.stringify(args)), ...options] : options;
 }
 
@@ -102,6 +103,7 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
   try {
     const none = fieldsOf({ ...draftOf(null), cron: "" });
     fields = differences(fieldsOf(shown), given ? fieldsOf(draftOf(given)) : { ...none, task_id: "" });
+    if (!given && shown.paused) fields.paused = true;
   } catch {
     /* said when it is sent */
   }
@@ -117,7 +119,7 @@ export function ScheduleForm({ given, done, back }: { given: Schedule | null; do
       }
       const made = given
         ? await call("PATCH /api/schedules/{id}", { path: { id: given.id }, body })
-        : await call("POST /api/schedules", { body: { ...body, paused: shown.paused || undefined } as NewSchedule });
+        : await call("POST /api/schedules", { body: body as NewSchedule });
       done(made.id);
     } catch (error) {
       problem.value = error instanceof SyntaxError ? `args: ${error.message}` : wordsOf(error);
