@@ -44,7 +44,7 @@ _SIZE = ViewportSize(width=1280, height=800)
 _DETAILS = {"jobs": "job", "offices": "office", "schedules": "schedule", "chains": "chain", "workflows": "workflow"}
 _SHOWN_TASK = "count-stock"
 _SECONDS = 180.0
-_COLOURS = 96
+_COLOURS = 256
 _KEPT_BYTES = 100_000
 
 
@@ -175,7 +175,9 @@ def _keep(out: Path, folder: Path) -> None:
         picture, colours = Image.open(source).convert("RGB"), _COLOURS
         while True:
             buffer = io.BytesIO()
-            picture.quantize(colours, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
+            picture.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+                buffer, "PNG", optimize=True
+            )
             if buffer.tell() < _KEPT_BYTES or colours <= 8:
                 break
             colours //= 2
