@@ -29,10 +29,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check lint fmt chaos fuzz docs bench soak lock clean
+.PHONY: help setup run demo test test-slow check lint fmt chaos fuzz docs screenshots bench soak lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) $(PAGE) ## Create .venv with every extra, at the versions of constraints.txt
 
@@ -52,9 +52,8 @@ $(PAGE): $(wildcard dashboard/src/*) dashboard/package-lock.json | $(READY)
 	@$(BIN)/python hatch_build.py
 	@test ! -e $@ || touch $@
 
-run: setup ## Serve an office of agents at work on http://127.0.0.1:8000; PORT= changes that
-	@$(BIN)/python examples/agents/first_run.py http://127.0.0.1:$(PORT)
-	@exec $(BIN)/hanbeon serve --config examples/agents/hanbeon.toml --port $(PORT)
+run: setup ## Serve the showcase on http://127.0.0.1:8000; PORT= changes that, EMPTY=1 starts with nothing
+	@exec $(BIN)/python examples/showcase/showcase.py --port $(PORT) $(if $(EMPTY),--empty)
 
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
@@ -87,6 +86,9 @@ fuzz: setup ## Try the whole API with schemathesis at length
 docs: setup ## Regenerate what is derived from the code: pages of docs/, keywords of the surfaces
 	$(BIN)/python -m tools.keywords && $(BIN)/python -m tools.stubs && $(BIN)/python -m tools.client_stubs
 	$(BIN)/python -m tools.docs && $(BIN)/python -m tools.dashboard_types
+
+screenshots: setup ## Make screenshots of every page of the dashboard in build/screenshots; ARGS="--keep docs/images" also for the README
+	$(BIN)/python -m tools.screenshots $(ARGS)
 
 bench: setup ## Run the benchmarks beside the peers; ARGS=--short for about two minutes
 	$(BIN)/python -m bench $(ARGS)

@@ -58,7 +58,7 @@ export async function call<K extends keyof Calls>(name: K, input: Input<K> = {})
   throw problemOf(response.status, text);
 }
 
-function problemOf(status: number, text: string): Problem {
+export function problemOf(status: number, text: string): Problem {
   try {
     const body = JSON.parse(text) as { code: string; detail: string; field: string | null };
     return new Problem(status, body.code, body.detail, body.field);

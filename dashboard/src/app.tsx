@@ -1,21 +1,28 @@
 // The frame of all pages: navigation, search, preferences, banners, and the way in.
 import { effect, signal, useSignal } from "@preact/signals";
 import { render, type JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import { call, heard, Problem, session, whoAmI } from "./api";
+import { ChainPage, Chains } from "./chains";
+import { DeadLetters } from "./dead_letters";
+import { Exports } from "./exports";
 import { duration } from "./format";
 import { Home } from "./home";
 import { Actions, Instances, Settings } from "./installation";
 import { Job } from "./job";
 import { Jobs } from "./jobs";
 import { followEvents } from "./live";
+import { OfficePage, Offices } from "./offices";
+import { choiceOf, Palette } from "./palette";
 import { Button, Empty, notice, wordsOf } from "./parts";
 import { language, theme, zone } from "./preferences";
 import { Queues } from "./queues";
-import { go, link, place } from "./router";
+import { link, place } from "./router";
+import { NewSchedulePage, SchedulePage, Schedules } from "./schedules";
 import "./style.css";
 import { t, type Text } from "./texts";
+import { Workflows } from "./workflows";
 
 interface PageInfo {
   name: Text;
@@ -27,10 +34,22 @@ const PAGES: PageInfo[] = [
   { name: "home", group: "work", show: () => <Home /> },
   { name: "jobs", group: "work", show: () => (place.value.parts[1] ? <Job id={place.value.parts[1]} /> : <Jobs />) },
   { name: "queues", group: "work", show: () => <Queues /> },
+  { name: "offices", group: "surfaces", show: () => (place.value.parts[1] ? <OfficePage id={place.value.parts[1]} /> : <Offices />) },
+  { name: "schedules", group: "surfaces", show: scheduleOf },
+  { name: "chains", group: "surfaces", show: () => (place.value.parts[1] ? <ChainPage id={place.value.parts[1]} /> : <Chains />) },
   { name: "instances", group: "system", show: () => <Instances /> },
+  { name: "deadletters", group: "system", show: () => <DeadLetters /> },
   { name: "actions", group: "system", show: () => <Actions /> },
   { name: "settings", group: "system", show: () => <Settings /> },
+  { name: "workflows", group: "surfaces", show: () => <Workflows /> },
+  { name: "exports", group: "surfaces", show: () => <Exports /> },
 ];
+
+function scheduleOf(): JSX.Element {
+  const id = place.value.parts[1];
+  return id === undefined ? <Schedules /> : id === "new" ? <NewSchedulePage /> : <SchedulePage id={id} />;
+}
+
 const CHECK_MS = 15_000;
 const now = signal(Date.now());
 const loadedVersion = signal<string | null>(null);
@@ -43,6 +62,8 @@ function Frame(): JSX.Element {
   const page = PAGES.find((each) => each.name === first);
   useEffect(() => {
     document.title = page ? `${t(page.name)} · Hanbeon` : "Hanbeon";
+    // On a phone the navigation is a bar that scrolls.
+    document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [page, language.value]);
   return (
     <div class="frame">
@@ -50,7 +71,7 @@ function Frame(): JSX.Element {
         <a class="brand" href="#/">
           Hanbeon
         </a>
-        {(["work", "system"] as Text[]).map((group) => (
+        {(["work", "surfaces", "system"] as Text[]).map((group) => (
           <div key={group}>
             <h6>{t(group)}</h6>
             {PAGES.filter((each) => each.group === group).map((each) => (
@@ -66,7 +87,7 @@ function Frame(): JSX.Element {
         <header class="top">
           <h1>{page ? t(page.name) : "Hanbeon"}</h1>
           <Live />
-          <Palette />
+          <Palette pages={PAGES.map((each) => choiceOf(each.name, t(each.name)))} />
           <button type="button" class="btn plain" aria-pressed={zone.value === "kst"} onClick={() => (zone.value = zone.value === "kst" ? "local" : "kst")}>
             KST
           </button>
@@ -121,63 +142,6 @@ function Banner(): JSX.Element | null {
       )}
       {notice.value && <p class={`banner ${notice.value.bad ? "bad" : "good"}`}>{notice.value.text}</p>}
     </div>
-  );
-}
-
-/** One box to find a job by its id and to go to a page; Ctrl or ⌘ with K. */
-function Palette(): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
-  const text = useSignal("");
-  const open = useSignal(false);
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-        event.preventDefault();
-        input.current?.focus();
-      }
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
-  const wanted = text.value.trim().toLowerCase();
-  const pages = PAGES.filter((each) => !wanted || t(each.name).toLowerCase().includes(wanted) || each.name.includes(wanted));
-  const choose = (): void => {
-    if (/^[0-9a-f-]{36}$/.test(wanted)) go(["jobs", wanted]);
-    else if (/^[0-9a-f-]{4,}$/.test(wanted)) go(["jobs"], { id: wanted });
-    else if (pages[0]) location.hash = pathOf(pages[0]).slice(1);
-    else go(["jobs"], { text: text.value.trim() });
-    text.value = "";
-    input.current?.blur();
-  };
-  return (
-    <form
-      class="find"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        choose();
-      }}
-    >
-      <input
-        ref={input}
-        placeholder={t("find")}
-        aria-label={t("find")}
-        value={text.value}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-        onFocus={() => (open.value = true)}
-        onBlur={() => setTimeout(() => (open.value = false), 150)}
-      />
-      <kbd>Ctrl K</kbd>
-      {open.value && (
-        <ul class="menu">
-          {pages.map((each) => (
-            <li key={each.name}>
-              <a href={pathOf(each)}>{t(each.name)}</a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </form>
   );
 }
 

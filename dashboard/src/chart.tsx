@@ -41,7 +41,7 @@ export function Chart(props: Props): JSX.Element {
         scales: { y: props.log ? { distr: 3 } : { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
         axes: [
           { ...axis, values: (_, all) => all.map((each) => clock(each * 1000, long)) },
-          { ...axis, size: 64, ...(props.log ? { filter: powersOfTen, grid: { ...axis.grid, filter: powersOfTen } } : {}), values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))) },
+          { ...axis, size: props.log ? 80 : 64, ...(props.log ? { filter: powersOfTen, grid: { ...axis.grid, filter: powersOfTen } } : {}), values: (_, all) => all.map((each) => (each === null ? "" : props.show(each))) },
         ],
         series: [
           { value: (_, each) => (each === null ? "–" : clock(each * 1000, true)), label: t("when") },

@@ -9,6 +9,8 @@ import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, JobLink, Panel, Shape, shareOf, Waiting } from "./parts";
 import { link } from "./router";
 import { t } from "./texts";
+import { FirstSteps } from "./first_steps";
+import { Counts } from "./workflow_counts";
 
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
 type Span = keyof typeof SPANS;
@@ -30,6 +32,7 @@ export function Home(): JSX.Element {
   const problem = statistics.problem ?? queues.problem ?? instances.problem;
   if (problem) return <Failure problem={problem} />;
   const states = statistics.data?.states;
+  const empty = states !== undefined && Object.values(states).every((each) => !each) && queues.data?.items.length === 0;
   const alive = instances.data?.items.filter((each) => each.alive) ?? [];
   const slots = alive.reduce((sum, each) => sum + each.capacity, 0);
   const all = queues.data?.items ?? [];
@@ -71,11 +74,13 @@ export function Home(): JSX.Element {
           </em>
         </div>
       </div>
+      {empty && <FirstSteps />}
+      <Counts titled />
       <div class="two">
         <Panel title={t("throughput")} actions={<Spans span={span.value} choose={(each) => (span.value = each)} />}>
           {statistics.data ? <Throughput statistics={statistics.data} /> : <Waiting lines={6} />}
         </Panel>
-        <Panel title={t("waitBefore")}>{statistics.data ? <Waits statistics={statistics.data} /> : <Waiting lines={6} />}</Panel>
+        <Panel title={`${t("waitBefore")} (${t("logScale")})`}>{statistics.data ? <Waits statistics={statistics.data} /> : <Waiting lines={6} />}</Panel>
       </div>
       <div class="two">
         <Panel title={t("runningNow")}>
@@ -142,11 +147,13 @@ export function Home(): JSX.Element {
               <tbody>
                 {failures.data.items.map((group) => (
                   <tr key={`${group.task} ${group.failure_type} ${group.message}`}>
-                    <td>
+                    <td class="stretch">
                       <a class="joblink failed" href={link(["jobs"], { state: "failed", task: group.task, failure_type: group.failure_type })}>
-                        <span class="state failed clip">
+                        <span class="state failed">
                           <Shape state="failed" />
-                          {group.message || group.failure_type}
+                          <span class="clip" title={group.message}>
+                            {group.message || group.failure_type}
+                          </span>
                         </span>
                         <code>
                           {group.task} · {group.failure_type}

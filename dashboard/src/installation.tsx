@@ -1,7 +1,8 @@
 // The installation: its workers, who did what, tokens and settings.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, may, type Action, type EngineInstance } from "./api";
+import { Copies, quoted } from "./act";
+import { call, curl, may, type Action, type EngineInstance } from "./api";
 import { duration, number, since, time } from "./format";
 import { usePolled } from "./live";
 import { attempt, Bar, Button, Copy, Empty, Failure, JobLink, Panel, Waiting } from "./parts";
@@ -25,9 +26,17 @@ export function Instances(): JSX.Element {
           title={each.name}
           actions={
             each.alive && (
-              <Button admin confirm={!each.draining} onClick={() => move(each)}>
-                {t(each.draining ? "resume" : "drain")}
-              </Button>
+              <>
+                <Button admin confirm={!each.draining} onClick={() => move(each)}>
+                  {t(each.draining ? "resume" : "drain")}
+                </Button>
+                <Copies
+                  of={(["drain", "resume"] as const).map((name) => ({
+                    name: t(name),
+                    curl: curl(`POST /api/engine/instances/{number}/${name}`, { path: { number: String(each.id) } }),
+                  }))}
+                />
+              </>
             )
           }
         >
@@ -169,6 +178,16 @@ function Tokens(): JSX.Element {
         <Button kind="main" disabled={!user.value.trim()} onClick={create}>
           {t("createToken")}
         </Button>
+        <Copies
+          of={[
+            {
+              name: t("createToken"),
+              curl: curl("POST /api/engine/tokens", { body: { user: user.value || "NAME", scope: scope.value } }),
+              command: `hanbeon token create --user ${quoted(user.value || "NAME")} --scope ${scope.value}`,
+            },
+            { name: t("tokens"), curl: curl("GET /api/engine/tokens"), command: "hanbeon token list" },
+          ]}
+        />
       </div>
       {made.value && (
         <p class="secret" role="status">

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { call, curl, Problem, type Bulk, type Calls, type EngineJob, type JobFilter, type State } from "./api";
+import { exportList, type ListKind } from "./export_list";
 import { duration, number, short, since, time } from "./format";
 import { changes } from "./live";
 import { attempt, Button, Copy, Empty, Failure, Panel, StateMark, Waiting, wordsOf } from "./parts";
@@ -79,7 +80,7 @@ export function Jobs(): JSX.Element {
       <Filters query={query} filter={filter} />
       <Panel
         title={rows.value ? t("loadedOf", number(rows.value.length)) : t("jobs")}
-        actions={<BulkMoves filter={filter} selected={selected.value} rows={rows.value ?? []} after={() => void load(false)} />}
+        actions={<BulkMoves filter={filter} selected={selected.value} after={() => void load(false)} />}
       >
         {problem.value ? (
           <Failure problem={problem.value} />
@@ -178,7 +179,6 @@ function Filters({ query, filter }: { query: URLSearchParams; filter: JobFilter 
 function BulkMoves(props: {
   filter: JobFilter;
   selected: ReadonlySet<string>;
-  rows: EngineJob[];
   after: () => void;
 }): JSX.Element {
   const { filter, selected } = props;
@@ -225,11 +225,12 @@ function BulkMoves(props: {
       </>
     );
   }
-  const download = (): void => {
-    const file = new Blob([JSON.stringify(props.rows, null, 1)], { type: "application/json" });
-    const anchor = Object.assign(document.createElement("a"), { href: URL.createObjectURL(file), download: "jobs.json" });
-    anchor.click();
-    setTimeout(() => URL.revokeObjectURL(anchor.href), 1_000);
+  const download = (kind: ListKind) => async (): Promise<void> => {
+    await attempt(async () => {
+      const count = await exportList(filter as Query, kind, (found) => (matched.value = t("loadedOf", number(found))));
+      return t("exported", number(count));
+    });
+    matched.value = "";
   };
   const filtered = Object.keys(filter).length > 0;
   return (
@@ -245,7 +246,8 @@ function BulkMoves(props: {
           </Button>
         </>
       )}
-      <Button onClick={download}>{t("exportList")}</Button>
+      <Button onClick={download("json")}>{t("exportList")}</Button>
+      <Button onClick={download("csv")}>CSV</Button>
       <Copy label="copyCurl" text={curl("GET /api/engine/jobs", { query: filter as Query })} />
     </>
   );

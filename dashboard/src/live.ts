@@ -11,6 +11,8 @@ export interface Loaded<T> {
 
 /** Counts up with the events of the engine, at most once a second. */
 export const changes = signal(0);
+/** A cursor ahead of all events: the stream begins with the next one instead of all that are kept. */
+export const FROM_NOW_ON = String(Number.MAX_SAFE_INTEGER);
 const RECONNECT_MS = 2_000;
 const TOLD_EVERY_MS = 1_000;
 
@@ -86,7 +88,7 @@ export function followEvents(): void {
   };
   const open = (): void => {
     if (!session.peek() || socket) return;
-    const url = new URL("/ws/engine/events", location.href);
+    const url = new URL(`/ws/engine/events?after=${FROM_NOW_ON}`, location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(url);
     socket.onopen = tell;

@@ -155,7 +155,7 @@ export function Button(props: ButtonProps): JSX.Element {
       class={`btn ${props.kind ?? "plain"} ${asked.value ? "asked" : ""}`}
       disabled={props.disabled || busy.value || forbidden}
       title={forbidden ? t("needsAdmin") : undefined}
-      aria-label={props.label}
+      aria-label={props.label && asked.value ? `${t("sure")} ${props.label}` : props.label}
       onClick={(event) => void press(event)}
     >
       {asked.value ? t("sure") : props.children}

@@ -1,7 +1,8 @@
 // Queues: load, limits, pause, and how long each takes to empty at its present rate.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { call, type EngineQueue, type QueueChange } from "./api";
+import { type Command, Copies, quoted } from "./act";
+import { call, curl, type EngineQueue, type QueueChange } from "./api";
 import { duration, number } from "./format";
 import { usePolled } from "./live";
 import { attempt, Bar, Button, Empty, Failure, Panel, Waiting } from "./parts";
@@ -12,7 +13,7 @@ export function Queues(): JSX.Element {
   const { data, problem, refresh } = usePolled(() => call("GET /api/engine/queues"), "", 5_000);
   if (problem && !data) return <Failure problem={problem} />;
   if (!data) return <Waiting lines={6} />;
-  if (data.items.length === 0) return <Empty>{t("noQueues")}</Empty>;
+  if (data.items.length === 0) return <Empty command="hanbeon limit QUEUE --max-concurrent 5 --create">{t("noQueues")}</Empty>;
   const change = async (queue: EngineQueue, body: QueueChange): Promise<void> => {
     await attempt(async () => void (await call("PATCH /api/engine/queues/{name}", { path: { name: queue.name }, body })));
     refresh();
@@ -43,6 +44,17 @@ export function Queues(): JSX.Element {
       </div>
     </Panel>
   );
+}
+
+function commandsOf(queue: EngineQueue): Command[] {
+  const path = { name: queue.name };
+  const name = quoted(queue.name);
+  const sent = (body: QueueChange): string => curl("PATCH /api/engine/queues/{name}", { path, body });
+  return [
+    { name: t("pause"), curl: sent({ paused: true }), command: `hanbeon pause ${name}` },
+    { name: t("resume"), curl: sent({ paused: false }), command: `hanbeon resume ${name}` },
+    { name: t("limit"), curl: sent({ max_concurrent: queue.max_concurrent }), command: `hanbeon limit ${name} --max-concurrent ${queue.max_concurrent}` },
+  ];
 }
 
 function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange) => Promise<void> }): JSX.Element {
@@ -87,27 +99,30 @@ function Row({ queue, change }: { queue: EngineQueue; change: (body: QueueChange
           />
         )}
       </td>
-      <td class="r nowrap">
-        {limit.value === null ? (
-          <Button admin onClick={() => void (limit.value = String(queue.max_concurrent))}>
-            {t("change")}
+      <td>
+        <div class="row end">
+          {limit.value === null ? (
+            <Button admin onClick={() => void (limit.value = String(queue.max_concurrent))}>
+              {t("change")}
+            </Button>
+          ) : (
+            <Button
+              admin
+              kind="main"
+              onClick={async () => {
+                const wanted = Number(limit.value);
+                limit.value = null;
+                await change({ max_concurrent: wanted });
+              }}
+            >
+              {t("change")}
+            </Button>
+          )}
+          <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
+            {t(queue.paused ? "resume" : "pause")}
           </Button>
-        ) : (
-          <Button
-            admin
-            kind="main"
-            onClick={async () => {
-              const wanted = Number(limit.value);
-              limit.value = null;
-              await change({ max_concurrent: wanted });
-            }}
-          >
-            {t("change")}
-          </Button>
-        )}{" "}
-        <Button admin confirm={!queue.paused} label={`${t(queue.paused ? "resume" : "pause")} ${queue.name}`} onClick={() => change({ paused: !queue.paused })}>
-          {t(queue.paused ? "resume" : "pause")}
-        </Button>
+          <Copies of={commandsOf(queue)} />
+        </div>
       </td>
     </tr>
   );

@@ -14,6 +14,7 @@ from hanbeon.surfaces.offices.service import Offices
 
 HERE = Path(__file__).parent
 NAME = "Agents"
+RUN = HERE / "run.json"
 SESSIONS = {
     "PO": "product_owner",
     "Architect": "architect",
@@ -37,7 +38,7 @@ async def main(server: str) -> None:
         offices = Offices(app)
         office = await open_office(offices)
         if not (await offices.jobs(office.id, limit=1)).items:
-            await offices.create_jobs(office.id, **json.loads((HERE / "run.json").read_text()))
+            await offices.create_jobs(office.id, **json.loads(RUN.read_text(encoding="utf-8")))
     url = f"{server}/api/offices/{office.id}"
     print(f"The office of agents is {url}. While the server runs:")
     print(f"  curl -N {url}/events    # past and new events")

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
@@ -27,7 +28,13 @@ CONCURRENCY_MAX = 10_000
 LANGUAGES = ("en", "ko")
 _LONGEST = 100 * 366 * 86_400.0
 _GRACE, _GRACE_SHARE = 5.0, 0.25
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#@\\]+(/[^\s?#\\]*)?")
 Seconds = Annotated[float, Field(gt=0, le=_LONGEST)]
+
+
+def page_url(address: str, *parts: str) -> str:
+    """The address of a page of the dashboard that is served at `address`."""
+    return f"{address.rstrip('/')}/#/{'/'.join(quote(part, safe='') for part in parts)}"
 
 
 class Settings(BaseSettings):
@@ -75,6 +82,10 @@ class Settings(BaseSettings):
         description="URL schemes allowed as notification targets, as named by Apprise",
     )
     language: str = Field("en", description="The language of notifications: en or ko")
+    public_url: str | None = Field(
+        None,
+        description="The address of the dashboard, https://jobs.example.org: notifications and commands link to it",
+    )
     outgoing_concurrency: int = Field(
         32,
         ge=1,
@@ -172,6 +183,13 @@ class Settings(BaseSettings):
             raise ValueError(f"must be {' or '.join(LANGUAGES)}, got {value!r}")
         return value
 
+    @field_validator("public_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is not None and not _WEB_ADDRESS.fullmatch(value):
+            raise ValueError("must be http:// or https:// with a host, without user, query or fragment")
+        return value and value.rstrip("/")
+
     @field_validator("stop_grace")
     @classmethod
     def _within_the_lease(cls, value: float | None, info: ValidationInfo) -> float | None:
@@ -192,6 +210,10 @@ class Settings(BaseSettings):
     def libraries(self) -> tuple[str, ...]:
         """The modules whose operations chains may run."""
         return tuple(dict.fromkeys(self.chain_libraries.split()))
+
+    def page_url(self, *parts: str) -> str | None:
+        """The address of a page of the dashboard, such as `jobs` and an id; None without a `public_url`."""
+        return None if self.public_url is None else page_url(self.public_url, *parts)
 
     @property
     def zone(self) -> ZoneInfo:

@@ -1,4 +1,4 @@
-"""The office of agents, as `make run` starts it: real programs, watched over HTTP until all jobs are done."""
+"""The office of agents: real programs, watched over HTTP until all jobs are done."""
 
 import asyncio
 import shutil
@@ -13,8 +13,6 @@ import pytest
 from hanbeon.client import Client
 from tests.cli.hanbeon import EXAMPLES, environment, hanbeon
 from tests.cli.workers import Running
-
-ROOT = EXAMPLES.parent
 
 
 @pytest.fixture
@@ -88,11 +86,3 @@ def test_the_file_is_valid_and_another_run_can_be_added(folder: Path) -> None:
     assert hanbeon("config", "check", cwd=folder).returncode == 0
     added = hanbeon("office", "add", "Agents", "run.json", cwd=folder)
     assert (added.returncode, len(added.stdout.split())) == (0, 6)
-
-
-def test_make_run_serves_it() -> None:
-    output = subprocess.run(
-        ["make", "-n", "run", "PORT=8123"], check=True, capture_output=True, text=True, cwd=ROOT, env=environment()
-    ).stdout
-    assert "first_run.py http://127.0.0.1:8123" in output
-    assert "serve --config examples/agents/hanbeon.toml --port 8123" in output

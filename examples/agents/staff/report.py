@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 _INVALID = 64  # An exit code that is never retried.
 _TEMPORARY = 75  # One that is.
-_PACE = 0.3
+_PACE = float(os.environ.get("AGENT_PACE", "0.3"))
 
 
 def arguments() -> dict[str, Any]:

@@ -47,7 +47,7 @@ def job(
     if log:
         run(_print_log(database, id, attempt, json=json))
         return
-    detail, zone = run(_read(database, id))
+    detail, zone, dashboard = run(_read(database, id))
     if json:
         print_json(
             {
@@ -57,7 +57,7 @@ def job(
             }
         )
     else:
-        _show(detail, zone)
+        _show(detail, zone, dashboard)
 
 
 async def _follow(database: str | None, job_id: str, *, log: bool, json: bool) -> None:
@@ -93,18 +93,19 @@ async def _print_log(database: str | None, job_id: str, attempt: int | None, *, 
         await print_log(source, job_id, printer, attempt=attempt)
 
 
-async def _read(database: str | None, job_id: str) -> tuple[JobDetail, dt.tzinfo]:
+async def _read(database: str | None, job_id: str) -> tuple[JobDetail, dt.tzinfo, str | None]:
     from hanbeon.cli.checks import check_ids
     from hanbeon.cli.source.source import open_source
 
     check_ids([job_id])
     async with open_source(database) as source:
-        return await source.detail(job_id), source.zone
+        return await source.detail(job_id), source.zone, source.dashboard
 
 
-def _show(detail: JobDetail, zone: dt.tzinfo) -> None:
+def _show(detail: JobDetail, zone: dt.tzinfo, dashboard: str | None) -> None:
     from hanbeon.cli.formats import brief, clock_time, iso
     from hanbeon.cli.output import print_facts, print_table, state_cell
+    from hanbeon.settings import page_url
 
     job, attempts, dependencies = detail
     shown: list[tuple[str, Any]] = [("state", state_cell(job.state))]
@@ -121,6 +122,7 @@ def _show(detail: JobDetail, zone: dt.tzinfo) -> None:
     ]
     names = ("args", "progress", "result", "failure_type", "error_message", "idempotency_key", "unique_key")
     shown += [(name, getattr(job, name)) for name in (*names, "replaced_by", "meta")]
+    shown.append(("page", None if dashboard is None else page_url(dashboard, "jobs", job.id)))
     print_facts(shown)
     if dependencies:
         print()

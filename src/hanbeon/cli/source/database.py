@@ -35,6 +35,10 @@ class DatabaseSource:
     def zone(self) -> dt.tzinfo:
         return self._app.settings.zone
 
+    @property
+    def dashboard(self) -> str | None:
+        return self._app.settings.public_url
+
     async def jobs(self, *, newest: bool, after: int, limit: int, **filters: Any) -> tuple[list[JobRecord], bool]:
         query = {"newest": newest, **filters}
         found = await self._app.jobs(after=after, limit=limit, **query)

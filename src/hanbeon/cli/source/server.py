@@ -36,14 +36,14 @@ _RETRY_SECONDS = 5.0
 @contextlib.asynccontextmanager
 async def open_server(address: ServerAddress) -> AsyncIterator[ServerSource]:
     """Open a client; no request is sent yet. Instants are shown in the time zone of the local settings."""
-    zone = settings_here().zone
+    settings = settings_here()
     try:
         client = AsyncClient(address.url, token=address.token, retry_for=_RETRY_SECONDS)
     except InvalidInput as error:
         field = {"url": "server"}.get(error.field or "", error.field)
         raise InvalidInput(str(error).removeprefix(f"{error.field}: "), field=field) from None
     async with client:
-        yield ServerSource(client, address, zone)
+        yield ServerSource(client, address, settings.zone, settings.public_url or masked(address.url))
 
 
 def _asking(
@@ -65,9 +65,9 @@ def _asking(
 class ServerSource:
     """Reads and acts over a server, with the rights of a token."""
 
-    def __init__(self, client: AsyncClient, address: ServerAddress, zone: dt.tzinfo) -> None:
+    def __init__(self, client: AsyncClient, address: ServerAddress, zone: dt.tzinfo, dashboard: str) -> None:
         self.client, self.address = client, address
-        self._zone = zone
+        self._zone, self._dashboard = zone, dashboard
 
     @property
     def name(self) -> str:
@@ -76,6 +76,10 @@ class ServerSource:
     @property
     def zone(self) -> dt.tzinfo:
         return self._zone
+
+    @property
+    def dashboard(self) -> str | None:
+        return self._dashboard
 
     @_asking
     async def jobs(self, *, newest: bool, after: int, limit: int, **filters: Any) -> tuple[list[JobRecord], bool]:

@@ -55,6 +55,10 @@ class Source(Protocol):
     def zone(self) -> dt.tzinfo:
         """The time zone to show instants in."""
 
+    @property
+    def dashboard(self) -> str | None:
+        """The address of its dashboard, if that is known."""
+
     async def jobs(self, *, newest: bool, after: int, limit: int, **filters: Any) -> tuple[list[JobRecord], bool]:
         """Return a page of jobs, and True if there is a next one."""
 

@@ -8,6 +8,12 @@ const make = (tag, text = "", attributes = {}) => {
   return element;
 };
 
+// The theme that was chosen in the dashboard, else that of the system.
+let theme = null;
+try { theme = localStorage.getItem("hanbeon.theme"); } catch { /* A browser may forbid storage. */ }
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+document.documentElement.dataset.theme = theme ?? (dark ? "dark" : "light");
+
 function field(form, parameter) {
   const needed = parameter.required ? " (needed)" : "";
   const label = make("label", `${parameter.name}${needed}`);
@@ -48,7 +54,7 @@ async function send(form, method, path, output) {
 function show(main, path, method, operation, all) {
   const holder = make("details");
   const summary = make("summary");
-  summary.append(make("b", method.toUpperCase()), make("code", path), make("span", ` ${operation.summary ?? ""}`));
+  summary.append(make("b", method.toUpperCase(), { class: method }), make("code", path), make("span", ` ${operation.summary ?? ""}`));
   const form = make("form");
   for (const parameter of operation.parameters ?? []) field(form, parameter);
   const body = operation.requestBody?.content?.["application/json"]?.schema;
@@ -67,7 +73,7 @@ function show(main, path, method, operation, all) {
     send(form, method.toUpperCase(), path, output).catch((error) => { output.textContent = String(error); });
   });
   holder.append(summary);
-  if (operation["x-scopes"]) holder.append(make("p", `Scopes: ${operation["x-scopes"].join(", ")}`));
+  if (operation["x-scopes"]) holder.append(make("p", `Scopes: ${operation["x-scopes"].join(", ")}`, { class: "scopes" }));
   holder.append(form, output);
   showSchema(holder, "Takes", body, all);
   for (const [status, answer] of Object.entries(operation.responses)) {
@@ -76,10 +82,37 @@ function show(main, path, method, operation, all) {
   main.append(holder);
 }
 
+// Operations by the first part of their path: /api/offices/… are offices, /healthz and the like the server's own.
+function groupOf(path) {
+  const [, first, second] = path.split("/");
+  return first === "api" ? second : first === "ws" ? "events" : "server";
+}
+
+function filter() {
+  const wanted = document.getElementById("filter").value.trim().toLowerCase();
+  for (const section of document.querySelectorAll("section")) {
+    const operations = [...section.querySelectorAll("details")];
+    for (const each of operations) each.hidden = !each.firstChild.textContent.toLowerCase().includes(wanted);
+    section.hidden = operations.every((each) => each.hidden);
+  }
+}
+
 fetch("/openapi.json").then((answer) => answer.json()).then((description) => {
   const main = document.getElementById("operations");
   main.textContent = "";
+  const groups = new Map();
   for (const [path, methods] of Object.entries(description.paths)) {
-    for (const [method, operation] of Object.entries(methods)) show(main, path, method, operation, description.components);
+    const name = groupOf(path);
+    if (!groups.has(name)) {
+      const section = make("section", "", { id: name });
+      section.append(make("h2", name));
+      groups.set(name, section);
+    }
+    for (const [method, operation] of Object.entries(methods)) show(groups.get(name), path, method, operation, description.components);
   }
+  for (const name of [...groups.keys()].sort()) {
+    main.append(groups.get(name));
+    document.getElementById("groups").append(make("a", name, { href: `#${name}` }));
+  }
+  document.getElementById("filter").addEventListener("input", filter);
 });

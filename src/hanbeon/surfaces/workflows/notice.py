@@ -37,7 +37,9 @@ async def send_notice(store: Store, messenger: Messenger, args: Mapping[str, Any
         "time": iso(run.scheduled_time, settings.zone, "seconds"),
         "error": run.error_message or run.error_code,
     }
-    message = Message(target=target, title=title.format(**words), body=body.format(**words))
+    page = settings.page_url("workflows", run.workflow_id, run.run_id)
+    text = body.format(**words) if page is None else f"{body.format(**words)}\n{page}"
+    message = Message(target=target, title=title.format(**words), body=text)
     try:
         await messenger.send(message, timeout=_TIMEOUT_SECONDS, key=f"{run.run_id}:notice:{args['number']}")
     except MessageFailed as error:

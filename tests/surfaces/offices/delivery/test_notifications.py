@@ -43,6 +43,19 @@ async def test_a_permanent_failure_is_mailed(office: OfficeKit) -> None:
         assert (sent.state, "127.0.0.1" in sent.args) == ("succeeded", False)
 
 
+async def test_notification_links_to_the_page_of_the_job(kit_url: str) -> None:
+    app = App(outbound_allow_private=True, public_url="https://jobs.example.org/hanbeon/")
+    gates = add_tasks(app)
+    async with TestKit(app, kit_url) as kit, smtp_server() as mailbox:
+        office = OfficeKit(kit, gates)
+        await office.open(notifications=[mailbox.target()])
+        (job,) = await office.make({**FAILING, "max_retries": 0})
+        await kit.run_all()
+        (mail,) = mailbox.messages
+        text = mail.get_body(("plain", "html")).get_content()  # type: ignore[union-attr]
+        assert f"Page: https://jobs.example.org/hanbeon/#/jobs/{job.id}" in text
+
+
 async def test_in_korean_where_that_is_the_language(kit_url: str) -> None:
     app = App(outbound_allow_private=True, language="ko")
     gates = add_tasks(app)

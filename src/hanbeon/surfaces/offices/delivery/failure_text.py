@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hanbeon.domain.job import JobRecord
+from hanbeon.settings import Settings
 from hanbeon.surfaces.offices.job_plan import meta_of
 from hanbeon.surfaces.offices.schemas import SchedulerEvent
 
@@ -26,6 +27,7 @@ _LINES = {
         "message": "Message",
         "attempts": "Attempts",
         "at": "Failed at",
+        "page": "Page",
     },
     "ko": {
         "office": "오피스",
@@ -35,12 +37,14 @@ _LINES = {
         "message": "메시지",
         "attempts": "시도 횟수",
         "at": "실패 시각",
+        "page": "페이지",
     },
 }
 
 
-def failure_text(language: str, office: str, event: SchedulerEvent, job: JobRecord | None) -> Message:
+def failure_text(settings: Settings, office: str, event: SchedulerEvent, job: JobRecord | None) -> Message:
     """Return title and body; unknown values are left out. The job may have been pruned since."""
+    language = settings.language
     meta = meta_of(None if job is None else job.meta)
     name = meta.title or meta.key or event.job_id
     message = event.details.get("error_message")
@@ -53,6 +57,7 @@ def failure_text(language: str, office: str, event: SchedulerEvent, job: JobReco
         # A job that failed with its dependency was never attempted.
         "attempts": event.details.get("attempt", 0),
         "at": event.timestamp,
+        "page": settings.page_url("jobs", event.job_id),
     }
     lines = [f"{_LINES[language][key]}: {value}" for key, value in values.items() if value not in (None, "")]
     return Message(_one_line(_TITLE[language].format(office=office, job=name)), "\n".join(lines))

@@ -77,7 +77,7 @@ class MessageBuilder:
             details = {name: _cut(value, room) for name, value in office_event.details.items()}
             body = to_json(msgspec.structs.replace(office_event, details=details))
             return to_json({"listener": listener.id, "body": body})
-        text = failure_text(self._settings.language, listener.office_name, office_event, job)
+        text = failure_text(self._settings, listener.office_name, office_event, job)
         return to_json({"listener": listener.id, "title": _cut(text.title, room), "body": _cut(text.body, room)})
 
     def _job(self, listener: ListenerRecord, office_event: SchedulerEvent, args: str) -> NewJob:

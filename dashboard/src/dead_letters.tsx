@@ -1,0 +1,155 @@
+// Dead letters: messages of stream workers that could not be used. Look, put back, or drop.
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { call, curl, may, type DeadLetter } from "./api";
+import { Act, Copies, quoted } from "./act";
+import { number, time } from "./format";
+import { usePolled } from "./live";
+import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "./parts";
+import { t } from "./texts";
+import { words } from "./words";
+import "./dead_letters.css";
+
+const w = words(
+  {
+    none: "No dead letters. A message of a stream worker that cannot be used, because it is unreadable or names an unknown job, is kept here instead of being lost.",
+    stream: "Stream",
+    reason: "Reason",
+    payload: "Message",
+    republish: "Republish",
+    republished: "It is back in its stream.",
+    drop: "Drop",
+    dropped: "Dropped for good.",
+    dropAll: "Drop all shown",
+    republishAll: "Republish all shown",
+    moved: "{0} of {1}",
+    list: "List",
+  },
+  {
+    none: "데드 레터가 없습니다. 읽을 수 없거나 없는 작업을 가리켜 처리하지 못한 스트림 워커의 메시지는 사라지지 않고 여기에 보관됩니다.",
+    stream: "스트림",
+    reason: "이유",
+    payload: "메시지",
+    republish: "다시 보내기",
+    republished: "스트림으로 되돌렸습니다.",
+    drop: "버리기",
+    dropped: "버렸습니다.",
+    dropAll: "보이는 것 모두 버리기",
+    republishAll: "보이는 것 모두 다시 보내기",
+    moved: "{1}개 중 {0}개",
+    list: "목록",
+  },
+);
+const PAGE = 100;
+type Move = "republish" | "drop";
+
+async function moveOne(letter: DeadLetter, move: Move): Promise<void> {
+  const path = { letterId: letter.id };
+  if (move === "drop") await call("DELETE /api/engine/deadletters/{letterId}", { path });
+  else await call("POST /api/engine/deadletters/{letterId}/republish", { path });
+}
+
+export function DeadLetters(): JSX.Element {
+  return may() ? <List /> : <Empty>{t("needsAdmin")}</Empty>;
+}
+
+function List(): JSX.Element {
+  const { data, problem, refresh } = usePolled(() => call("GET /api/engine/deadletters", { query: { limit: PAGE } }), "", 10_000);
+  const older = useSignal<DeadLetter[]>([]);
+  const cursor = useSignal<string | null | undefined>(undefined);
+  if (problem && !data) return <Failure problem={problem} />;
+  if (!data) return <Waiting lines={4} />;
+  const next = cursor.value === undefined ? data.next_cursor : cursor.value;
+  const letters = [...data.items, ...older.value.filter((each) => !data.items.some((other) => other.id === each.id))];
+  if (letters.length === 0) {
+    return (
+      <Panel>
+        <Empty command="hanbeon deadletter list">{w("none")}</Empty>
+      </Panel>
+    );
+  }
+  const more = async (): Promise<void> => {
+    const page = await call("GET /api/engine/deadletters", { query: { limit: PAGE, cursor: next ?? undefined } });
+    older.value = [...older.value, ...page.items];
+    cursor.value = page.next_cursor;
+  };
+  const run = (chosen: DeadLetter[], move: Move) => async (): Promise<void> => {
+    await attempt(async () => {
+      for (const each of chosen) {
+        await moveOne(each, move);
+        older.value = older.value.filter((other) => other.id !== each.id);
+      }
+      const done = w(move === "drop" ? "dropped" : "republished");
+      return chosen.length > 1 ? `${w("moved", number(chosen.length), number(chosen.length))} · ${done}` : done;
+    });
+    refresh();
+  };
+  return (
+    <Panel
+      title={t("rows", number(letters.length))}
+      actions={
+        <>
+          <Act admin confirm onClick={run(letters, "republish")}>
+            {w("republishAll")}
+          </Act>
+          <Act admin confirm onClick={run(letters, "drop")}>
+            {w("dropAll")}
+          </Act>
+          <Copies of={[{ name: w("list"), curl: curl("GET /api/engine/deadletters"), command: "hanbeon deadletter list" }]} />
+        </>
+      }
+    >
+      <ul class="letters">
+        {letters.map((each) => (
+          <Letter key={each.id} letter={each} run={(move) => run([each], move)} />
+        ))}
+      </ul>
+      {next && (
+        <p class="center">
+          <Button onClick={more}>{t("more")}</Button>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function Letter({ letter, run }: { letter: DeadLetter; run: (move: Move) => () => Promise<void> }): JSX.Element {
+  const path = { letterId: letter.id };
+  return (
+    <li>
+      <div class="letterhead">
+        <span class="failedtext">{letter.reason}</span>
+        <code>{letter.stream}</code>
+        <span class="faint nowrap">{time(letter.at)}</span>
+        <span class="row">
+          <Act admin confirm label={`${w("republish")} ${letter.id}`} onClick={run("republish")}>
+            {w("republish")}
+          </Act>
+          <Act admin confirm label={`${w("drop")} ${letter.id}`} onClick={run("drop")}>
+            {w("drop")}
+          </Act>
+          <Copies
+            of={[
+              {
+                name: w("republish"),
+                curl: curl("POST /api/engine/deadletters/{letterId}/republish", { path }),
+                command: `hanbeon deadletter republish ${quoted(letter.id)}`,
+              },
+              {
+                name: w("drop"),
+                curl: curl("DELETE /api/engine/deadletters/{letterId}", { path }),
+                command: `hanbeon deadletter drop ${quoted(letter.id)}`,
+              },
+            ]}
+          />
+        </span>
+      </div>
+      <details>
+        <summary>
+          {w("payload")} <code class="faint">{letter.id}</code>
+        </summary>
+        <Tree value={letter.payload} />
+      </details>
+    </li>
+  );
+}

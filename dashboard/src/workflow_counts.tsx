@@ -1,0 +1,64 @@
+// The scheduler's own monitor: counts of runs, what is late, and what comes next. Also on the home page.
+import type { JSX } from "preact";
+import { call } from "./api";
+import { duration, number } from "./format";
+import { usePolled } from "./live";
+import { Waiting } from "./parts";
+import { link } from "./router";
+import { t } from "./texts";
+import { NextRun } from "./workflow_parts";
+import { w } from "./workflow_texts";
+import "./workflows.css";
+
+const COUNTED = [
+  ["pending", "waiting"],
+  ["running", "running"],
+  ["completed", "succeeded"],
+  ["failed", "failed"],
+] as const;
+
+export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
+  const { data } = usePolled(() => call("GET /api/scheduler/monitor"), "", 10_000);
+  if (!data) return <Waiting lines={1} />;
+  const worst = data.delayed[0];
+  return (
+    <dl class={`counts panel ${worst ? "late" : ""}`} aria-label={w("counts")}>
+      {titled && (
+        <div class="title">
+          <dt>
+            <a href={link(["workflows"])}>{t("workflows")}</a>
+          </dt>
+        </div>
+      )}
+      {COUNTED.map(([name, text]) => (
+        <div key={name}>
+          <dt>{t(text)}</dt>
+          <dd>{number(data[name])}</dd>
+        </div>
+      ))}
+      <div class={worst ? "bad" : ""} role={worst ? "alert" : undefined}>
+        <dt>{t("delayed")}</dt>
+        <dd>
+          {number(data.delayed.length)}{" "}
+          {worst && (
+            <a href={link(["workflows", worst.workflow_id, worst.run_id])}>
+              <small>
+                {worst.name ?? worst.workflow_id} · {w("late", duration(worst.late_seconds))}
+              </small>
+            </a>
+          )}
+        </dd>
+      </div>
+      {data.next[0] && (
+        <div>
+          <dt>{w("nextRun")}</dt>
+          <dd>
+            <small>
+              <a href={link(["workflows", data.next[0].workflow_id])}>{data.next[0].name ?? ""}</a> <NextRun at={data.next[0].due_at} />
+            </small>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,135 @@
+// Workflows: the list with next runs, and the counts of all runs.
+import type { JSX } from "preact";
+import { call, curl } from "./api";
+import { Act, Copies, mayWrite } from "./act";
+import { number } from "./format";
+import { usePolled } from "./live";
+import { attempt, Empty, Failure, Panel, Waiting } from "./parts";
+import { link, place } from "./router";
+import { t } from "./texts";
+import { OneWorkflow } from "./workflow";
+import { Editor } from "./workflow_editor";
+import { Counts } from "./workflow_counts";
+import { type Flow, gist, inWords, NextRun, StatusBadge } from "./workflow_parts";
+import { w } from "./workflow_texts";
+import "./workflows.css";
+
+const PAGE = 200;
+
+export function Workflows(): JSX.Element {
+  const [, id, sub] = place.value.parts;
+  if (id === "new") return <Editor key="new" />;
+  if (id && sub === "edit") return <EditSaved key={id} id={id} />;
+  return id ? <OneWorkflow key={id} id={id} run={sub} /> : <List />;
+}
+
+function EditSaved({ id }: { id: string }): JSX.Element {
+  const { data, problem } = usePolled(() => call("GET /api/workflows/{id}", { path: { id } }), id, 3_600_000, false);
+  if (problem && !data) return <Failure problem={problem} />;
+  return data ? <Editor saved={data as Flow} /> : <Waiting lines={8} />;
+}
+
+/** Run it now, and say how it ended; one that takes longer goes on by itself. */
+export async function runNow(workflow: Flow, variables?: Record<string, unknown>): Promise<string> {
+  const body = variables ? { workflow_id: workflow.id, variables } : { workflow_id: workflow.id };
+  const done = await call("POST /api/workflow/execute", { body });
+  if (done.status === "pending" || done.status === "running") return w("runBegan");
+  return w("ranAs", w(done.status));
+}
+
+export async function toggle(workflow: Flow): Promise<string> {
+  const move = workflow.status === "active" ? "pause" : "activate";
+  await call(`POST /api/workflows/{id}/${move}`, { path: { id: workflow.id } });
+  return w(move === "pause" ? "pausedDone" : "activated");
+}
+
+function List(): JSX.Element {
+  const { data, problem, refresh } = usePolled(() => call("GET /api/workflows", { query: { limit: PAGE } }), "", 10_000);
+  if (problem && !data) return <Failure problem={problem} />;
+  if (!data) return <Waiting lines={6} />;
+  const create = mayWrite() && (
+    <a class="btn main" href={link(["workflows", "new"])}>
+      {w("newWorkflow")}
+    </a>
+  );
+  if (data.items.length === 0) {
+    return (
+      <Panel actions={create}>
+        <Empty command="hanbeon workflow create welcome.json">{w("none")}</Empty>
+      </Panel>
+    );
+  }
+  return (
+    <>
+      <Counts />
+      <Panel
+        title={t("rows", number(data.items.length))}
+        actions={
+          <>
+            <Copies of={[{ name: t("workflows"), curl: curl("GET /api/workflows"), command: "hanbeon workflow list" }]} />
+            {create}
+          </>
+        }
+      >
+        <div class="wide">
+          <table class="workflows">
+            <thead>
+              <tr>
+                <th>{w("name")}</th>
+                <th>{w("status")}</th>
+                <th>{w("when")}</th>
+                <th>{w("nextRun")}</th>
+                <th>{w("steps")}</th>
+                <th />
+              </tr>
+            </thead>
+            <tbody>
+              {data.items.map((each) => (
+                <Row key={each.id} workflow={each as Flow} refresh={refresh} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </Panel>
+    </>
+  );
+}
+
+function Row({ workflow, refresh }: { workflow: Flow; refresh: () => void }): JSX.Element {
+  const run = (move: () => Promise<string>) => async (): Promise<void> => {
+    await attempt(move);
+    refresh();
+  };
+  const active = workflow.status === "active";
+  return (
+    <tr>
+      <td class="name">
+        <a href={link(["workflows", workflow.id])}>{workflow.name}</a>
+      </td>
+      <td>
+        <StatusBadge status={workflow.status} />
+      </td>
+      <td>{inWords(workflow.schedule_config)}</td>
+      <td>
+        <NextRun at={workflow.next_run_at} />
+      </td>
+      <td>
+        <ol class="chain">
+          {workflow.steps.slice(0, 6).map((step, index) => (
+            <li key={index} title={gist(step)}>
+              {w(step.type)}
+            </li>
+          ))}
+        </ol>
+      </td>
+      <td class="r nowrap">
+        <Act confirm label={`${w("runNow")} ${workflow.name}`} onClick={run(() => runNow(workflow))}>
+          {w("runNow")}
+        </Act>{" "}
+        <Act confirm={active} label={`${w(active ? "pause" : "activate")} ${workflow.name}`} onClick={run(() => toggle(workflow))}>
+          {w(active ? "pause" : "activate")}
+        </Act>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,52 @@
+"""`make run`: serve the showcase until Ctrl-C. `python showcase.py [--port N] [--empty]`"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import rounds  # noqa: E402
+from inbox import open_inbox  # noqa: E402
+
+from hanbeon import App  # noqa: E402
+from hanbeon.cli import main as hanbeon  # noqa: E402
+
+
+async def first_round() -> None:
+    """Create what the schedules only repeat, unless it exists: they keep it at work from here on."""
+    async with App.from_file(HERE / "hanbeon.toml") as app:
+        await rounds.office(app)
+        if not (await app.chains.list(limit=1)).items:
+            await rounds.chain(app)
+            await app.enqueue("write-a-digest")
+        if not (await app.exports.list(size=1)).items:
+            await rounds.exports(app)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Serve the showcase until Ctrl-C.")
+    parser.add_argument("--port", default="8000")
+    parser.add_argument("--empty", action="store_true", help="start with nothing")
+    given = parser.parse_args()
+    (HERE / "out").mkdir(exist_ok=True)
+    # Commands of the file are found beside this Python, which has the package.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    if not given.empty:
+        address = open_inbox()
+        os.environ["SHOWCASE_INBOX"] = f"json://{address}/"
+        asyncio.run(first_round())
+        print(f"Messages of workflows arrive at http://{address}/")
+    print(f"The dashboard is http://127.0.0.1:{given.port}/, the API reference /docs. Ctrl-C ends it.", flush=True)
+    file = HERE / ("empty.toml" if given.empty else "hanbeon.toml")
+    sys.argv[:] = ["hanbeon", "serve", "--config", str(file), "--port", given.port]
+    hanbeon()
+
+
+if __name__ == "__main__":
+    main()

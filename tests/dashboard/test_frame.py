@@ -1,0 +1,95 @@
+"""Shared parts of all pages: the palette, first steps, commands to copy, files of lists, the notice of an upgrade."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from playwright.async_api import Browser, Route, expect
+
+from hanbeon import App
+from tests.dashboard.pages import PATIENT_MS, opened
+from tests.server.client import serving
+
+expect.set_options(timeout=PATIENT_MS)
+_FORMULA = "=cmd|' /C calc'!A0"
+
+
+def _app(url: str) -> App:
+    app = App(url, shutdown_grace=0.2)
+
+    @app.task(name="report", queue="nightly", retries=0)
+    async def report(day: str) -> str:
+        raise ValueError(_FORMULA)
+
+    return app
+
+
+async def test_palette_goes_to_pages_queues_and_jobs(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app, work=True) as server:
+        page, complaints = await opened(browser, server.url)
+        await expect(page.get_by_text("Nothing has happened here yet")).to_be_visible()
+        job = await app.enqueue("report", {"day": "monday"})
+        await job.wait(60)
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("nightly")
+        await expect(page.get_by_role("option", name="nightly queue")).to_be_visible()
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{server.url}/#/jobs?queue=nightly")
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("e")
+        for _ in range(2):
+            await page.keyboard.press("ArrowDown")
+        await expect(page.get_by_role("option", selected=True)).to_have_attribute("id", "choice-2")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("listbox")).to_have_count(0)
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type(job.id)
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{server.url}/#/jobs/{job.id}")
+        await page.keyboard.press("Control+k")
+        await page.keyboard.type("dark")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        assert complaints == []
+
+
+@pytest.mark.slow
+async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, sqlite_url: str) -> None:
+    async with _app(sqlite_url) as app, serving(app, work=True) as server:
+        for _ in range(3):
+            await (await app.enqueue("report", {"day": "monday"})).wait(60)
+        await app.enqueue("report", {"day": "later"}, delay=3_600)
+        options = {"permissions": ["clipboard-read", "clipboard-write"]}
+        page, complaints = await opened(browser, f"{server.url}/#/jobs?state=failed", **options)
+        await expect(page.get_by_text("3 jobs shown")).to_be_visible()
+        files = {}
+        for name in ("Export JSON", "CSV"):
+            async with page.expect_download() as download:
+                await page.get_by_role("button", name=name).click()
+            files[name] = (await (await download.value).path()).read_text(encoding="utf-8-sig")
+        assert [each["state"] for each in json.loads(files["Export JSON"])] == ["failed"] * 3
+        rows = list(csv.DictReader(io.StringIO(files["CSV"])))
+        assert [row["error_message"] for row in rows] == [f"ValueError: {_FORMULA}"] * 3
+        await page.goto(f"{server.url}/#/queues")
+        await page.get_by_text("Copy as …").first.click()
+        await page.get_by_role("button", name="Pause: hanbeon").click()
+        assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon pause nightly"
+        assert complaints == []
+
+
+@pytest.mark.slow
+async def test_page_says_that_the_server_was_upgraded(browser: Browser, sqlite_url: str) -> None:
+    async def newer(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**(await answer.json()), "version": "99.0.0"})
+
+    async with _app(sqlite_url) as app, serving(app) as server:
+        page, complaints = await opened(browser, f"{server.url}/#/queues")
+        await expect(page.get_by_role("heading", name="Queues")).to_be_visible()
+        await expect(page.get_by_role("button", name="Reload")).to_have_count(0)
+        await page.route("**/healthz", newer)
+        await expect(page.get_by_role("button", name="Reload")).to_be_visible()
+        assert complaints == []
