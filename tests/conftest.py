@@ -6,6 +6,7 @@ pytest_plugins = [
     "tests.properties",
     "tests.rerun",
     "tests.signals",
+    "tests.time_limits",
     "tests.databases.run",
     "tests.databases.fixtures",
     "tests.databases.valkey",
