@@ -1,7 +1,7 @@
 // The walk of a chain: forward from the first job to the last, and back from the one that failed.
 import type { JSX } from "preact";
 import type { Chain, ChainJob, Direction, RunStep, State } from "./api";
-import { w } from "./chain_texts";
+import { CHAIN_COLOUR, w } from "./chain_texts";
 import { duration, number } from "./format";
 import { Shape } from "./parts";
 
@@ -123,6 +123,16 @@ export function MiniWalk({ chain }: { chain: Chain }): JSX.Element {
         );
       })}
       {chain.jobs.length > 24 && <small class="faint">+{number(chain.jobs.length - 24)}</small>}
+    </span>
+  );
+}
+
+export function StateBadge({ chain }: { chain: Chain }): JSX.Element {
+  const isBack = chain.operation_direction === "BACKWARD" && chain.run > 0;
+  return (
+    <span class="row">
+      <span class={`badge chainstate ${CHAIN_COLOUR[chain.state]}`}>{w(chain.state)}</span>
+      {chain.run > 0 && <span class="faint">{isBack ? `← ${w("backwards")}` : `→ ${w("forwards")}`}</span>}
     </span>
   );
 }

@@ -91,7 +91,7 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
           </Act>
         )}
         {unfinished && (
-          <Act onClick={urgent}>{detail?.urgent ? w("notUrgentSays") : t("urgent")}</Act>
+          <Act onClick={urgent}>{w(detail?.urgent ? "notUrgentSays" : "makeUrgent")}</Act>
         )}
         <a class="btn plain" href={link(["jobs", job.id])}>
           {w("openJob")}
@@ -102,7 +102,7 @@ export function SelectedJob({ office, job, before, after, nameOf, refresh }: Sel
               ? [
                   { name: t("cancel"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }), command: `hanbeon cancel ${job.id}` },
                   {
-                    name: t("urgent"),
+                    name: w("makeUrgent"),
                     curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: true } }),
                     command: `hanbeon priority ${job.id} --urgent`,
                   },
