@@ -27,6 +27,8 @@ export interface OfficeGraph {
 export const UNFINISHED: ReadonlySet<JobStatus> = new Set(["pending", "ready", "processing", "timeout"]);
 export const isRunning = (status: JobStatus): boolean => status === "processing" || status === "timeout";
 
+const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "ready" || status === "cancelled";
+
 const MOST_JOBS = 5_000;
 const PAGE = 1_000;
 const AGAIN_MS = 15_000;
@@ -63,6 +65,7 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
   let stopped = false;
   let reading = false;
   let again = false;
+  let mayHaveMissed = true;
   let meanwhile: StreamEvent[] = [];
   let soon: ReturnType<typeof setTimeout> | undefined;
   let drawing: ReturnType<typeof setTimeout> | undefined;
@@ -91,6 +94,8 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
     }
     reading = true;
     meanwhile = [];
+    const missed = mayHaveMissed;
+    mayHaveMissed = false;
     try {
       const found = await readGraph(id, taskId, graph.peek());
       if (stopped) return;
@@ -98,10 +103,14 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
       // What happened while the pages were read is newer than they are.
       meanwhile.forEach(apply);
       moved();
-      await readTimes(id, taskId, found);
-      moved();
+      // Events carry the times of what moves later.
+      if (missed || [...found.jobs.values()].some((job) => job.began === null && !isWaiting(job.status))) {
+        await readTimes(id, taskId, found);
+        moved();
+      }
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      mayHaveMissed ||= missed;
       if (!stopped) problem.value = error;
     } finally {
       reading = false;
@@ -125,7 +134,11 @@ function officeData(id: string, taskId: string): OfficeData & { start: () => () 
       if (reading) meanwhile.push(each);
       apply(each);
     };
-    const unfollow = follow(`/ws/offices/${encodeURIComponent(id)}/events`, event, later);
+    const missed = (): void => {
+      mayHaveMissed = true;
+      later();
+    };
+    const unfollow = follow(`/ws/offices/${encodeURIComponent(id)}/events`, event, missed);
     const timer = setInterval(() => void (document.hidden || read()), AGAIN_MS);
     return () => {
       stopped = true;

@@ -14,6 +14,7 @@ import { SelectedJob } from "./office_selected";
 import { t } from "./texts";
 
 const PAN_PX = 80;
+const EDGE_PX = 60;
 const ZOOM_STEP = 1.25;
 /** Names can be read from here on. */
 const NEAR = 0.6;
@@ -90,9 +91,15 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
       element.dataset["drawn"] = String(latest.current.nodes.size);
     });
   };
-  const centre = (id: string): void => {
+  /** Move the view only as far as needed to read a job. */
+  const reveal = (id: string): void => {
     const at = scene.layout.at.get(id);
-    if (at && view.current) view.current = { ...at, zoom: Math.max(view.current.zoom, NEAR) };
+    const element = canvas.current;
+    if (!at || !element || !view.current) return;
+    const zoom = Math.max(view.current.zoom, NEAR);
+    const inSight =
+      Math.abs(at.x - view.current.x) * zoom < element.clientWidth / 2 - EDGE_PX && Math.abs(at.y - view.current.y) * zoom < element.clientHeight / 2 - EDGE_PX / 2;
+    if (!inSight || view.current.zoom < zoom) view.current = { ...at, zoom };
     redraw();
   };
   const fit = (): void => {
@@ -214,7 +221,7 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
       const next = step(event.key);
       if (next) {
         select(next);
-        centre(next);
+        reveal(next);
       }
     } else if (event.key === "+" || event.key === "=") zoomBy(ZOOM_STEP);
     else if (event.key === "-") zoomBy(1 / ZOOM_STEP);
@@ -230,7 +237,7 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
     const found = shown.ids.find((id) => id.startsWith(wanted) || graph.jobs.get(id)?.name.toLowerCase().includes(wanted));
     if (found) {
       select(found);
-      centre(found);
+      reveal(found);
     }
   };
   const chosen: OfficeJob | undefined = selected.value ? graph.jobs.get(selected.value) : undefined;
@@ -274,11 +281,11 @@ export function OfficeGraphView({ office, data }: { office: string; data: Office
               job={chosen}
               before={sides.before.get(chosen.id)?.length ?? 0}
               after={sides.after.get(chosen.id)?.length ?? 0}
-              moved={data.moves.value}
+              nameOf={(id) => graph.jobs.get(id)?.name}
               refresh={data.refresh}
             />
           ) : (
-            <Runners graph={graph} choose={(id) => (select(id), centre(id))} />
+            <Runners graph={graph} choose={(id) => (select(id), reveal(id))} />
           )}
         </aside>
       </div>

@@ -36,11 +36,11 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
   const cursor = useSignal<string | null>(null);
   const problem = useSignal<Problem | undefined>(undefined);
   const asked = useRef(0);
-  const search = (more: string | null): Promise<{ items: Job[]; next_cursor: string | null }> =>
+  const search: Search = (more, status = filter.status) =>
     call("GET /api/offices/{id}/jobs", {
       path: { id: office },
       query: {
-        status: filter.status.length ? filter.status : undefined,
+        status: status.length ? status : undefined,
         role: filter.role || undefined,
         task_id: filter.task_id || undefined,
         limit: PAGE,
@@ -86,7 +86,7 @@ export function OfficeJobs({ office, refresh }: { office: string; refresh: () =>
       ) : (
         <>
           <div class="wide">
-            <table class="officejobs">
+            <table class="officejobs stacked">
               <thead>
                 <tr>
                   <th>{w("title")}</th>
@@ -141,10 +141,12 @@ function Filters({ given, filter }: { given: Record<string, string>; filter: Fil
   );
 }
 
+type Search = (cursor: string | null, status?: JobStatus[]) => Promise<{ items: Job[]; next_cursor: string | null }>;
+
 interface BulkProps {
   office: string;
   filter: Filter;
-  search: (cursor: string | null) => Promise<{ items: Job[]; next_cursor: string | null }>;
+  search: Search;
   after: () => void;
 }
 
@@ -156,6 +158,7 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   if (filter.task_id) body.task_id = filter.task_id;
   if (filter.status.length) body.statuses = unfinished;
   const nothingToCancel = filter.status.length > 0 && unfinished.length === 0;
+  const retriable = (["failed", "cancelled"] as JobStatus[]).filter((each) => filter.status.length === 0 || filter.status.includes(each));
   const isFiltered = filter.status.length > 0 || filter.role !== "" || filter.task_id !== "";
   const cancel = async (): Promise<string> => {
     const { cancelled } = await call("POST /api/offices/{id}/jobs/cancel-all", { path: { id: office }, body });
@@ -166,8 +169,8 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
     const ids: string[] = [];
     let cursor: string | null = null;
     do {
-      const page: { items: Job[]; next_cursor: string | null } = await search(cursor);
-      ids.push(...page.items.filter((job) => job.status === "failed" || job.status === "cancelled").map((job) => job.id));
+      const page: Awaited<ReturnType<Search>> = await search(cursor, retriable);
+      ids.push(...page.items.map((job) => job.id));
       cursor = page.next_cursor;
     } while (cursor !== null);
     const [total, open] = [ids.length, [...ids]];
@@ -203,7 +206,7 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
       <Act confirm disabled={nothingToCancel} onClick={run(cancel)}>
         {isFiltered ? w("bulkCancel") : w("cancelAll")}
       </Act>
-      <Act confirm onClick={run(retry)}>
+      <Act confirm disabled={retriable.length === 0} onClick={run(retry)}>
         {w("bulkRetry")}
       </Act>
       <Copies

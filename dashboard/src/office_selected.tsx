@@ -16,11 +16,11 @@ interface SelectedProps {
   job: OfficeJob;
   before: number;
   after: number;
-  moved: number;
+  nameOf: (id: string) => string | undefined;
   refresh: () => void;
 }
 
-export function SelectedJob({ office, job, before, after, refresh }: SelectedProps): JSX.Element {
+export function SelectedJob({ office, job, before, after, nameOf, refresh }: SelectedProps): JSX.Element {
   const path = { id: office, jobId: job.id };
   const { data, refresh: again } = usePolled(
     async () => {
@@ -68,7 +68,9 @@ export function SelectedJob({ office, job, before, after, refresh }: SelectedPro
       {data?.why && (
         <ul class="reasons">
           {data.why.reasons.slice(0, 5).map((each, index) => (
-            <li key={index}>{String(each["text"])}</li>
+            <li key={index}>
+              <Reason text={String(each["text"])} nameOf={nameOf} />
+            </li>
           ))}
         </ul>
       )}
@@ -89,24 +91,45 @@ export function SelectedJob({ office, job, before, after, refresh }: SelectedPro
           </Act>
         )}
         {unfinished && (
-          <Act onClick={urgent}>{detail?.urgent ? w("notUrgentSays") : t("urgent")}</Act>
+          <Act onClick={urgent}>{w(detail?.urgent ? "notUrgentSays" : "makeUrgent")}</Act>
         )}
         <a class="btn plain" href={link(["jobs", job.id])}>
           {w("openJob")}
         </a>
         <Copies
           of={[
-            unfinished
-              ? { name: t("cancel"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }), command: `hanbeon cancel ${job.id}` }
-              : { name: t("retry"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/retry", { path }), command: `hanbeon retry ${job.id}` },
-            {
-              name: t("urgent"),
-              curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: true } }),
-              command: `hanbeon priority ${job.id} --urgent`,
-            },
+            ...(unfinished
+              ? [
+                  { name: t("cancel"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/cancel", { path }), command: `hanbeon cancel ${job.id}` },
+                  {
+                    name: w("makeUrgent"),
+                    curl: curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { urgent: true } }),
+                    command: `hanbeon priority ${job.id} --urgent`,
+                  },
+                ]
+              : job.status === "done"
+                ? []
+                : [{ name: t("retry"), curl: curl("POST /api/offices/{id}/jobs/{jobId}/retry", { path }), command: `hanbeon retry ${job.id}` }]),
+            { name: t("job"), curl: curl("GET /api/offices/{id}/jobs/{jobId}", { path }), command: `hanbeon job ${job.id}` },
           ]}
         />
       </div>
     </>
   );
+}
+
+const IDS = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/;
+
+/** A reason with the names of the jobs that it refers to by their ids. */
+function Reason({ text, nameOf }: { text: string; nameOf: (id: string) => string | undefined }): JSX.Element {
+  const parts = text.split(IDS).map((part, index) => {
+    const name = index % 2 === 1 ? nameOf(part) : undefined;
+    if (name === undefined) return part;
+    return (
+      <a key={index} href={link(["jobs", part])}>
+        {name}
+      </a>
+    );
+  });
+  return <>{parts}</>;
 }
