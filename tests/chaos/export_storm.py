@@ -174,7 +174,9 @@ class ExportStorm:
     async def start_server(self) -> None:
         words = ["serve", "--database", self.app.settings.database_url, "--port", str(self.port)]
         self._server = self._started(Process("hanbeon", words, self._environment))
-        await asyncio.to_thread(self._server.wait_for, lambda line: "server_started" in line, "server_started")
+        await asyncio.to_thread(
+            self._server.wait_for, lambda line: "server_started" in line, "server_started", PATIENCE
+        )
 
     def _start_worker(self) -> None:
         arguments = [self.valkey.url, str(self.journal)]

@@ -24,7 +24,8 @@ from tests.databases.valkey import ValkeyServer
 from tests.guarantees import guarantee
 from tests.processes.journal import Journal
 
-pytestmark = [pytest.mark.chaos, pytest.mark.timeout(TIMEOUT)]
+# Twice the usual: a server that is killed leaves requests that can be repeated a minute later.
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(2 * TIMEOUT)]
 _FEW = ["spoil_messages", "kill_worker", "cancel", "lose_redis", "kill_server", "cancel", "spoil_messages"]
 _MANY = ["spoil_messages", "kill_worker", "cancel", "cancel", "cancel", "kill_worker"] * 8 + ["kill_server"] * 3
 _OPEN = (ExportStatus.QUEUED, ExportStatus.RUNNING)
