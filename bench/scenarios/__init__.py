@@ -14,7 +14,7 @@ from bench.scenarios.graph import Graph
 from bench.scenarios.idle import Idle
 from bench.scenarios.latency import Latency
 from bench.scenarios.processes import Processes
-from bench.scenarios.rendering import Rendering
+from bench.scenarios.render_rate import Rendering
 from bench.scenarios.schedules import Schedules
 from bench.scenarios.server import Server
 from bench.scenarios.soak import Soak

@@ -16,7 +16,7 @@ _TEXT_LIMIT = 4_000
 
 
 class Line(Protocol):
-    """What an attempt needs of its worker."""
+    """The part of a worker that an attempt uses."""
 
     down: tuple[type[Exception], ...]
 
