@@ -19,7 +19,7 @@ _EXPIRED = "SELECT locked_until < hanbeon.now() FROM hanbeon.job"
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
-@pytest.mark.parametrize("meanwhile", ["UPDATE hanbeon.job SET priority = 1", "SELECT 1"], ids=["changed", "locked"])
+@pytest.mark.parametrize("meanwhile", ["UPDATE hanbeon.job SET work_item = 1", "SELECT 1"], ids=["changed", "locked"])
 async def test_the_lease_is_checked_after_the_wait(store: Store, database_url: str, meanwhile: str) -> None:
     await store.enqueue([NewJob(id=new_id(), task="t")])
     (job,) = (await store.claim(ClaimRequest(7, ["t"], 1, 1_000_000))).jobs

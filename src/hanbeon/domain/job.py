@@ -17,6 +17,7 @@ from hanbeon.errors import InvalidInput, PayloadTooLarge
 from hanbeon.quotation import quoted
 
 PRIORITY_MIN, PRIORITY_MAX = -(2**31), 2**31 - 1
+URGENT_RANKS = 2**32  # More than all priorities.
 RETRIES_MAX = 2**31 - 1
 LONGEST_US = 100 * 366 * 86_400 * 1_000_000
 LAST_INSTANT_US = 253_402_300_799_999_999  # The end of the year 9999, the last one with an ISO-8601 date.
@@ -288,6 +289,11 @@ def check_own(job_id: str, args: str, max_payload_bytes: int) -> None:
     if not is_id(job_id):
         raise InvalidInput(f"must be a UUID in lower case, got {job_id!r}", field="id")
     check_size("args", args, max_payload_bytes)
+
+
+def rank_of(urgent: bool, priority: int) -> int:
+    """Return the order of a job in its lane: urgent jobs first, then the lower priority."""
+    return priority - URGENT_RANKS if urgent else priority
 
 
 def check_priority(priority: int) -> None:

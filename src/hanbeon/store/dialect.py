@@ -28,6 +28,7 @@
 @listed_columns @node_columns              of v, a job: its record without the texts that a list, a graph does not show
 @bytewise                                  a column whose texts are compared byte by byte
 @claimed_by($2; $3) @claimed_columns       the columns that a claim sets for instance $2 with a lease of $3, and returns
+@rank(urgent; priority)                    the order of a job in its lane, by these
 @contains(column; $1)                      the text holds the other, in whatever case
 @instant(column) @json(column) @member(column; a.b) @ids[SELECT …] @session(id; attempt) @readers_now
                                            in views, for people: an instant, JSON, a member of an object as text, ids as
@@ -49,7 +50,7 @@ from hanbeon.domain.chains.literals import ChainState, Direction, OnBackwardFail
 from hanbeon.domain.delivery import ListenerKind
 from hanbeon.domain.exports.jobs import JobType
 from hanbeon.domain.exports.jobs import task_of as export_task
-from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, JobRecord, OnDependencyFailure
+from hanbeon.domain.job import RESERVED, SESSION_ROOM, SESSION_STEP, URGENT_RANKS, JobRecord, OnDependencyFailure
 from hanbeon.domain.lifecycle import TERMINAL, UNFINISHED, AttemptStatus, State
 from hanbeon.domain.schedules.definition import ALL_KEYS, Definition
 from hanbeon.domain.schedules.history import ExecutionType, FireOutcome
@@ -68,6 +69,7 @@ _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
 _EACH = re.compile(r"@each\[([^]]*)\]")
+_RANK = re.compile(r"@rank\(([^;]+); ((?:[^()]|\([^()]*\))+)\)")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
 _WORD = re.compile(r"@(\w+)")
@@ -364,6 +366,7 @@ def translate(sql: str, dialect: Dialect) -> str:
         r"deadline_at = n.now + j.timeout_us, finished_at = NULL",
         sql,
     )
+    sql = _RANK.sub(rf"(CAST(\2 AS bigint) - CASE WHEN \1 THEN {URGENT_RANKS} ELSE 0 END)", sql)
     sql = _CONTAINS.sub(lambda m: dialect.contains(m[1], m[2]), sql)
     sql = _MEMBER.sub(lambda m: dialect.member(m[1], m[2]), sql)
     sql = _INSTANT.sub(lambda m: dialect.instant(m[1]), sql)

@@ -166,3 +166,11 @@ async def test_queue_with_more_lanes_than_one_scan_runs_all(world: World, monkey
             seen += answer.jobs
         assert len({job.id for job in seen}) == 60
         await world.store.complete([CompletionReport(job.seq, job.fence, HandedBack()) for job in seen])
+
+
+@pytest.mark.parametrize("wrong", ["priority = 1", "urgent = true", "rank = 1"])
+async def test_rank_follows_urgency_and_priority(world: World, wrong: str) -> None:
+    """A statement that changes one of the three alone is rejected: claims would go by another order than is shown."""
+    await world.make()
+    with pytest.raises(Exception, match="hanbeon.job.rank"):
+        await world.sql(f"UPDATE hanbeon.job SET {wrong}")

@@ -53,8 +53,9 @@ CREATE TABLE hanbeon.job (
   state text NOT NULL CHECK (state IN (@states)),
   urgent boolean NOT NULL,
   priority integer NOT NULL,
-  -- Its order in its lane: urgent jobs first, then the lower priority; then the older, by seq.
-  rank bigint NOT NULL GENERATED ALWAYS AS (priority - CASE WHEN urgent THEN 4294967296 ELSE 0 END) STORED,
+  -- Its order in its lane: urgent jobs first, then the lower priority; then the older, by seq. Written by whoever
+  -- writes these two: for a generated column PostgreSQL reads the expression again with every row that is updated.
+  rank bigint NOT NULL CONSTRAINT hanbeon_job_rank CHECK (rank = @rank(urgent; priority)),
   run_at bigint NOT NULL,
   created_at bigint NOT NULL,
   -- Since when it only waits for a worker, if that is later than run_at: its last dependency succeeded, or an instance

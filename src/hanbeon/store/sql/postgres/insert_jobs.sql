@@ -10,12 +10,13 @@ r AS MATERIALIZED (
     ORDER BY b.ord
   ) AS a
 )
-INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, run_at, created_at, unmet, recount,
+INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, rank, run_at, created_at, unmet, recount,
   on_dependency_failure, timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
 OVERRIDING SYSTEM VALUE
 SELECT r.seq, r.id, r.lane,
   CASE WHEN r.unmet IS NULL AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
-  coalesce(r.urgent, false), coalesce(r.priority, 0), coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
+  coalesce(r.urgent, false), coalesce(r.priority, 0), @rank(coalesce(r.urgent, false); coalesce(r.priority, 0)),
+  coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
   coalesce(r.unmet, 0), coalesce(r.recount, false), coalesce(r.on_dependency_failure, 'block'), r.timeout_us,
   coalesce(r.policy, '{}'), r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
 FROM r CROSS JOIN n
