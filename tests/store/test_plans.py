@@ -50,8 +50,8 @@ INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 F
 INSERT INTO hanbeon.lane (queue_id, task, used_at) SELECT id, 't', 0 FROM hanbeon.queue;
 INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, finished_at, unmet,
   on_dependency_failure, policy, args, digest, idempotency_key, unique_key, work_item)
-SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN 'ready' ELSE 'succeeded' END, false, 0, 0,
-  s.n, s.n, CASE WHEN s.n > 20000 THEN NULL ELSE s.n END, 0, 'block', '{}', '{}', '', 'i' || s.n,
+SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN 'ready' ELSE 'succeeded' END, false,
+  0, 0, s.n, s.n, CASE WHEN s.n > 20000 THEN NULL ELSE s.n END, 0, 'block', '{}', '{}', '', 'i' || s.n,
   'u' || s.n, 'w' || s.n % 1000
 FROM generate_series(1, 40000) AS s(n) JOIN hanbeon.lane AS l ON l.n = 1 + s.n % 10
 ORDER BY s.n;

@@ -34,7 +34,8 @@ SELECT #id(n), 's' || n, 1 + n % 50, '{"timing": {"timezone": "UTC", "cron": "0 
   1, 1
 FROM s;
 INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, started_at, deadline_at,
-  finished_at, unmet, on_dependency_failure, policy, args, digest, meta, unique_key, fence, instance, locked_until, attempt_status)
+  finished_at, unmet, on_dependency_failure, policy, args, digest, meta, unique_key, fence, instance,
+  locked_until, attempt_status)
 WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 250000),
 job AS (
   SELECT s.n, CASE WHEN s.n <= 150000 THEN 2 + s.n % 150 ELSE 1 END AS lane,

@@ -172,5 +172,5 @@ async def test_queue_with_more_lanes_than_one_scan_runs_all(world: World, monkey
 async def test_rank_follows_urgency_and_priority(world: World, wrong: str) -> None:
     """A statement that changes one of the three alone is rejected: claims would go by another order than is shown."""
     await world.make()
-    with pytest.raises(Exception, match="hanbeon.job.rank"):
+    with pytest.raises(Exception, match=r"hanbeon.job.rank"):
         await world.sql(f"UPDATE hanbeon.job SET {wrong}")
