@@ -5,6 +5,7 @@ pytest_plugins = [
     "tests.logs",
     "tests.properties",
     "tests.rerun",
+    "tests.signals",
     "tests.databases.run",
     "tests.databases.fixtures",
     "tests.databases.valkey",

@@ -62,8 +62,8 @@ async def exports(scene: Scene) -> None:
     done, cancelled = found[first.job_id], found[second.job_id]
     assert (done.status, done.progress, done.result_checksum) == ("SUCCEEDED", 100, "00")
     assert cancelled.status == "CANCELLED"
-    told = Counter((each.details.get("jobId"), each.type) for each in await scene.events() if each.queue == QUEUE)
-    ends = {key: times for key, times in told.items() if key[0] in found and key[1] != ExportEventType.PROGRESS}
+    sent = Counter((each.details.get("jobId"), each.type) for each in await scene.events() if each.queue == QUEUE)
+    ends = {key: times for key, times in sent.items() if key[0] in found and key[1] != ExportEventType.PROGRESS}
     assert ends == {(first.job_id, ExportEventType.COMPLETED): 1, (second.job_id, ExportEventType.CANCELLED): 1}
     await scene.app.replays.delete(replay, by=user)
 

@@ -18,7 +18,7 @@ CASES: list[Case] = [
 FAST = [job_cases.enqueue_one, job_cases.hand_back, surface_cases.manual_runs]
 # Here and not in the test: CPython 3.11 may fail to build a syntax tree while finalizers of coroutines run.
 WRITING = writing_operations()
-_MOST_COMMITS = 60
+_MOST_COMMITS = 200
 NOT_SWEPT = {
     "claim.claim_these": "for test kits only",
     "incarnation.begin_incarnation": "by `hanbeon restore` alone; repeated, it begins another in which nothing runs",

@@ -100,7 +100,7 @@ async def failed_workflow_run(scene: Scene) -> None:
         (run,) = await _runs(scene, made.id)
         assert [(step.status.value, step.attempts) for step in run.steps] == [("completed", 1), ("failed", 1)]
         assert len(await _jobs(scene, NOTICE_QUEUE, made.id)) == 1
-        await scene.clock.advance(1)
+        await scene.advance(1)
         await scene.surely(lambda: service.retry(made.id, run), WorkflowWrongState)
         await _work(scene, worker, made.id)
     await worker.stop()
@@ -155,7 +155,7 @@ async def _work(scene: Scene, worker: Any, workflow_id: str) -> None:
         await scene.surely(worker.tick)
         if not await _waiting(scene, workflow_id):
             return
-        await scene.clock.advance(2)
+        await scene.advance(2)
     raise AssertionError(f"unfinished after {_MOST_TICKS} ticks: {await _runs(scene, workflow_id)}")
 
 
