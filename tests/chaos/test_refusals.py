@@ -9,6 +9,8 @@ import pytest
 
 from hanbeon import App, Context
 from hanbeon.domain.lifecycle import UNFINISHED, State
+from hanbeon.store.operations.cancel import lock_one
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices.service import Offices
 from tests.chaos.fleet import Fleet, fleet, opened
 from tests.chaos.moments import assert_sound, direct, rows_of, until
@@ -168,3 +170,36 @@ async def test_transaction_that_deadlocks_at_its_end_is_done_again(postgres_url:
         assert (record.state, record.retry_count, record.fence) == (State.SUCCEEDED, 0, 2)
         assert [row["amount"] for row in await rows_of(app.store, "SELECT amount FROM account")] == [11]
         await assert_sound(app)
+
+
+async def test_write_that_is_the_victim_of_a_deadlock_is_repeated(postgres_url: str) -> None:
+    """The server has rolled it back, so nothing is unknown: its caller hears nothing of it."""
+    began, go, calls = asyncio.Event(), asyncio.Event(), 0
+
+    app = App(postgres_url)
+
+    @app.task
+    async def quick() -> None: ...
+
+    async with app:
+        first, second = [await app.enqueue(quick) for _ in range(2)]
+
+        async def lock_both(tx: Tx) -> None:
+            nonlocal calls
+            calls += 1
+            await lock_one(tx, first.id)
+            began.set()
+            await go.wait()
+            await lock_one(tx, second.id)
+
+        writing = asyncio.create_task(app.store.write(lock_both))
+        await asyncio.wait_for(began.wait(), 60)
+        async with direct(postgres_url) as other, other.transaction():
+            await other.execute("SET LOCAL deadlock_timeout = '1h'")
+            await other.execute("SELECT 1 FROM hanbeon.job WHERE id = $1 FOR UPDATE", second.id)
+            locking = asyncio.create_task(other.execute("SELECT 1 FROM hanbeon.job WHERE id = $1 FOR UPDATE", first.id))
+            assert await somebody_waits(postgres_url, locking)
+            go.set()
+            await asyncio.wait_for(locking, 60)
+        await asyncio.wait_for(writing, 60)
+        assert calls == 2

@@ -46,8 +46,7 @@ _BEGIN_READING = (
     f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {_PLANS}; {_KEEPALIVES}; "
     "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 )
-# Including unique violations: a key that was free one statement earlier may have been taken, and the next try sees it.
-_RETRIED = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.UniqueViolationError)
+_ROLLED_BACK = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
 CHANNEL = Postgres.words["channel"]
 NOTIFY = "SELECT pg_notify($1, $2)"
@@ -206,18 +205,25 @@ class PostgresDatabase:
     async def transact(self, operation: Callable[[Tx], Awaitable[T]], seconds: float = 0.0) -> tuple[T, AfterCommit]:
         """Run the operation in a transaction, again if a deadlock or a serialisation failure rolled it back.
 
+        Also after a unique violation: a key that was free one statement earlier may have been taken, and the next try
+        sees it.
+
         It is rolled back if it exceeds the time limit, which `seconds` extends.
         """
         for attempt in range(_TRIES):
             try:
                 async with self.connection() as connection:
                     return await _transact(connection, operation, seconds, self._check)
-            except _RETRIED as error:
+            except (DatabaseUnavailable, asyncpg.UniqueViolationError) as error:
+                # Of what the border translates, only these are certain to be rolled back and worth another try.
+                is_lost_race = isinstance(error, asyncpg.UniqueViolationError)
+                if not is_lost_race and not isinstance(error.__cause__, _ROLLED_BACK):
+                    raise
                 if attempt == _TRIES - 1:
-                    if isinstance(error, asyncpg.UniqueViolationError):
+                    if is_lost_race:
                         raise
                     raise DatabaseUnavailable(
-                        f"concurrent transactions rolled this back {_TRIES} times: {error}; try again"
+                        f"concurrent transactions rolled this back {_TRIES} times: {error.__cause__}; try again"
                     ) from error
                 await asyncio.sleep(0.01 * 2**attempt)
         raise AssertionError("unreachable")
