@@ -63,7 +63,8 @@ class Client:
         return response
 
     def _sent(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Response:
-        connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=30)
+        # Longer than requests that wait for each other at a locked SQLite file, each for up to 20 s.
+        connection = http.client.HTTPConnection(str(urlsplit(self.url).hostname), urlsplit(self.url).port, timeout=120)
         with contextlib.closing(connection):
             connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()

@@ -28,8 +28,13 @@ _NOT_KNOWN = (
     "/api/engine/instances/{number}/drain",
     "/api/engine/instances/{number}/resume",
     "/api/engine/tokens/{number}",
+    "/api/engine/deadletters/{letterId}",
+    "/api/engine/deadletters/{letterId}/republish",
 )
-"""With the number of the server's worker no job would run any more, with that of its token no request be accepted."""
+"""With the number of the server's worker no job would run any more, with that of its token no request be accepted;
+and there are no dead letters without Redis.
+"""
+_UPLOAD = "multipart/form-data; boundary=part"
 _SECRET = "whsec_" + "A" * 32
 _TASKS = f"""
 [tasks.{HANDLER}]
@@ -101,6 +106,11 @@ def _known(client: Client) -> str:
     # Its job has no library: it needs none to be run.
     chain = client.ask_now("POST", "/api/chains", {"jobs": [{}]}).json["queue_id"]
     client.ask_now("POST", f"/api/chains/{chain}/run")
+    steps = [{"type": "wait", "seconds": 0}]
+    body = {"name": "Busan", "steps": steps, "schedule_config": {"mode": "immediate"}, "status": "active"}
+    workflow = client.ask_now("POST", "/api/workflows?wait=20", body).json["id"]
+    run = client.ask_now("POST", "/api/workflow/execute", {"workflow_id": workflow}).json["run_id"]
+    replay, export = _known_export(client)
     known = {
         "/api/offices/{id}": [{"id": office}],
         "/api/offices/{id}/jobs/{jobId}": [{"id": office, "jobId": job["id"]} for job in made],
@@ -115,8 +125,20 @@ def _known(client: Client) -> str:
         "/api/tasks/{task_id}": [{"task_id": HANDLER}],
         "/api/executions/{id}": [{"id": execution}],
         "/api/schedules/{id}": [{"id": schedule}],
+        "/api/workflows/{id}": [{"id": workflow}],
+        "/api/workflows/{id}/runs/{run_id}": [{"id": workflow, "run_id": run}],
+        "/api/replays/{replayId}": [{"replayId": str(replay)}],
+        "/api/jobs/{jobId}": [{"jobId": str(export)}],
     }
     return json.dumps(known)
+
+
+def _known_export(client: Client) -> tuple[int, int]:
+    """Upload the sample, and export its thumbnail."""
+    head = '--part\r\nContent-Disposition: form-data; name="file"; filename="replay.jsonl"\r\n\r\n'
+    form = head.encode() + (_HERE.parents[2] / "examples/replay.jsonl").read_bytes() + b"\r\n--part--\r\n"
+    replay = client.ask_now("POST", "/api/replays", form, Content_Type=_UPLOAD).json["replayId"]
+    return replay, client.ask_now("POST", f"/api/replays/{replay}/exports/thumbnail").json["jobId"]
 
 
 def _fuzz(client: Client, folder: Path, known: str) -> dict[str, Any]:
