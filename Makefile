@@ -58,7 +58,7 @@ run: setup ## Serve the showcase on http://127.0.0.1:8000; PORT= changes that, E
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
-test: lint ## Run every check and the tests, with real servers (about 13 minutes on two cores)
+test: lint ## Run every check and the tests, with real servers (about 16 minutes on two cores)
 	$(PYTEST) -m "not slow" --rerun-timing $(ARGS)
 
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
