@@ -2,9 +2,11 @@
 
 pytest_plugins = [
     "tests.further_stores",
+    "tests.garbage",
     "tests.logs",
     "tests.properties",
     "tests.rerun",
+    "tests.run_order",
     "tests.signals",
     "tests.time_limits",
     "tests.databases.run",

@@ -1,7 +1,8 @@
-"""Tests that start processes run on SQLite in `make test`, and on further stores in `make test-slow`.
+"""Tests that run on SQLite in `make test`, and on further stores in `make test-slow`.
 
-Each starts Python once or several times, which is nearly all that it costs, and what it shows (options, signals,
-output, exit codes) has nothing to do with the store. What commands do to a store is tested on each without processes.
+Those of `MODULES` start Python once or several times, which is nearly all that they cost, and what they show (options,
+signals, output, exit codes) has nothing to do with the store. What commands do to a store is tested on each without
+processes. Those of `TESTS` have many variants of one kind, of which others of their module show one on each store.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ MODULES = {
     "app/test_processes.py",
     "chaos/test_deadlines.py",
     "chaos/test_shutdown.py",
-    "cli/test_completing.py",
-    "cli/test_declared.py",
+    "cli/test_completion.py",
+    "cli/test_declared_schedules.py",
     "cli/test_enqueue.py",
     "cli/test_file.py",
     "cli/test_job_log.py",
     "cli/test_queues.py",
     "cli/test_schedule.py",
+    "cli/test_server_source.py",
     "cli/test_terminal.py",
     "cli/test_tick.py",
     "surfaces/offices/delivery/test_notifications.py",
+}
+TESTS = {
+    "service/test_verify.py::test_verify_finds_a_broken_history",
+    "service/test_verify_schedules.py::test_verify_finds_a_broken_history",
 }
 _URLS = ("database_url", "app_url", "kit_url")
 
@@ -33,7 +39,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the variants before `-m` reads the marks."""
     tests = Path(__file__).parent
     for item in items:
-        if not item.path.is_relative_to(tests) or item.path.relative_to(tests).as_posix() not in MODULES:
+        module = item.path.relative_to(tests).as_posix() if item.path.is_relative_to(tests) else ""
+        if module not in MODULES and f"{module}::{getattr(item, 'originalname', '')}" not in TESTS:
             continue
         callspec = getattr(item, "callspec", None)
         if callspec is not None and any(callspec.params.get(url, "sqlite") != "sqlite" for url in _URLS):

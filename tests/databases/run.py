@@ -97,6 +97,8 @@ def pytest_configure(config: pytest.Config) -> None:
         chosen = select(config.getoption("--postgres"))
     except (LookupError, ValueError) as error:
         raise pytest.UsageError(f"--postgres: {error}") from error
+    # No server of a run has TLS, and drivers would prepare it for each connection.
+    os.environ.setdefault("PGSSLMODE", "disable")
     memory = memory_folder()
     if memory is not None:
         # Read by pytest when it makes the first `tmp_path`.

@@ -14,6 +14,7 @@ from hanbeon import App
 from hanbeon.server.context import ServerContext
 from hanbeon.server.server import Server
 from hanbeon.server.sockets import bound
+from hanbeon.surfaces.registry import SURFACES
 from tests.server.openapi_check import Description
 
 
@@ -41,12 +42,14 @@ class Response(NamedTuple):
 class Client:
     """A client of one server that sends `token` with each request. Every response must match the OpenAPI document."""
 
-    def __init__(self, url: str, token: str | None = None, description: Description | None = None) -> None:
+    def __init__(self, url: str, token: str | None = None, *, all_surfaces: bool = False) -> None:
         self.url, self.token = url, token
-        self._description = description or Description(lambda: self._sent("GET", "/openapi.json", None, {}).body)
+        self._description = Description(lambda: self._sent("GET", "/openapi.json", None, {}).body, shared=all_surfaces)
 
     def of(self, token: str | None) -> Client:
-        return Client(self.url, token, self._description)
+        other = Client(self.url, token)
+        other._description = self._description
+        return other
 
     async def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Response:
         return await asyncio.to_thread(self.ask_now, method, path, body, **headers)
@@ -87,7 +90,7 @@ async def serving(app: App, *, work: bool = False, port: int = 0) -> AsyncIterat
         server = Server(ServerContext(app, app.worker() if work else None), sockets)
         running = asyncio.create_task(server.run())
         try:
-            yield Client(server.url)
+            yield Client(server.url, all_surfaces=app.surfaces is SURFACES)
         finally:
             server.stop_soon()
             await running

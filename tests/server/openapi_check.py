@@ -29,21 +29,29 @@ def _paths(document: str) -> list[_Path]:
     return sorted(found, key=lambda path: path.template.count("{"))
 
 
-class Description:
-    """The OpenAPI document of a server, fetched once."""
+_of_all_surfaces: list[str] = []
+"""The document of servers in this process with every surface: equal for all, and dear to make for each test."""
 
-    def __init__(self, fetch: Callable[[], bytes]) -> None:
+
+class Description:
+    """The OpenAPI document of a server, fetched once; with `shared`, once in this process."""
+
+    def __init__(self, fetch: Callable[[], bytes], *, shared: bool = False) -> None:
         self._fetch = fetch
-        self._document: str | None = None
+        self._known = _of_all_surfaces if shared else []
+
+    @property
+    def document(self) -> str:
+        if not self._known:
+            self._known.append(self._fetch().decode())
+        return self._known[0]
 
     def check(self, method: str, path: str, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        if self._document is None:
-            self._document = self._fetch().decode()
         asked = path.partition("?")[0]
         if method == "HEAD" and status == 405:
             return  # A GET that acts has no HEAD, and a description of GET does not say so.
         method = "GET" if method == "HEAD" else method
-        fitting = [each for each in _paths(self._document) if each.form.fullmatch(asked)]
+        fitting = [each for each in _paths(self.document) if each.form.fullmatch(asked)]
         operation = next((each.methods[method] for each in fitting if method in each.methods), None)
         if operation is None:
             if status in _UNMATCHED:
