@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from hanbeon.cli.program import run_program
 
 SCRIPT = str(Path(sys.executable).with_name("hanbeon"))
@@ -61,6 +63,18 @@ def unread(*arguments: str) -> subprocess.CompletedProcess[str]:
         )
     finally:
         os.close(writing)
+
+
+def hanbeon_inside(*arguments: str, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Like `hanbeon`, in this process and much quicker: for commands that import nothing from their folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(cwd)
+        for name in [name for name in os.environ if name.startswith("HANBEON_")]:
+            patch.delenv(name)
+        for name, value in environment(**more).items():
+            patch.setenv(name, value)
+        answer = _call(arguments)
+    return subprocess.CompletedProcess(arguments, answer.code, answer.out, answer.err)
 
 
 class Answer(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hanbeon.settings import Settings, masked
-from tests.cli.hanbeon import call, hanbeon
+from tests.cli.hanbeon import call, hanbeon, hanbeon_inside
 
 _SECRET = "s3cr3t"
 
@@ -19,7 +19,7 @@ def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
         "HANBEON_DATABASE_URL": f"postgresql://ada:{_SECRET}@127.0.0.1:1/shop",
         "HANBEON_CONCURRENCY": "7",
     }
-    done = hanbeon("config", "show", "--json", cwd=tmp_path, **environment)
+    done = hanbeon_inside("config", "show", "--json", cwd=tmp_path, **environment)
     found = {each["name"]: each for each in json.loads(done.stdout)["settings"]}
     assert list(found) == list(Settings.model_fields)
     assert found["database_url"]["value"] == "postgresql://ada:***@127.0.0.1:1/shop"
@@ -31,18 +31,18 @@ def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
     lines = {line.split()[0]: line for line in done.stdout.splitlines()}
     assert lines["lease"].split() == ["lease", "60", "the", "App"]
     assert _SECRET not in done.stdout + done.stderr
-    done = hanbeon("config", "show", "--origin", "--database", "sqlite:///x.db", cwd=tmp_path, **environment)
+    done = hanbeon_inside("config", "show", "--origin", "--database", "sqlite:///x.db", cwd=tmp_path, **environment)
     assert "sqlite:///x.db" in done.stdout
     assert "--database" in done.stdout
 
 
 def test_check_reports_all_problems_of_the_environment(tmp_path: Path) -> None:
     wrong: dict[str, Any] = {"HANBEON_LEASE": "soon", "HANBEON_POLL": "-1", "HANBEON_CONCURENCY": "3"}
-    done = hanbeon("config", "check", cwd=tmp_path, **wrong)
+    done = hanbeon_inside("config", "check", cwd=tmp_path, **wrong)
     assert (done.returncode, done.stdout) == (2, "")
     assert [line.split(":")[1].strip() for line in done.stderr.splitlines()] == ["lease", "poll", "HANBEON_CONCURENCY"]
     assert "did you mean HANBEON_CONCURRENCY?" in done.stderr
-    done = hanbeon("config", "check", "--json", cwd=tmp_path, **wrong)
+    done = hanbeon_inside("config", "check", "--json", cwd=tmp_path, **wrong)
     assert [each["code"] for each in json.loads(done.stdout)["problems"]] == ["invalid"] * 3
 
 
@@ -106,29 +106,29 @@ def test_an_error_about_an_address_does_not_tell_its_password(url: str) -> None:
 
 
 def test_check_accepts_a_missing_sqlite_file(tmp_path: Path) -> None:
-    assert hanbeon("init", "hanbeon.toml", cwd=tmp_path).returncode == 0
-    done = hanbeon("config", "check", cwd=tmp_path)
+    assert hanbeon_inside("init", "hanbeon.toml", cwd=tmp_path).returncode == 0
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("ok: ")
-    done = hanbeon("config", "check", "--database", "sqlite:///typo.db", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", "--database", "sqlite:///typo.db", cwd=tmp_path)
     assert (done.returncode, "there is no file" in done.stderr) == (3, True)
-    done = hanbeon("config", "check", cwd=tmp_path, HANBEON_DATABASE_URL="sqlite:///nowhere/jobs.db")
+    done = hanbeon_inside("config", "check", cwd=tmp_path, HANBEON_DATABASE_URL="sqlite:///nowhere/jobs.db")
     assert done.returncode == 3
 
 
 def test_check_finds_schedules_that_cannot_be_kept(tmp_path: Path) -> None:
     text = '[tasks.report]\ncommand = ["true"]\n[schedules.{}]\ntask = "{}"\ncron = "{}"\n'
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * * *"))
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "(1 task, 0 queues, 1 schedule)" in done.stdout
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "reprot", "0 3 * * *"))
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert done.returncode == 2
     place = "hanbeon.toml: schedules.nightly.task"
     assert done.stderr == f"error: {place}: there is no task 'reprot'; did you mean 'report'? (line 4)\n"
     (tmp_path / "hanbeon.toml").write_text(text.format("nightly", "report", "0 3 * *"))
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: hanbeon.toml: schedules.nightly.cron: must have 5 fields")
     assert done.stderr.endswith("(line 5)\n")
@@ -152,7 +152,7 @@ task = "report"
 cron = "0 3 * * *"
 """
     )
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()
     assert [line.split(": ")[2] for line in lines] == [
@@ -165,7 +165,7 @@ cron = "0 3 * * *"
         "schedules.nightly.timezone",
     ]
     assert [line[line.rindex("(") :] for line in lines] == [f"(line {line})" for line in (2, 5, 6, 8, 9, 10, 11)]
-    done = hanbeon("config", "check", "--json", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", "--json", cwd=tmp_path)
     assert done.returncode == 2
     first = json.loads(done.stdout)["problems"][0]
     assert (first["code"], first["field"], first["line"]) == ("config_invalid", "settings.lease", 2)
@@ -185,13 +185,13 @@ task = "report"
 cron = "0 3 * * *"
 """
     (tmp_path / "hanbeon.toml").write_text(text)
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_inside("config", "check", cwd=tmp_path)
     assert done.returncode == 2
     retries, task = done.stderr.splitlines()
     assert "tasks.report.retries: " in retries
     assert task.endswith("schedules.nightly.task: there is no task 'reprot'; did you mean 'report'? (line 6)")
     # An App may have the task, which is only known once the file is valid.
     (tmp_path / "hanbeon.toml").write_text(f"app = 'shop:app'\n{text}")
-    assert len(hanbeon("config", "check", cwd=tmp_path).stderr.splitlines()) == 1
+    assert len(hanbeon_inside("config", "check", cwd=tmp_path).stderr.splitlines()) == 1
     (tmp_path / "hanbeon.toml").write_text("tasks = 1\n[schedules.daily]\ntask = 'x'\ncron = '@daily'\n")
-    assert len(hanbeon("config", "check", cwd=tmp_path).stderr.splitlines()) == 1
+    assert len(hanbeon_inside("config", "check", cwd=tmp_path).stderr.splitlines()) == 1

@@ -13,7 +13,7 @@ from hanbeon import App
 from hanbeon.cli.catalogue import NAMES
 from hanbeon.store.backends import migrate
 from hanbeon.store.operations.queues import declare_queues
-from tests.cli.hanbeon import call, hanbeon
+from tests.cli.hanbeon import call, hanbeon, hanbeon_inside
 from tests.cli.terminal import Terminal
 from tests.cli.workers import Running
 
@@ -245,7 +245,8 @@ def test_an_app_that_has_chosen_its_file_keeps_it(both: Path) -> None:
 
 def test_every_setting_says_where_it_comes_from(both: Path) -> None:
     def origins(*options: str, **more: Any) -> dict[str, tuple[Any, str]]:
-        done = hanbeon("config", "show", "--json", *options, cwd=both, **more)
+        run = hanbeon if "--app" in options else hanbeon_inside
+        done = run("config", "show", "--json", *options, cwd=both, **more)
         assert done.returncode == 0, done.stderr
         return {each["name"]: (each["value"], each["origin"]) for each in json.loads(done.stdout)["settings"]}
 
@@ -271,14 +272,14 @@ def test_a_file_that_is_named_must_be_there(tmp_path: Path, command: tuple[str, 
         ((), {"HANBEON_CONFIG": "no.toml"}),
     ]
     for options, more in ways:
-        done = hanbeon(*command, *options, cwd=tmp_path, **more)
+        done = hanbeon_inside(*command, *options, cwd=tmp_path, **more)
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr == "error: there is no file no.toml; check --config or HANBEON_CONFIG\n"
 
 
 @pytest.mark.parametrize("command", ["tasks", "worker"])
 def test_error_without_app_or_file_names_both_remedies(tmp_path: Path, command: str) -> None:
-    done = hanbeon(command, cwd=tmp_path)
+    done = hanbeon_inside(command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "pass --app module:name, or write a hanbeon.toml (`hanbeon init hanbeon.toml`)" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -287,7 +288,7 @@ def test_error_without_app_or_file_names_both_remedies(tmp_path: Path, command: 
 @pytest.mark.parametrize("command", [("tasks",), ("worker",), ("enqueue", "report"), ("config", "show")])
 def test_a_bad_file_is_one_line_with_its_place(tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "hanbeon.toml").write_text("[tasks.build]\n\ncommand = ['make']\ntimeuot = '30m'\n")
-    done = hanbeon(*command, cwd=tmp_path)
+    done = hanbeon_inside(*command, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
         "error: hanbeon.toml: tasks.build.timeuot: a command has no such option; did you mean"
@@ -324,7 +325,7 @@ def test_check_reports_all_problems_of_a_file(both: Path) -> None:
     ]
     assert _SECRET not in done.stderr
     (both / "hanbeon.toml").write_text("[tasks.\n")
-    done = hanbeon("config", "check", "--json", cwd=both)
+    done = hanbeon_inside("config", "check", "--json", cwd=both)
     (problem,) = json.loads(done.stdout)["problems"]
     assert problem["code"] == "config_invalid"
     (both / "hanbeon.toml").write_text("[tasks.own]\ncommand = ['true']\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hanbeon import call, hanbeon
+from tests.cli.hanbeon import call, hanbeon, hanbeon_inside
 from tests.cli.workers import Running
 
 
@@ -45,7 +45,7 @@ def test_printed_next_steps_work_without_python(tmp_path: Path, name: str) -> No
 
 
 def test_commented_parts_of_the_starter_are_valid(tmp_path: Path) -> None:
-    hanbeon("init", "hanbeon.toml", cwd=tmp_path)
+    hanbeon_inside("init", "hanbeon.toml", cwd=tmp_path)
     path = tmp_path / "hanbeon.toml"
     text = re.sub(r"(?m)^# (\[|http = |timeout = |python = |task = |cron = |args = )", r"\1", path.read_text())
     (tmp_path / "tasks.py").write_text("def report() -> None: ...\n")

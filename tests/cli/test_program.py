@@ -13,7 +13,7 @@ from hanbeon.cli.catalogue import COMMANDS, NAMES, front_page
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
 from hanbeon.cli.program import program
 from hanbeon.errors import Kind
-from tests.cli.hanbeon import environment, hanbeon
+from tests.cli.hanbeon import environment, hanbeon, hanbeon_inside
 
 _HEAVY = (
     "apsw",
@@ -101,7 +101,7 @@ def test_python_m_hanbeon_is_the_same_program() -> None:
 def test_an_error_is_one_line_that_names_the_remedy(
     tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    done = hanbeon(*arguments, cwd=tmp_path)
+    done = hanbeon_inside(*arguments, cwd=tmp_path)
     assert done.returncode == code
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")

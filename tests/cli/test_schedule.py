@@ -8,7 +8,7 @@ import pytest
 
 from hanbeon import App
 from hanbeon.store.operations import instances as instance_rows
-from tests.cli.hanbeon import EXAMPLES, call, hanbeon
+from tests.cli.hanbeon import EXAMPLES, call, hanbeon, hanbeon_inside
 from tests.cli.workers import Running
 from tests.config.files import write
 from tests.surfaces.schedules.schedule_kit import add_tasks
@@ -104,10 +104,10 @@ def test_an_expression_is_previewed_without_a_database(tmp_path: Path) -> None:
         "2027-03-28T03:00:00+02:00  02:30 does not exist on 2027-03-28; fires at 03:00, when the clocks jump",
         "2027-03-29T02:30:00+02:00",
     ]
-    here = hanbeon("schedule", "preview", "@daily", "-n", "1", "--json", cwd=tmp_path, HANBEON_TIMEZONE="UTC")
+    here = hanbeon_inside("schedule", "preview", "@daily", "-n", "1", "--json", cwd=tmp_path, HANBEON_TIMEZONE="UTC")
     assert json.loads(here.stdout)["fires"][0]["at"].endswith("T00:00:00.000+00:00")
     for bad in ("0 9 * *", "99 9 * * *", "*/0 * * * *", "@dayly"):
-        refused = hanbeon("schedule", "preview", bad, cwd=tmp_path)
+        refused = hanbeon_inside("schedule", "preview", bad, cwd=tmp_path)
         assert refused.returncode == 2
         assert refused.stderr.startswith("error: cron: ")
     assert list(tmp_path.iterdir()) == []

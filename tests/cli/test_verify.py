@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from hanbeon.app import App
-from tests.cli.hanbeon import hanbeon
+from tests.cli.hanbeon import call, hanbeon
 
 
 async def _greet(name: str) -> str:
@@ -25,11 +25,8 @@ async def _run_one(url: str) -> str:
 
 async def test_a_sound_database(database_url: str) -> None:
     await _run_one(database_url)
-    done = hanbeon("verify", "--database", database_url)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("sound: 1 jobs")
-
-    report = json.loads(hanbeon("verify", "--json", "--database", database_url).stdout)
+    assert (await call("verify", "--database", database_url)).lines[0].startswith("sound: 1 jobs")
+    report = (await call("verify", "--json", "--database", database_url)).document
     assert (report["sound"], report["jobs"], report["findings"]) == (True, 1, [])
 
 
@@ -41,9 +38,9 @@ async def test_an_unsound_database(sqlite_url: str) -> None:
     assert done.stdout.startswith("NOT SOUND")
     assert "state_mismatch" in done.stdout
 
-    done = hanbeon("verify", "--json", "--database", sqlite_url)
-    report = json.loads(done.stdout)
-    assert (done.returncode, report["sound"]) == (1, False)
+    answer = await call("verify", "--json", "--database", sqlite_url)
+    report = json.loads(answer.out)
+    assert (answer.code, report["sound"]) == (1, False)
     found = {finding["code"]: finding["job_id"] for finding in report["findings"]}
     assert found == {"state_mismatch": job_id, "tally_mismatch": None}
 

@@ -31,6 +31,7 @@ T = TypeVar("T")
 LEASE = 30.0
 LEASE_US = 30_000_000
 _TRIES = 3
+_OPERATIONS = str(FOLDER)
 
 
 class Scene:
@@ -43,7 +44,7 @@ class Scene:
         self.ran: Counter[str] = Counter()
         """How often the body of each job ran."""
         self.operations: set[str] = set()
-        """The functions of the store that ran where commits may be lost."""
+        """The functions of the store that ran where commits may be lost; known if none is."""
 
     @property
     def store(self) -> Store:
@@ -65,7 +66,8 @@ class Scene:
         """Lose one commit from here on: the one with the number of the run."""
         if self._when is not None:
             getattr(self._faults, self._when)(self.number)
-        sys.setprofile(self._note)
+        else:
+            sys.setprofile(self._note)  # Not while commits are lost: it takes most of the time.
         try:
             yield
         finally:
@@ -122,9 +124,8 @@ class Scene:
         return found
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
-        path = frame.f_code.co_filename
-        if event == "call" and path.startswith(str(FOLDER)):
-            self.operations.add(f"{Path(path).stem}.{frame.f_code.co_name}")
+        if event == "call" and frame.f_code.co_filename.startswith(_OPERATIONS):
+            self.operations.add(f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}")
 
 
 Case = Callable[[Scene], Awaitable[None]]

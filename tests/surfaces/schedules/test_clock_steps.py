@@ -13,7 +13,7 @@ STEPS = (-7_200, -3_600, -90, -61, -5, -1, 1, 5, 61, 90, 3_600, 7_200)
 
 
 @pytest.mark.parametrize("misfire", ["coalesce", "skip", "all"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 async def test_a_clock_that_is_set_back_and_forth_repeats_nothing(
     timetable: Timetable, misfire: str, seed: int
 ) -> None:
