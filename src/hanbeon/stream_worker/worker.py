@@ -218,12 +218,12 @@ class StreamWorker:
 
     async def _reject(self, entry_id: str, fields: Mapping[str, str], reason: str) -> None:
         """Move a request that cannot be read to the dead letters. One without fields was trimmed while pending."""
-        pipe = self._redis.pipeline(transaction=True)
-        if fields:
-            _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
-            bury(pipe, self.name, "requests", entry_id, fields, reason)
-        pipe.xack(self._requests, GROUP, entry_id)
-        await pipe.execute()
+        async with self._redis.pipeline(transaction=True) as pipe:
+            if fields:
+                _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
+                bury(pipe, self.name, "requests", entry_id, fields, reason)
+            pipe.xack(self._requests, GROUP, entry_id)
+            await pipe.execute()
 
     async def _hand_on(self, *entry_ids: str) -> None:
         """Make entries look long idle, so that another worker takes them over at once. They are not acknowledged."""

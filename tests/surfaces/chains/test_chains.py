@@ -143,8 +143,9 @@ async def test_operation_gets_its_context_and_arguments(chain_kit: ChainKit) -> 
 async def test_rejects_operation_that_the_library_lacks(chain_kit: ChainKit, field: str) -> None:
     chain = await chain_kit.chain(job("a"))
     for operation in ("json", "Path", "_note", "missing"):
+        fields: dict[str, Any] = {field: operation}
         with pytest.raises(InvalidInput) as refused:
-            await chain_kit.chains.enqueue(chain, **{field: operation})
+            await chain_kit.chains.enqueue(chain, **fields)
         assert refused.value.field == field
     with pytest.raises(InvalidInput, match="did you mean 'undo'") as refused:
         await chain_kit.chain(job("a"), {field: "undoo"})
