@@ -1,7 +1,10 @@
 """Bodies in processes: every way to end, and what they can ask for there."""
 
 import os
+import socket
 import struct
+import subprocess
+import sys
 from typing import Any, cast
 
 import msgspec
@@ -12,6 +15,7 @@ from hanbeon.domain.log import LogStream
 from hanbeon.domain.outcome import Outcome, PutOff, Raised, Returned
 from hanbeon.engine.logs import Logs
 from hanbeon.executors.executor import StopCause
+from hanbeon.executors.process.messages import CHANNEL
 from tests.executors import bodies
 from tests.executors.workbench import Bench, alive, numbers, until
 from tests.processes.journal import Journal
@@ -306,3 +310,15 @@ async def test_a_job_too_long_for_a_message_is_invalid() -> None:
         assert await bench.run(bodies.add, a=1) == Returned("1")
     finally:
         await bench.executor.close()
+
+
+def test_worker_process_closes_its_channel() -> None:
+    ours, theirs = socket.socketpair()
+    place = theirs.fileno()
+    program = f"import os; os.dup2({place}, {CHANNEL}); from hanbeon.executors.process.child import main; main()"
+    command = [sys.executable, "-W", "always::ResourceWarning", "-c", program]
+    with subprocess.Popen(command, pass_fds=[place], stderr=subprocess.PIPE) as child:
+        theirs.close()
+        ours.close()  # The engine's end.
+        _, said = child.communicate(timeout=60)
+    assert (child.returncode, said.decode()) == (0, "")

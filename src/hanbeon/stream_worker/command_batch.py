@@ -43,11 +43,11 @@ class CommandBatch:
                     _settle(answers, own)
 
     async def _execute(self, commands: list[Command]) -> list[Any]:
-        pipe = self._redis.pipeline(transaction=True)
-        for command in commands:
-            pipe.execute_command(*command)
-        found: list[Any] = await pipe.execute(raise_on_error=False)
-        return found
+        async with self._redis.pipeline(transaction=True) as pipe:
+            for command in commands:
+                pipe.execute_command(*command)
+            found: list[Any] = await pipe.execute(raise_on_error=False)
+            return found
 
     async def close(self) -> None:
         """Wait for what is under way."""

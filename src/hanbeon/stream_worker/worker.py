@@ -26,8 +26,9 @@ from hanbeon.stream_worker.request import Request
 _log = get_logger("hanbeon.stream_worker")
 GROUP = "workers"
 _BLOCK_MS = 1_000
-# Together a second: that often, cancels are looked for.
 _BEAT_SECONDS = 0.8
+# Between two looks at what is cancelled: work has to stop within a second, and needs some of that to do so.
+_LOOK_SECONDS = 0.4
 _BEGIN_SECONDS = 0.2
 _RECONNECT_SECONDS = 1.0
 _ABANDON_SECONDS = 5.0
@@ -218,12 +219,12 @@ class StreamWorker:
 
     async def _reject(self, entry_id: str, fields: Mapping[str, str], reason: str) -> None:
         """Move a request that cannot be read to the dead letters. One without fields was trimmed while pending."""
-        pipe = self._redis.pipeline(transaction=True)
-        if fields:
-            _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
-            bury(pipe, self.name, "requests", entry_id, fields, reason)
-        pipe.xack(self._requests, GROUP, entry_id)
-        await pipe.execute()
+        async with self._redis.pipeline(transaction=True) as pipe:
+            if fields:
+                _log.warning("dead_letter", stream=self._requests, entry=entry_id, reason=reason)
+                bury(pipe, self.name, "requests", entry_id, fields, reason)
+            pipe.xack(self._requests, GROUP, entry_id)
+            await pipe.execute()
 
     async def _hand_on(self, *entry_ids: str) -> None:
         """Make entries look long idle, so that another worker takes them over at once. They are not acknowledged."""
@@ -273,16 +274,18 @@ class StreamWorker:
         Work that is not done in a moment is reported as begun; the result of a shorter one says it all.
         """
         loop = asyncio.get_running_loop()
-        beat_at = loop.time() + _BEAT_SECONDS
+        beat_at = look_at = loop.time() + _BEAT_SECONDS
         while self._running:
             await asyncio.sleep(_BEGIN_SECONDS)
             now = loop.time()
             attempts = list(self._running.values())
             with contextlib.suppress(*self.down):
                 await self._report(attempts, now)
+                if now >= look_at and attempts:
+                    look_at = now + _LOOK_SECONDS
+                    await self._look(attempts)
                 if now >= beat_at and attempts:
                     beat_at = now + _BEAT_SECONDS
-                    await self._look(attempts)
                     entries = sorted(entry for each in attempts for entry in each.entries)
                     await self._redis.xclaim(self._requests, GROUP, self.consumer, 0, entries, justid=True)
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import json
+import warnings
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +59,38 @@ async def test_request_is_published_once_per_fence(tmp_path: Path) -> None:
         await wire.close()
     finally:
         server.kill()
+
+
+@contextlib.asynccontextmanager
+async def _cut_at_scripts(port: int) -> AsyncIterator[str]:
+    """The address of a relay to a server that hangs up when a client asks for a script."""
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stop: bytes | None) -> None:
+        while (data := await reader.read(65_536)) and (stop is None or stop not in data):
+            writer.write(data)
+        writer.close()
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.gather(pump(reader, far_writer, b"SCRIPT"), pump(far_reader, writer, None))
+
+    server = await asyncio.start_server(relay, "127.0.0.1", 0)
+    async with server:
+        yield f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
+
+
+async def test_lost_connection_goes_back_to_its_pool(valkey: ValkeyServer) -> None:
+    async with _cut_at_scripts(valkey.port) as url:
+        wire = Wire(url, "one")
+        await wire.prepare(["thumbs"])
+        for _ in range(2):
+            with pytest.raises(WireDownError):
+                await wire.publish([("thumbs", "7", 1, {"jobId": "7"})], "a")
+        await wire.close()
+        with warnings.catch_warnings(record=True) as leaks:
+            warnings.simplefilter("always", ResourceWarning)
+            gc.collect()
+    assert [str(leak.message) for leak in leaks if "client session" in str(leak.message)] == []
 
 
 async def _epoch(wire: Wire) -> str | None:

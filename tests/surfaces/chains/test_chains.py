@@ -139,17 +139,44 @@ async def test_operation_gets_its_context_and_arguments(chain_kit: ChainKit) -> 
     assert [line.text for line in lines if isinstance(line, LogLine)] == ["told"]
 
 
-@pytest.mark.parametrize("operation", ["json", "Path", "_note", "missing", "swell"])
-async def test_unusable_operation_fails(chain_kit: ChainKit, operation: str) -> None:
-    if operation == "_note":
+@pytest.mark.parametrize("field", ["forward_operation", "backward_operation"])
+async def test_rejects_operation_that_the_library_lacks(chain_kit: ChainKit, field: str) -> None:
+    chain = await chain_kit.chain(job("a"))
+    for operation in ("json", "Path", "_note", "missing"):
+        fields: dict[str, Any] = {field: operation}
+        with pytest.raises(InvalidInput) as refused:
+            await chain_kit.chains.enqueue(chain, **fields)
+        assert refused.value.field == field
+    with pytest.raises(InvalidInput, match="did you mean 'undo'") as refused:
+        await chain_kit.chain(job("a"), {field: "undoo"})
+    assert refused.value.field == f"jobs[1].{field}"
+    assert await chain_kit.chains.get(chain) == chain
+    assert [each.queue_id for each in (await chain_kit.chains.list()).items] == [chain.queue_id]
+
+
+async def test_operation_is_looked_for_again_when_missed(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    library = tmp_path / "changing_library.py"
+    library.write_text("print('a line of its own')\ndef first(arguments, context): pass\n")
+    async with TestKit(App(chain_libraries="changing_library"), sqlite_url) as kit:
+        chains = ChainKit(kit)
+        chain = await kit.app.chains.create(queue_library="changing_library", jobs=[{"forward_operation": "first"}])
         with pytest.raises(InvalidInput, match="forward_operation"):
-            await chain_kit.chain(job("a", operation))
-        return
-    ended = await chain_kit.run(await chain_kit.chain(job("a", operation)))
+            await kit.app.chains.enqueue(chain, forward_operation="second")
+        library.write_text("def second(arguments, context): pass\n")
+        await kit.app.chains.enqueue(chain, forward_operation="second")
+        ended = await chains.run(chain)
+        assert ended.jobs[0].state == "FAILED, CANCELED"
+        assert "no operation 'first'" in ended.jobs[0].job_return["forward"]["error"]["message"]  # type: ignore[index]
+
+
+async def test_context_over_its_limit_fails(chain_kit: ChainKit) -> None:
+    ended = await chain_kit.run(await chain_kit.chain(job("a", "swell")))
     assert ended.jobs[0].state == "FAILED, CANCELED"
     assert isinstance(ended.jobs[0].job_return, dict)
-    message = ended.jobs[0].job_return["forward"]["error"]["message"]
-    assert ("context" if operation == "swell" else f"no operation '{operation}'") in message
+    assert "context" in ended.jobs[0].job_return["forward"]["error"]["message"]
 
 
 async def test_library_that_cannot_be_imported(database_url: str) -> None:

@@ -14,7 +14,7 @@ from hanbeon import App
 from hanbeon.engine.stream.wire import Wire, WireDownError
 from hanbeon.surfaces.verify import verify
 from tests.chaos.moments import until
-from tests.databases.valkey import ValkeyServer
+from tests.databases.valkey import ValkeyServer, each_server
 from tests.engine.stream.kit import connected
 from tests.server.client import Client, serving
 from tests.server.websocket_client import dial, hear, hear_any
@@ -50,6 +50,7 @@ async def _waiting(client: Client, job: int) -> str | None:
     return found["waiting"] if "no worker" in (found["waiting"] or "") else None
 
 
+@each_server
 async def test_messages_in_the_streams_move_an_export(app: App, working: Client, valkey: ValkeyServer) -> None:
     replay = await uploaded(working)
     async with connected(valkey.url) as redis, dial(working, "/ws/jobs") as listener:

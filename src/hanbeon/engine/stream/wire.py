@@ -123,11 +123,11 @@ class Wire:
         """Return the present life of the data: another one means that some may be lost."""
         async with self._border():
             await self._redis.set(_EPOCH, secrets.token_hex(8), nx=True)
-            pipe = self._redis.pipeline(transaction=False)
-            pipe.get(_EPOCH)
-            pipe.info("server")
-            epoch, info = await pipe.execute()
-            return f"{epoch}/{info.get('run_id', '')}"
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.get(_EPOCH)
+                pipe.info("server")
+                epoch, info = await pipe.execute()
+                return f"{epoch}/{info.get('run_id', '')}"
 
     async def prepare(self, names: Iterable[str]) -> None:
         """Create missing streams and groups. If any was missing, what it held may be lost, so another epoch begins."""
@@ -151,8 +151,7 @@ class Wire:
 
         `life`: the incarnation of the database that the fences are of.
         """
-        async with self._border():
-            pipe = self._redis.pipeline(transaction=False)
+        async with self._border(), self._redis.pipeline(transaction=False) as pipe:
             for name, wire_id, fence, fields in requests:
                 flat = [part for pair in fields.items() for part in pair]
                 keys = [f"{name}.requests", guard_key(name, wire_id), cancel_key(name, wire_id)]
@@ -180,8 +179,7 @@ class Wire:
 
     async def settle(self, entries: Iterable[Entry], dead: Iterable[Dead] = ()) -> None:
         """Acknowledge entries; move the dead ones to the dead letters, in one transaction with that."""
-        async with self._border():
-            pipe = self._redis.pipeline(transaction=True)
+        async with self._border(), self._redis.pipeline(transaction=True) as pipe:
             for entry, reason in dead:
                 bury(pipe, entry.name, entry.kind, entry.id, entry.fields, reason)
             by_key: dict[str, list[str]] = {}
@@ -193,8 +191,7 @@ class Wire:
 
     async def close_requests(self, stops: Iterable[tuple[str, str, int]], over: Iterable[tuple[str, str]]) -> None:
         """Tell workers which attempts (stream, jobId, fence) to stop, and let the guards of finished jobs expire."""
-        async with self._border():
-            pipe = self._redis.pipeline(transaction=False)
+        async with self._border(), self._redis.pipeline(transaction=False) as pipe:
             for name, wire_id, fence in stops:
                 pipe.set(cancel_key(name, wire_id), fence, ex=_CANCEL_SECONDS)
             for name, wire_id in over:

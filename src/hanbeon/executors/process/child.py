@@ -196,4 +196,5 @@ def _is_alone() -> bool:
 def main() -> None:
     descriptor = fcntl.fcntl(CHANNEL, fcntl.F_DUPFD_CLOEXEC, _HIGH)
     os.close(CHANNEL)
-    Child(socket.socket(fileno=descriptor)).run()
+    with socket.socket(fileno=descriptor) as connection:
+        Child(connection).run()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ from hanbeon.domain.chains.steps import StepError, StepProgress, context_limit, 
 from hanbeon.domain.job import check_size
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.errors import HanbeonError, InvalidInput, PermanentError
-from hanbeon.tasks import import_guard
+from hanbeon.surfaces.chains.library import load_library, operations_of
 from hanbeon.tasks.context import SyncContext, reset_current, set_current
 
 _MESSAGE_MOST = 4_000
@@ -85,10 +84,8 @@ def run_operation(
 
 def find_operation(library: str, name: str) -> Callable[..., Any]:
     """Return a public function that the library itself defines; nothing that it imported."""
-    with import_guard.in_worker_process():
-        module = importlib.import_module(library)
-    found = vars(module).get(name)
-    if name.startswith("_") or not inspect.isfunction(found) or found.__module__ != module.__name__:
+    found = operations_of(load_library(library)).get(name)
+    if found is None:
         raise PermanentError(
             f"library {library!r} has no operation {name!r}; it must be a public function that the module defines",
             failure_type="unknown_operation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from hanbeon.clock import micros
@@ -15,6 +15,7 @@ from hanbeon.errors import InvalidInput, LibraryNotAllowed
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.chains import NewChainJob
 from hanbeon.surfaces.chains import schemas
+from hanbeon.surfaces.chains.library import operation_names
 from hanbeon.surfaces.validation import given_fields
 from hanbeon.tasks.options import did_you_mean
 
@@ -56,6 +57,23 @@ class JobPlan:
             operation_library=queue_library if own == UNINIT else own,
             expired_us=max(1, micros(given.get("expired_time", EXPIRED_SECONDS))),
         )
+
+    async def check_operations(self, jobs: Sequence[NewChainJob], prefix: str = "jobs[{}].") -> None:
+        """Reject operations that a library lacks. One that cannot be imported here is left to the run."""
+        needed: dict[str, set[str]] = {}
+        for job in jobs:
+            needed.setdefault(job.operation_library, set()).update((job.forward_operation, job.backward_operation))
+        names = {library: await operation_names(library, operations) for library, operations in needed.items()}
+        for number, job in enumerate(jobs):
+            known = names[job.operation_library]
+            for field in ("forward_operation", "backward_operation"):
+                name = getattr(job, field)
+                if known is not None and name != NO_OPERATION and name not in known:
+                    raise InvalidInput(
+                        f"must be a public function that {job.operation_library} defines, "
+                        f"got {quoted(name)}{did_you_mean(name, known)}",
+                        field=prefix.format(number) + field,
+                    )
 
     def context(self, context: Mapping[str, Any]) -> str:
         text = to_json_text([context], "context", "context")[1:-1]

@@ -62,6 +62,7 @@ class Chains(Service):
         for number, job in enumerate(found.get("jobs", ())):
             with inside(f"jobs[{number}]"):
                 jobs.append(plan.job(job, new_id(number + 1), library))
+        await plan.check_operations(jobs)
         return self._view(await self._write(lambda tx: chains.add_chain(tx, new, jobs)))
 
     async def enqueue(
@@ -77,7 +78,9 @@ class Chains(Service):
         given: dict[str, Any] = {**(fields_of(job) or {}), **fields}
         request = validate(schemas.NewChainJob, given)
         record = await self._read(lambda tx: chains.chain_by_id(tx, queue_id))
-        new = self._plan.job(request, new_id(0), record.queue_library)
+        plan = self._plan
+        new = plan.job(request, new_id(0), record.queue_library)
+        await plan.check_operations([new], prefix="")
         jobs = await self._write(lambda tx: chains.add_jobs(tx, queue_id, [new]))
         shown = self._serializer.jobs(jobs)
         return next(view for view, each in zip(shown, jobs, strict=True) if each.uid == new.uid)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import builtins
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Unpack
 from zoneinfo import ZoneInfo
@@ -13,41 +12,34 @@ import msgspec
 
 from hanbeon.domain.job import check_size, is_id
 from hanbeon.domain.json_text import to_json_text
-from hanbeon.domain.lifecycle import State
 from hanbeon.domain.workflows.definition import Definition, ScheduleConfig
-from hanbeon.domain.workflows.literals import QUEUE, Mode, WorkflowStatus
-from hanbeon.domain.workflows.times import LATE_US
+from hanbeon.domain.workflows.literals import Mode, WorkflowStatus
 from hanbeon.errors import (
     Changed,
-    NotFound,
     WorkflowNotFound,
     WorkflowRunNotFound,
     WorkflowWrongState,
 )
 from hanbeon.service.explain import explain_job
 from hanbeon.store.operations import cancel as cancels
-from hanbeon.store.operations import tallies, workflow_runs, workflows
+from hanbeon.store.operations import workflow_runs, workflows
 from hanbeon.store.operations.queries import now_us
-from hanbeon.store.operations.workflow_runs import Registration, RunChanged, WholeRun, in_rounds
+from hanbeon.store.operations.workflow_runs import RunChanged, WholeRun, in_rounds
 from hanbeon.store.operations.workflows import NewWorkflow, WorkflowRecord
 from hanbeon.store.tx import Tx, to_json
 from hanbeon.surfaces.explanation import explanation_view
 from hanbeon.surfaces.schema import Explanation
-from hanbeon.surfaces.service import LOCAL, NewId, Service, may_exist, random_id
+from hanbeon.surfaces.service import LOCAL, NewId, may_exist, random_id
 from hanbeon.surfaces.validation import given_fields, validate
 from hanbeon.surfaces.workflows import keywords, schemas
-from hanbeon.surfaces.workflows.local_runs import LocalRuns
 from hanbeon.surfaces.workflows.plan import check_not_past, config_of, definition_of, shown_text
-from hanbeon.surfaces.workflows.serializers import Serializer
+from hanbeon.surfaces.workflows.scheduler import SchedulerEndpoints
 from hanbeon.surfaces.workflows.variables import check_given
 from hanbeon.surfaces.workflows.vocabulary import status_of
 from hanbeon.zones import zone_of
 
 _PAGE_SIZE = 100
 _RUNS_A_PAGE = 20
-_LISTED = 20
-_DAY_US = 86_400 * 1_000_000
-_AT_ONCE = 100
 
 AnyWorkflow = schemas.Workflow | str
 """A workflow, or its id."""
@@ -55,7 +47,7 @@ AnyRun = schemas.WorkflowRun | schemas.Execution | str
 """A run, or its id."""
 
 
-class Workflows(Service):
+class Workflows(SchedulerEndpoints):
     """Workflows of one App. The App must be open."""
 
     # Workflows
@@ -293,60 +285,7 @@ class Workflows(Service):
         await self._local.until_ended(run_id, self._app.settings.workflow_budget)
         return self._serializer.execution(await self._read(lambda tx: _whole(tx, None, run_id)))
 
-    # The scheduler's endpoints
-
-    async def cron(self) -> schemas.Registered:
-        """Register the next run of every active workflow, where that is not the registered one."""
-        done: Counter[Registration | None] = Counter()
-        after = 0
-        while True:
-            page = await self._read(
-                lambda tx, after=after: workflows.workflows(tx, after, _AT_ONCE)  # type: ignore[misc]
-            )
-            for each in page.items:
-                if each.status is WorkflowStatus.ACTIVE or each.run_id is not None:
-                    done[await self._register(each.id)] += 1
-                after = each.seq
-            if not page.more:
-                return schemas.Registered(**{kind.value: done[kind] for kind in Registration})
-
-    async def execute_due(self) -> schemas.Executed:
-        """Run the workflows that are due, in this process and within the budget."""
-        begun = await self._local.run_due(self._app.settings.workflow_budget)
-        found = await self._read(lambda tx: workflow_runs.runs_by_id(tx, begun))
-        results = [self._serializer.executed(each.run) for each in found]
-        return schemas.Executed(executed=len(results), results=results)
-
-    async def monitor(self) -> schemas.Monitor:
-        """Counts of runs, what is delayed, what is next, and what failed in the last day."""
-
-        async def read(tx: Tx) -> schemas.Monitor:
-            try:
-                counts, _ = await tallies.counts(tx, QUEUE)
-            except NotFound:
-                counts = dict.fromkeys(State, 0)
-            since = await now_us(tx) - _DAY_US
-            show = self._serializer
-            return schemas.Monitor(
-                pending=counts[State.PENDING] + counts[State.READY],
-                running=counts[State.RUNNING],
-                completed=counts[State.SUCCEEDED],
-                failed=counts[State.FAILED] + counts[State.CANCELLED],
-                delayed=[show.delayed(row) for row in await tx.fetch("delayed_workflow_runs", LATE_US, _LISTED)],
-                next=[show.next(row) for row in await tx.fetch("next_workflow_runs", _LISTED)],
-                recent_failures=[show.failed(row) for row in await tx.fetch("failed_workflow_runs", since, _LISTED)],
-            )
-
-        return await self._read(read)
-
     # Shared helpers
-
-    async def _register(self, workflow_id: str) -> Registration | None:
-        lanes = self._store.lanes
-        try:
-            return await in_rounds(lambda: self._write(lambda tx: workflow_runs.register(tx, lanes, workflow_id)))
-        except WorkflowNotFound:
-            return None  # It was deleted since it was listed.
 
     async def _set_status(self, workflow: AnyWorkflow, status: WorkflowStatus) -> WorkflowRecord:
         workflow_id = _id(workflow)
@@ -428,14 +367,6 @@ class Workflows(Service):
 
     def _zone_of(self, name: str | None) -> ZoneInfo:
         return self._zone if name is None else zone_of(name)
-
-    @property
-    def _local(self) -> LocalRuns:
-        return LocalRuns(self._app, self.worker)
-
-    @property
-    def _serializer(self) -> Serializer:
-        return Serializer(self._zone, self._stored_json)
 
     def _view(self, record: WorkflowRecord) -> schemas.Workflow:
         return self._serializer.workflow(record)
