@@ -199,7 +199,7 @@ async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
 
 
 def _report(job: Claimed, outcome: Outcome) -> CompletionReport:
-    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
+    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance, job)
 
 
 async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:
