@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextvars
 from typing import Any
 
 from hanbeon.domain.outcome import Outcome
+from hanbeon.executors.body_strip import BodyStrip
 from hanbeon.executors.containment import EXITS, BodyExits, contain_exits, enter_body
 from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report, returned
 from hanbeon.tasks.context import Context
@@ -21,65 +22,109 @@ class AsyncExecutor:
     start_seconds = 0.0
     stop_seconds = 0.0
 
+    def __init__(self) -> None:
+        self._strip = BodyStrip()
+
     def start(self, call: Call, done: Done) -> AsyncWork:
-        contain_exits(asyncio.get_running_loop())
-        return AsyncWork(call, done)
+        work = AsyncWork(call, done)
+        self._strip.add(work)
+        return work
 
     async def close(self) -> None:
         return
 
 
 class AsyncWork:
-    __slots__ = ("_call", "_done", "_exit", "_exits", "_stopped", "_task")
+    """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
+
+    __slots__ = ("_call", "_done", "_exit", "_exits", "_stopped", "_task", "context")
 
     def __init__(self, call: Call, done: Done) -> None:
         self._call, self._done = call, done
         self._stopped = False
         self._exit: BaseException | None = None
         self._exits = BodyExits(self._exited)
-        self._task = asyncio.get_running_loop().create_task(_contained(self.run, self._exits), name=call.backend.job.id)
-        self._task.add_done_callback(self._ended)
+        self._task: asyncio.Task[Any] | None = None
+        self.context = contextvars.copy_context()
+
+    @property
+    def kind(self) -> object:
+        """Bodies of one kind wait alike."""
+        return self._call.task
+
+    @property
+    def stopped(self) -> bool:
+        """It was stopped, perhaps before it began."""
+        return self._stopped
+
+    def begin(self) -> None:
+        """Run in a task of its own."""
+        loop = asyncio.get_running_loop()
+        contain_exits(loop)
+        self._task = loop.create_task(self.body(), name=self.name, context=self.context)
+        self._task.add_done_callback(self._task_ended)
+
+    def begin_within(self, task: asyncio.Task[Any]) -> None:
+        """It runs in this task from here on, until it has ended."""
+        self._task = task
+        task.set_name(self.name)
+
+    @property
+    def name(self) -> str:
+        return self._call.backend.job.id
 
     async def run(self) -> Any:
         """The body."""
         context = [Context(self._call.backend)] if self._call.task.signature.context_type else []
         return await self._call.task.function(*context, **self._call.arguments)
 
+    async def body(self) -> tuple[Any, BaseException | None]:
+        """Run the body; return its value, or the exit that it raised."""
+        enter_body(self._exits)
+        try:
+            return await self.run(), None
+        except EXITS as error:
+            # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
+            return None, error
+
     def returned(self, value: Any) -> Outcome:
         return returned(self._call, value)
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
-        self._task.cancel()
+        self.insist()
 
     def insist(self) -> None:
-        self._task.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
     def _exited(self, error: BaseException) -> None:
         """A task or callback of the body raised SystemExit or KeyboardInterrupt: the whole body ends by it."""
         self._exit = self._exit or error
-        self._task.cancel()
+        self.insist()
 
-    def _ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
-        self._exits.handler = None
-        report(self._call, self._done, lambda: self._outcome(task))
-
-    def _outcome(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> Outcome | None:
-        if self._exit is not None:
-            return failed(self._call, self._exit)
+    def _task_ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
         if task.cancelled():
+            self.ended(cancelled=True)
+        elif (error := task.exception()) is not None:
+            self.ended(error=error)
+        else:
+            self.ended(task.result())
+
+    def ended(
+        self,
+        result: tuple[Any, BaseException | None] = (None, None),
+        *,
+        error: BaseException | None = None,
+        cancelled: bool = False,
+    ) -> None:
+        """Report the end: what `body` returned, or what it raised, or that its task was cancelled."""
+        self._exits.handler = self._task = None
+        value, exit_error = result
+        error = self._exit or error or exit_error
+        report(self._call, self._done, lambda: self._outcome(value, error, cancelled and self._exit is None))
+
+    def _outcome(self, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
+        if cancelled:
             return None if self._stopped else raised(RuntimeError("the task cancelled itself"))
-        error = task.exception()
-        if error is not None:
-            return failed(self._call, error)
-        value, error = task.result()
-        return failed(self._call, error) if error is not None else self.returned(value)
-
-
-async def _contained(body: Callable[[], Awaitable[Any]], exits: BodyExits) -> tuple[Any, BaseException | None]:
-    enter_body(exits)
-    try:
-        return await body(), None
-    except EXITS as error:
-        # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
-        return None, error
+        return self.returned(value) if error is None else failed(self._call, error)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
-from hanbeon.executors.containment import contain_exits
 from hanbeon.executors.coroutine import AsyncWork
 from hanbeon.executors.executor import Call, Done
 from hanbeon.stream_worker.reporter import WorkCancelled, WorkFailed
@@ -27,8 +25,9 @@ class StreamExecutor:
     stop_seconds = 0.0
 
     def start(self, call: Call, done: Done) -> AsyncWork:
-        contain_exits(asyncio.get_running_loop())
-        return _StreamWork(call, done)
+        work = _StreamWork(call, done)
+        work.begin()
+        return work
 
     async def close(self) -> None:
         return
