@@ -1,4 +1,7 @@
-"""PostgreSQL through asyncpg: many hosts. It keeps no session state, so that a transaction-mode pooler can be used."""
+"""PostgreSQL through asyncpg: many hosts.
+
+Behind a pooler, perhaps in transaction mode, it keeps no session state; otherwise the settings of the planner.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ BROKEN = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Intern
 
 
 class _Connection(asyncpg.Connection):
-    """Keeps no session state, so there is nothing to reset between two uses."""
+    """Changes no session state, so there is nothing to reset between two uses."""
 
     def get_reset_query(self) -> str:
         return ""
