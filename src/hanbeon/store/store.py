@@ -39,7 +39,9 @@ from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
+from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
+from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
 from hanbeon.store.strips import Strips
 from hanbeon.store.transactions import Transactions
@@ -228,11 +230,13 @@ class Store(Transactions):
         return answer
 
     def _strips(self) -> Strips | None:
-        """Return the fast path of claims and ends; None if there is none, or a transaction has more to write."""
-        if self.tracer is not None or current_actor() is not None or not isinstance(self.database, PostgresDatabase):
+        """Return the fast path of claims and ends; None while a transaction has more to write."""
+        if self.tracer is not None or current_actor() is not None:
             return None
         if self._fast is None:
-            self._fast = Strips(self.database, self._clock)
+            database = self.database
+            writer = PostgresStrips(database) if isinstance(database, PostgresDatabase) else SqliteStrips(database)
+            self._fast = Strips(writer, self._clock)
         return self._fast
 
     async def keep_trace(self, job: int, context: TraceContext) -> None:

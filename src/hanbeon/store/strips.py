@@ -1,113 +1,125 @@
-"""The fast path of claims and successes on PostgreSQL: one statement each, a transaction by itself, with its event.
+"""The fast path of claims and successes: a batch of jobs of one lane, or of attempts that succeeded plainly.
 
-A strip is a batch of jobs of one lane, or of attempts that succeeded plainly. Whatever is not as common as that is not
-found by these statements, and takes the general path. Not behind a pooler, where a statement with parameters needs a
-transaction around it anyway.
+Whatever is not as common as that is not found by the statements of a strip, and takes the general path. A strip is
+written with its event, whose shared part is encoded once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.event_strips import batch_of, before_jobs, job_text
-from hanbeon.domain.job import Claimed
+from hanbeon.domain.job import Claimed, LaneName
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
 from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.operations.lanes import LaneCache
-from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.records import LANE_MASK, claimed
-from hanbeon.store.tx import to_json
+from hanbeon.store.records import LANE_MASK
 
 # A lane whose strip was refused is one of a graph, most likely: every try would be in vain, and cost a round trip.
 _REFUSED_SECONDS = 1.0
 _STATUS = ("status", AttemptStatus.COMPLETED.value)
 
 
-class _Strip(NamedTuple):
-    """Plain successes of one instance with the same fence."""
+class Successes(NamedTuple):
+    """Plain successes of one instance with the same fence, and their event."""
 
     instance: int
     fence: int
     jobs: list[Claimed]
     results: list[str | None]
+    body: str
+
+    @property
+    def alike(self) -> bool:
+        """True if all have the same result."""
+        return self.results.count(self.results[0]) == len(self.results)
+
+
+class Claims(NamedTuple):
+    """The claimed jobs of a lane in their order, at least one, and the rank of the last."""
+
+    jobs: list[Claimed]
+    rank: int
+
+
+class StripWriter(Protocol):
+    """The statements of one database. Each is a transaction by itself; None: nothing was written."""
+
+    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest, event: str) -> Claims | None:
+        """Claim jobs of a lane. `event` is the text of their event up to the list of its jobs."""
+        ...
+
+    async def succeed(self, successes: Successes) -> int | None:
+        """End all of these attempts, or none; return the instant."""
+        ...
 
 
 class Strips:
     """Claims and ends strips. Answers None if the general path must be taken."""
 
-    def __init__(self, database: PostgresDatabase, clock: Clock | None) -> None:
-        self._database = database
+    def __init__(self, writer: StripWriter, clock: Clock | None) -> None:
+        self._writer = writer
         self._clock = clock or SystemClock()
         self._refused_until: dict[int, float] = {}
 
     async def claim(self, lanes: LaneCache, request: ClaimRequest) -> ClaimAnswer | None:
         """Claim the jobs of a lane after the request's position."""
         behind = request.behind
-        if self._database.pooled or behind is None or not lanes.knows(behind.lane):
+        if behind is None or not lanes.knows(behind.lane):
             return None
         name = lanes.name(behind.lane)
-        before = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
-        rows = await self._database.fetch(
-            "claim_strip",
-            *(behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq),
-            '{"strips":[' + before,
-            self._database.incarnation,
-        )
-        if not rows:
+        event = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
+        taken = await self._writer.claim(name, behind, request, event)
+        if taken is None:
             return None
-        place = LanePosition(behind.lane, rows[-1]["rank"], rows[-1]["seq"])
-        jobs = [claimed(row, name, request.instance) for row in rows]
-        return ClaimAnswer(jobs, request.cursor, place, more=len(rows) == request.want)
+        place = LanePosition(behind.lane, taken.rank, taken.jobs[-1].seq)
+        return ClaimAnswer(taken.jobs, request.cursor, place, more=len(taken.jobs) == request.want)
 
     async def succeed(self, lanes: LaneCache, reports: Sequence[CompletionReport]) -> list[Completed] | None:
         """End the attempts of all these reports, if all of them succeeded and nothing is to be done besides."""
-        strip = None if self._database.pooled else self._strip(lanes, reports)
+        strip = self._strip(lanes, reports)
         if strip is None:
             return None
-        alike = len(set(strip.results)) == 1
-        rows = await self._database.fetch(
-            "succeed_strip",
-            [job.seq for job in strip.jobs],
-            *(strip.fence, strip.instance, strip.results[0] if alike else None),
-            None
-            if alike
-            else to_json({job.seq: result for job, result in zip(strip.jobs, strip.results, strict=True)}),
-            _body(strip),
-            self._database.incarnation,
-        )
-        if not rows:
+        now = await self._writer.succeed(strip)
+        if now is None:
             until = self._clock.monotonic() + _REFUSED_SECONDS
             self._refused_until.update({job.lane: until for job in strip.jobs})
             return None
-        now: int = rows[0]["now"]
         return [Completed(job.seq, job.fence, State.SUCCEEDED, Reason.SUCCEEDED, now) for job in strip.jobs]
 
-    def _strip(self, lanes: LaneCache, reports: Sequence[CompletionReport]) -> _Strip | None:
+    def _strip(self, lanes: LaneCache, reports: Sequence[CompletionReport]) -> Successes | None:
         instance, fence = reports[0].instance, reports[0].fence
+        if instance is None:
+            return None
         jobs: list[Claimed] = []
         results: list[str | None] = []
+        texts: dict[int, list[str]] = {}
         for report in reports:
-            if report.job is None or not isinstance(report.outcome, Returned):
+            job, outcome = report.job, report.outcome
+            if job is None or type(outcome) is not Returned or report.fence != fence or report.instance != instance:
                 return None
-            if report.instance != instance or report.fence != fence:
-                return None
-            jobs.append(report.job)
-            results.append(report.outcome.result)
-        of = {job.lane for job in jobs}
-        if instance is None or len({job.seq for job in jobs}) < len(jobs) or not self._are_plain(lanes, of):
+            jobs.append(job)
+            results.append(outcome.result)
+            text = job_text(job.id, fence, job.started_at)
+            if (known := texts.get(job.lane)) is None:
+                texts[job.lane] = [text]
+            else:
+                known.append(text)
+        if not self._are_plain(lanes, texts.keys()) or len({job.seq for job in jobs}) < len(jobs):
             return None
-        return _Strip(instance, fence, jobs, results)
+        return Successes(instance, fence, jobs, results, _body(lanes, texts))
 
-    def _are_plain(self, lanes: LaneCache, of: set[int]) -> bool:
-        now = self._clock.monotonic()
-        if self._refused_until and any(self._refused_until.get(lane, 0.0) > now for lane in of):
-            return False
-        self._refused_until.clear()
-        return not any(not lanes.knows(lane) or lane & LANE_MASK in lanes.hooked for lane in of)
+    def _are_plain(self, lanes: LaneCache, of: Iterable[int]) -> bool:
+        if self._refused_until:
+            now = self._clock.monotonic()
+            self._refused_until = {lane: until for lane, until in self._refused_until.items() if until > now}
+            if not self._refused_until.keys().isdisjoint(of):
+                return False
+        return all(lanes.knows(lane) and lane & LANE_MASK not in lanes.hooked for lane in of)
 
 
 def strip_key(report: CompletionReport) -> tuple[int | None, int] | None:
@@ -116,14 +128,12 @@ def strip_key(report: CompletionReport) -> tuple[int | None, int] | None:
     return (report.instance, report.fence) if plain else None
 
 
-def _body(strip: _Strip) -> str:
+def _body(lanes: LaneCache, texts: dict[int, list[str]]) -> str:
     """Return the events, one strip for each lane."""
-    texts: dict[tuple[str, str], list[str]] = {}
-    for job in strip.jobs:
-        texts.setdefault((job.queue, job.task), []).append(job_text(job.id, job.fence, job.started_at))
+    names = {lane: lanes.name(lane) for lane in texts}
     return batch_of(
         [
-            (before_jobs(Reason.SUCCEEDED, State.SUCCEEDED, queue, task, _STATUS), jobs)
-            for (queue, task), jobs in texts.items()
+            (before_jobs(Reason.SUCCEEDED, State.SUCCEEDED, names[lane].queue, names[lane].task, _STATUS), jobs)
+            for lane, jobs in texts.items()
         ]
     )
