@@ -65,6 +65,9 @@ class BodyStrip:
         self._waiting: dict[object, float] = {}
         """Kinds whose bodies wait, and until when that is believed."""
 
+    def __len__(self) -> int:
+        return len(self._ready)
+
     def add(self, work: Work) -> None:
         """Have the body begin in a moment."""
         if self._waiting and self._waits(work.kind):

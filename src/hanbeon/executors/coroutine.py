@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, cast
 
 from hanbeon.domain.outcome import Outcome
 from hanbeon.executors.body_strip import BodyStrip
 from hanbeon.executors.containment import EXITS, BodyExits, contain_exits, enter_body
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report, returned
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -30,27 +31,31 @@ class AsyncExecutor:
         self._strip.add(work)
         return work
 
+    @property
+    def starting(self) -> bool:
+        """True while there are bodies that have not begun."""
+        return bool(self._strip)
+
     async def close(self) -> None:
         return
 
 
-class AsyncWork:
+class AsyncWork(BodyExits):
     """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
 
-    __slots__ = ("_call", "_done", "_exit", "_exits", "_stopped", "_task", "context")
+    __slots__ = ("_call", "_done", "_exit", "_stopped", "_task", "context", "kind")
+
+    _call: Call | None
+    _done: Done | None
 
     def __init__(self, call: Call, done: Done) -> None:
         self._call, self._done = call, done
         self._stopped = False
         self._exit: BaseException | None = None
-        self._exits = BodyExits(self._exited)
         self._task: asyncio.Task[Any] | None = None
         self.context = contextvars.copy_context()
-
-    @property
-    def kind(self) -> object:
+        self.kind: object = call.task
         """Bodies of one kind wait alike."""
-        return self._call.task
 
     @property
     def stopped(self) -> bool:
@@ -70,25 +75,32 @@ class AsyncWork:
         task.set_name(self.name)
 
     @property
-    def name(self) -> str:
-        return self._call.backend.job.id
+    def call(self) -> Call:
+        assert self._call is not None
+        return self._call
 
-    async def run(self) -> Any:
-        """The body."""
-        context = [Context(self._call.backend)] if self._call.task.signature.context_type else []
-        return await self._call.task.function(*context, **self._call.arguments)
+    @property
+    def name(self) -> str:
+        return self.call.backend.job.id
+
+    def run(self, call: Call) -> Awaitable[Any]:
+        """Call the function of the task."""
+        task = call.task
+        if task.signature.context_type:
+            return cast(Awaitable[Any], task.function(Context(call.backend), **call.arguments))
+        return cast(Awaitable[Any], task.function(**call.arguments))
 
     async def body(self) -> tuple[Any, BaseException | None]:
         """Run the body; return its value, or the exit that it raised."""
-        enter_body(self._exits)
+        enter_body(self)
         try:
-            return await self.run(), None
+            return await self.run(self.call), None
         except EXITS as error:
             # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
             return None, error
 
-    def returned(self, value: Any) -> Outcome:
-        return returned(self._call, value)
+    def returned(self, call: Call, value: Any) -> Outcome:
+        return returned(call, value)
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
@@ -98,10 +110,11 @@ class AsyncWork:
         if self._task is not None:
             self._task.cancel()
 
-    def _exited(self, error: BaseException) -> None:
-        """A task or callback of the body raised SystemExit or KeyboardInterrupt: the whole body ends by it."""
-        self._exit = self._exit or error
-        self.insist()
+    def exited(self, error: BaseException) -> None:
+        """End the whole body by the exit of one of its tasks or callbacks."""
+        if self._done is not None:
+            self._exit = self._exit or error
+            self.insist()
 
     def _task_ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
         if task.cancelled():
@@ -119,12 +132,21 @@ class AsyncWork:
         cancelled: bool = False,
     ) -> None:
         """Report the end: what `body` returned, or what it raised, or that its task was cancelled."""
-        self._exits.handler = self._task = None
+        call, done = self._call, self._done
+        assert call is not None
+        assert done is not None
+        # Contexts that were copied from the body's know this object, and may outlive it; its own would be a cycle.
+        self._call = self._done = self._task = None
+        del self.context
         value, exit_error = result
         error = self._exit or error or exit_error
-        report(self._call, self._done, lambda: self._outcome(value, error, cancelled and self._exit is None))
+        try:
+            found = self._outcome(call, value, error, cancelled and self._exit is None)
+        except BaseException as failure:
+            found = failed(call, failure)
+        done(found)
 
-    def _outcome(self, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
+    def _outcome(self, call: Call, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
         if cancelled:
             return None if self._stopped else raised(RuntimeError("the task cancelled itself"))
-        return self.returned(value) if error is None else failed(self._call, error)
+        return self.returned(call, value) if error is None else failed(call, error)

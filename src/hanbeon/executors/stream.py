@@ -36,11 +36,11 @@ class StreamExecutor:
 class _StreamWork(AsyncWork):
     __slots__ = ()
 
-    async def run(self) -> Any:
-        spec, job = cast(StreamCall, self._call.task.spec), self._call.backend.job
+    async def run(self, call: Call) -> Any:
+        spec, job = cast(StreamCall, call.task.spec), call.backend.job
         assert spec.work is not None  # Others are not claimed.
         try:
-            fields = dict(await spec.work(spec.request(job), _Reporter(self._call.backend)))
+            fields = dict(await spec.work(spec.request(job), _Reporter(call.backend)))
         except WorkCancelled:
             return Reply(status="CANCELLED")
         except WorkFailed as error:
@@ -49,9 +49,9 @@ class _StreamWork(AsyncWork):
         uri, checksum = fields.get("resultUri"), fields.get("checksum")
         return Reply(status="SUCCEEDED", result_uri=uri, checksum=checksum, result=result)
 
-    def returned(self, value: Any) -> Outcome:
+    def returned(self, call: Call, value: Any) -> Outcome:
         try:
-            return cast(StreamCall, self._call.task.spec).outcome(value, self._call.max_result_bytes)
+            return cast(StreamCall, call.task.spec).outcome(value, call.max_result_bytes)
         except InvalidInput as error:
             return Raised(str(error), FailureType.INVALID, permanent=True)
 
