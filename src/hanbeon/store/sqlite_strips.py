@@ -82,12 +82,12 @@ async def _claim(tx: Tx, name: LaneName, behind: LanePosition, request: ClaimReq
 
 async def _succeed(tx: Tx, successes: Successes) -> int:
     seqs = [job.seq for job in successes.jobs]
-    if successes.alike:
-        statement, jobs = "succeed_strip", to_json(seqs)
-    else:
-        statement, jobs = "succeed_each", to_json(list(zip(seqs, successes.results, strict=True)))
     now: int = (await tx.fetch("now"))[0]["now"]
-    await tx.fetch(statement, jobs, successes.fence, successes.instance, now, successes.results[0])
+    lease = (successes.fence, successes.instance, now)
+    if successes.alike:
+        await tx.fetch("succeed_strip", to_json(seqs), *lease, successes.results[0])
+    else:
+        await tx.fetch("succeed_each", to_json(list(zip(seqs, successes.results, strict=True))), *lease)
     if (await tx.fetch("changed_rows"))[0]["count"] != len(seqs):
         raise _Refused
     await _write_event(tx, now, len(seqs), successes.body)
