@@ -1,6 +1,7 @@
 """Operations on jobs and queues: cancel, retry, reprioritise, pause, limit."""
 
 import asyncio
+import time
 
 import pytest
 
@@ -28,6 +29,21 @@ async def test_cancel_ends_a_waiting_job_at_once(kit: TestKit) -> None:
     assert await pending.cancel() is State.CANCELLED
     assert await kit.app.cancel(ready.id) is State.CANCELLED, "cancelled before is fine"
     assert await kit.run_all() == 0
+
+
+async def test_start_ready_begins_bodies_that_take_turns(kit: TestKit) -> None:
+    """Bodies that block make way for others on the loop after a while; the rest of them begin, too."""
+    begun: list[int] = []
+
+    @kit.app.task
+    async def blocks(x: int) -> None:
+        begun.append(x)
+        time.sleep(0.02)  # noqa: ASYNC251 - to block is the point
+
+    await kit.app.enqueue_many([blocks.call(x) for x in range(3)])
+    await kit.start_ready()
+    assert begun == [0, 1, 2]
+    await kit.settle()
 
 
 async def test_cancel_ends_a_running_job_once_it_has_stopped(kit: TestKit) -> None:

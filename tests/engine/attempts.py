@@ -66,6 +66,7 @@ def new_attempt(
 ) -> Attempt:
     job = Claimed(
         instance=1,
+        lane=1,
         seq=seq,
         id=f"01a1e189-eda6-7180-9760-{seq:012}",
         fence=fence,

@@ -40,7 +40,7 @@ def claimer(lanes: Lanes, clock: VirtualClock) -> Claimer:
         tasks=lambda: ["work"],
         slots=lambda: 10,
         running=lambda: 0,
-        start=lambda job, _: started.append(job),
+        start=lambda jobs, _: started.extend(jobs),
         unanswered=UnansweredClaims(
             cast(Store, lanes), Settings(), clock, RunningAttempts(cast(Store, lanes), clock, idle_seconds=1)
         ),

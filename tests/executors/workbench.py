@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
 
+import msgspec
 import psutil
 
 from hanbeon.clock import SystemClock
@@ -104,7 +105,7 @@ class CommandBench(AnyBench[CommandExecutor]):
 
     def overheard(self, call: Call, attempt: Attempt) -> Call:
         self.backend = Overhearing(attempt)
-        return call._replace(backend=cast(AttemptBackend, self.backend))
+        return msgspec.structs.replace(call, backend=cast(AttemptBackend, self.backend))
 
     def printed(self, stream: LogStream = LogStream.STDOUT) -> bytes:
         """The output of the last command there."""

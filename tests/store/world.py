@@ -126,7 +126,7 @@ class World:
     async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Completed | None:
         """Complete as an instance does. Reports without an instance, as tests build them, take the general path."""
         settled = await self.store.complete(
-            [CompletionReport(held.seq, held.fence, outcome or Returned(), instance=held.instance)]
+            [CompletionReport(held.seq, held.fence, outcome or Returned(), instance=held.instance, job=held)]
         )
         return settled[0] if settled else None
 

@@ -260,6 +260,7 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     started_at: int
     progress: str | None
     instance: int
+    lane: int
     trace: str | None = None
     """The trace context of who created it; read only while tracing is on."""
 

@@ -97,6 +97,8 @@ class BoundsCheck:
 
 def to_json_text(value: Any, what: str, field: str) -> str:
     """Encode a value as JSON that everyone can read back, or raise an error that names the remedy."""
+    if value is None:
+        return "null"  # Most results.
     try:
         text = msgspec.json.encode(value).decode()
         check_depth(text, field)

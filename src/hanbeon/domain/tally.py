@@ -12,7 +12,7 @@ import msgspec
 from hanbeon.domain import histogram
 from hanbeon.domain.events import PRUNED, Event
 from hanbeon.domain.histogram import Histogram
-from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
+from hanbeon.domain.lifecycle import LIFECYCLE, AttemptStatus, Reason, State
 
 SLOT_US = 60 * 1_000_000
 """The resolution of a queue's flow in the last day: a minute."""
@@ -122,6 +122,18 @@ def tally(events: Iterable[Event]) -> dict[str, Delta]:
     return deltas
 
 
+def add_moves(deltas: dict[str, Delta], queue: str, reason: Reason, state: State, spans: list[int]) -> None:
+    """Add so many similar moves as there are spans, each with how long it took; of a reason with one source state."""
+    delta = deltas.setdefault(queue, Delta())
+    kind = reason.value
+    (was,) = LIFECYCLE[reason].sources
+    _move(delta.stock.states, was, state, len(spans))
+    _add_spans(delta, kind, spans)
+    counted = _COUNTED.get(kind)
+    if counted is not None:
+        delta.flow.counts[counted] = delta.flow.counts.get(counted, 0) + len(spans)
+
+
 def _move(states: dict[State, int], was: State | None, state: State | None, count: int) -> None:
     if was is state:
         return
@@ -134,14 +146,18 @@ def _move(states: dict[State, int], was: State | None, state: State | None, coun
 def _time(delta: Delta, kind: str, group: list[Event]) -> None:
     spans = [event.took for event in group if event.took is not None]
     if spans:
-        flow = delta.flow
-        histogram.merge(flow.waits if kind == Reason.CLAIMED.value else flow.runs, histogram.of(spans))
-        if kind == Reason.SUCCEEDED.value:
-            delta.stock.ran += sum(spans)
+        _add_spans(delta, kind, spans)
     if kind in _MAY_TIME_OUT:
         late = sum(event.details.get("status") == AttemptStatus.TIMEOUT for event in group)
         if late:
             delta.flow.counts[Count.TIMED_OUT] = delta.flow.counts.get(Count.TIMED_OUT, 0) + late
+
+
+def _add_spans(delta: Delta, kind: str, spans: list[int]) -> None:
+    flow = delta.flow
+    histogram.merge(flow.waits if kind == Reason.CLAIMED.value else flow.runs, histogram.of(spans))
+    if kind == Reason.SUCCEEDED.value:
+        delta.stock.ran += sum(spans)
 
 
 def _take_away(stock: Stock, event: Event) -> None:

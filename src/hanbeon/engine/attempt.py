@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 from zoneinfo import ZoneInfo
 
 from hanbeon.clock import MICROS
@@ -28,35 +28,32 @@ _log = get_logger("hanbeon.engine")
 _RETRY_SECONDS = 0.2
 
 
+class Slots(Protocol):
+    """The slots of which an attempt takes one."""
+
+    def ended(self, attempt: Attempt) -> None: ...
+
+
 class Attempt:
     """One attempt on this instance. `lease_until` counts from before the renewal was sent: it errs early."""
 
-    __slots__ = (
-        "_lending",
-        "_logs",
-        "_margin",
-        "_max_payload_bytes",
-        "_sooner",
-        "_store",
-        "_zone",
-        "acknowledged",
-        "cause",
-        "children",
-        "deadline",
-        "executor",
-        "given_at",
-        "job",
-        "lease",
-        "lease_until",
-        "lent",
-        "overdue_note",
-        "printed",
-        "settling",
-        "stopped_at",
-        "trace",
-        "unheard_at",
-        "work",
-    )
+    # On the class, because most attempts never have another value: each would cost as much as many a body.
+    slots: Slots | None = None
+    work: Work | None = None
+    cause: StopCause | None = None
+    stopped_at = 0.0
+    """Of the guard: when it saw the work stopped."""
+    unheard_at: float | None = None
+    """Of the guard: when stopping must have had an effect."""
+    settling = False
+    acknowledged = False
+    """The database has said that it has recorded the end."""
+    children: Sequence[NewJob] = ()
+    lent: UserTransaction | None = None
+    overdue_note: asyncio.Task[None] | None = None
+    printed: AttemptLog | None = None
+    trace: AttemptTrace | None = None
+    _lending: asyncio.Lock | None = None
 
     def __init__(
         self,
@@ -80,24 +77,10 @@ class Attempt:
         # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
         self._margin = lease_seconds / 10 + executor.stop_seconds
         self.deadline = None if job.timeout_us is None else claimed_at + job.timeout_us / MICROS
-        self.work: Work | None = None
-        self.cause: StopCause | None = None
-        # Of the guard: when it saw the work stopped, and when that must have had an effect.
-        self.stopped_at = 0.0
-        self.unheard_at: float | None = None
-        self.settling = False
-        self.acknowledged = False
-        """The database has said that it has recorded the end."""
-        self.children: list[NewJob] = []
-        self.lent: UserTransaction | None = None
-        self.overdue_note: asyncio.Task[None] | None = None
-        self._lending: asyncio.Lock | None = None
         self._store = store
         self._zone = zone
         self._max_payload_bytes = max_payload_bytes
         self._logs, self._sooner = logs, sooner
-        self.printed: AttemptLog | None = None
-        self.trace: AttemptTrace | None = None
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""
@@ -231,6 +214,8 @@ class Attempt:
     def add_child(self, child: NewJob) -> None:
         child.validate(self._max_payload_bytes)
         self._check_running()
+        if not isinstance(self.children, list):
+            self.children = []
         self.children.append(child)
 
     def _check_running(self) -> None:

@@ -38,7 +38,7 @@ class Claimer:
         tasks: Callable[[], Sequence[str]],
         slots: Callable[[], int],
         running: Callable[[], int],
-        start: Callable[[Claimed, float], None],
+        start: Callable[[Sequence[Claimed], float], None],
         unanswered: UnansweredClaims,
         queues: Sequence[str] | None = None,
     ) -> None:
@@ -145,8 +145,7 @@ class Claimer:
             self._last_lane = answer.place.lane
         if answer.more and not guessed and not self._hinted:
             self._position = answer.place
-        for job in answer.jobs:
-            self._start(job, sent_at)
+        self._start(answer.jobs, sent_at)
         if answer.jobs or answer.cursor or began_at:
             return AGAIN
         return self._settings.poll * random.uniform(0.8, 1.2)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from hanbeon.clock import Clock
 from hanbeon.engine.loop import AGAIN
@@ -13,6 +14,7 @@ from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
+from hanbeon.store.strips import strip_key
 
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
@@ -20,7 +22,7 @@ Answer = Completed | Exception | None
 """The database's answer to a report: None if it was refused, an error if it was not reached."""
 
 
-class _Waiting(NamedTuple):
+class _Waiting(msgspec.Struct, frozen=True):
     report: CompletionReport
     until: float
     callback: Callable[[Answer], None]
@@ -67,7 +69,18 @@ class CompletionBuffer:
         return AGAIN
 
     async def flush(self) -> None:
+        """Write the next reports: plain successes by themselves, for which there is a faster path."""
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+        parts = _parts(batch)
+        try:
+            while parts:
+                await self._flush_part(parts.pop(0))
+        except BaseException:
+            for part in parts:
+                _fail(part, DatabaseUnavailable("the worker was stopped"))
+            raise
+
+    async def _flush_part(self, batch: list[_Waiting]) -> None:
         try:
             await self._flush(batch)
         except (DatabaseUnavailable, TimeoutError) as error:
@@ -90,6 +103,21 @@ class CompletionBuffer:
         answers = {(item.seq, item.fence): item for item in settled}
         for item in batch:
             _answer(item, answers.get((item.report.seq, item.report.fence)))
+
+
+def _parts(batch: list[_Waiting]) -> list[list[_Waiting]]:
+    """Return the largest strip of plain successes, and before it all the others.
+
+    That order, because a loop that ends with the last attempt must not leave out jobs that never became one.
+    """
+    alike: dict[object, list[_Waiting]] = {}
+    for item in batch:
+        alike.setdefault(strip_key(item.report), []).append(item)
+    if len(alike) < 2:
+        return [batch] if batch else []
+    largest = max((key for key in alike if key is not None), key=lambda key: len(alike[key]))
+    others = [item for key, part in alike.items() if key != largest for item in part]
+    return [others, alike[largest]]
 
 
 def _fail(batch: list[_Waiting], error: Exception) -> None:

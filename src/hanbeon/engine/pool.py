@@ -76,7 +76,7 @@ class Pool:
         store: Store,
         settings: Settings,
         clock: Clock,
-        begin: Callable[[Pool, Claimed, float], None],
+        begin: Callable[[Pool, Sequence[Claimed], float], None],
         attempts: RunningAttempts,
         claimable: Callable[[Tasks], list[str]] = list,
     ) -> None:
@@ -91,7 +91,7 @@ class Pool:
             tasks=lambda: claimable(self.tasks),
             slots=lambda: self.slots,
             running=lambda: len(self.running),
-            start=lambda job, sent_at: begin(self, job, sent_at),
+            start=lambda jobs, sent_at: begin(self, jobs, sent_at),
             unanswered=UnansweredClaims(store, settings, clock, attempts),
             queues=spec.queues,
         )

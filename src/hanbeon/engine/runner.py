@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from hanbeon.clock import Clock
@@ -81,7 +82,7 @@ class Runner:
         attempt.given_at = now = self._clock.monotonic()
         if attempt.job.idempotency_key is not None and _log_enabled():
             log_start(attempt.job, attempt.zone)
-        work = attempt.executor.start(call, lambda outcome: self._stopped(attempt, outcome))
+        work = attempt.executor.start(call, partial(self._stopped, attempt))
         return attempt.begin(work, now)
 
     def _stopped(self, attempt: Attempt, outcome: Outcome | None) -> None:
@@ -92,13 +93,12 @@ class Runner:
         attempt.settling = True
         # The work knows its attempt: if the attempt went on knowing it, both would wait for the cycle collector.
         attempt.work = None
-        result = _classify(attempt, outcome)
+        result = outcome if attempt.cause is None else _classify(attempt, outcome)
         if result is None and attempt.lent is None:
             return self._ended(attempt)
         if isinstance(result, Returned) and attempt.is_plain:
             report = _report(attempt.job, result)
-            answered: Callable[[Answer], None] = lambda answer: self._answered(attempt, result, answer)  # noqa: E731
-            return self._completion.hand_in(report, attempt.lease_until, answered)
+            return self._completion.hand_in(report, attempt.lease_until, partial(self._answered, attempt, result))
         return self._finish_in_task(attempt, result)
 
     def _answered(self, attempt: Attempt, outcome: Returned, answer: Answer) -> None:
@@ -199,7 +199,7 @@ async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
 
 
 def _report(job: Claimed, outcome: Outcome) -> CompletionReport:
-    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
+    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance, job)
 
 
 async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Iterator
 
 from hanbeon.clock import Clock
@@ -34,6 +35,8 @@ class RunningAttempts:
         """Attempts that are over here and perhaps not in the database, with their instance."""
         self._notes: set[asyncio.Task[None]] = set()
         self._left = asyncio.Event()
+        self._guard_at = math.inf
+        """When the guard checks again by itself."""
 
     def __len__(self) -> int:
         return len(self._attempts)
@@ -41,12 +44,15 @@ class RunningAttempts:
     def __iter__(self) -> Iterator[Attempt]:
         return iter(list(self._attempts.values()))
 
-    def add(self, attempt: Attempt) -> None:
+    def add(self, attempt: Attempt) -> bool:
+        """Return True if the guard must be woken for it: it may have to stop before the guard checks again."""
         older = self._latest.get(attempt.job.seq)
         if older is not None:
             # This instance was stuck for longer than the lease, and has claimed the job again from itself.
             older.stop(StopCause.LEASE_LOST)
         self._attempts[attempt.lease] = self._latest[attempt.job.seq] = attempt
+        deadline = attempt.deadline
+        return attempt.give_up_at < self._guard_at or (deadline is not None and deadline < self._guard_at)
 
     def remove(self, attempt: Attempt) -> None:
         self._attempts.pop(attempt.lease, None)
@@ -90,6 +96,7 @@ class RunningAttempts:
 
         That is the point: an instance cut off from it must still stop its work before its leases end.
         """
+        self._guard_at = math.inf  # In case this fails.
         now = self._clock.monotonic()
         for attempt in self:
             if now >= attempt.give_up_at:
@@ -103,7 +110,9 @@ class RunningAttempts:
         moments = [attempt.give_up_at for attempt in self if not attempt.lost]
         moments += [attempt.deadline for attempt in self if attempt.deadline is not None and attempt.stoppable]
         moments += [attempt.unheard_at for attempt in self if attempt.unheard_at is not None]
-        return max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
+        pause = max(0.001, min([self._idle_seconds, *(moment - now for moment in moments)]))
+        self._guard_at = now + pause
+        return pause
 
     def _watch_stop(self, attempt: Attempt, now: float) -> None:
         """Insist on the end of work that was stopped and is not heard of within its time; again after twice that, …"""

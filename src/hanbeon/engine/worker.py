@@ -35,6 +35,7 @@ from hanbeon.engine.stream.bridge import StreamBridge
 from hanbeon.engine.stream.wire import Wire
 from hanbeon.errors import DatabaseRestored, DatabaseUnavailable
 from hanbeon.events.hub import Hub
+from hanbeon.executors.coroutine import AsyncExecutor
 from hanbeon.executors.executor import Executor, StopCause
 from hanbeon.executors.time_limits import time_limits
 from hanbeon.logs import get_logger
@@ -333,6 +334,9 @@ class Worker:
             pool.check_listeners()  # Without the loops, nothing receives the hints of others.
         for each in self.work_loops:
             await each.run_once()
+        for executor in self._executors.values():
+            while isinstance(executor, AsyncExecutor) and executor.starting:  # noqa: ASYNC110 - step by step
+                await asyncio.sleep(0)
         for _ in range(_STEPS_TO_BEGIN):
             await asyncio.sleep(0)
         await self.write_logs()
@@ -372,7 +376,14 @@ class Worker:
         finally:
             await _cancel(writing)
 
-    def _begin(self, pool: Pool, job: Claimed, sent_at: float) -> None:
+    def _begin(self, pool: Pool, jobs: Sequence[Claimed], sent_at: float) -> None:
+        """Start the attempts of claimed jobs."""
+        if jobs and not len(self.attempts):
+            self.watch.wake()  # It slept, having nothing to look after.
+        for job in jobs:
+            self._begin_one(pool, job, sent_at)
+
+    def _begin_one(self, pool: Pool, job: Claimed, sent_at: float) -> None:
         """Start the attempt of a claimed job. Nothing is raised: the others of the same claim follow."""
         try:
             task = pool.tasks[job.task]
@@ -390,22 +401,20 @@ class Worker:
         except Exception as error:
             self._runner.refuse(job, error, sent_at + self._settings.lease)
             return
-        if not len(self.attempts):
-            self.watch.wake()  # It slept, having nothing to look after.
-        self.attempts.add(attempt)
+        attempt.slots = pool
+        if self.attempts.add(attempt):
+            self.guard.wake()
         pool.running.add(attempt)
         if not pool.claimer.is_open:
             attempt.stop(StopCause.SHUTDOWN)  # The last claim was answered too late: handed back before it begins.
-        self.guard.wake()
         self._runner.start(attempt, task)
         for begun in self._begun:
             begun.append(job.queue)
 
     def _ended(self, attempt: Attempt) -> None:
         self.attempts.remove(attempt)
-        for pool in self.pools:
-            if attempt in pool.running:
-                pool.ended(attempt)
+        if attempt.slots is not None:
+            attempt.slots.ended(attempt)
         if attempt.printed is not None:
             self._logs.forget(attempt.printed)
 

@@ -21,12 +21,12 @@ _OF_TRANSPORTS = ("_add_reader", "_add_writer")
 
 
 class BodyExits:
-    """Receives the exits of one body. The handler is dropped with the body, which others' contexts may outlive."""
+    """Receives the exits of one body. Others' contexts may keep it for longer than the body lasts."""
 
-    __slots__ = ("handler",)
+    __slots__ = ()
 
-    def __init__(self, handler: Callable[[BaseException], None] | None) -> None:
-        self.handler = handler
+    def exited(self, error: BaseException) -> None:
+        """A task or callback of the body raised SystemExit or KeyboardInterrupt."""
 
 
 _body: contextvars.ContextVar[BodyExits | None] = contextvars.ContextVar("hanbeon_body_exits", default=None)
@@ -46,8 +46,7 @@ class _Contained:
         try:
             return self._callback(*args)
         except EXITS as error:
-            if self._body.handler is not None:
-                self._body.handler(error)
+            self._body.exited(error)
             return None
 
     def __repr__(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+import contextvars
+from collections.abc import Awaitable
+from typing import Any, cast
 
 from hanbeon.domain.outcome import Outcome
+from hanbeon.executors.body_strip import BodyStrip
 from hanbeon.executors.containment import EXITS, BodyExits, contain_exits, enter_body
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, report, returned
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -21,65 +23,130 @@ class AsyncExecutor:
     start_seconds = 0.0
     stop_seconds = 0.0
 
+    def __init__(self) -> None:
+        self._strip = BodyStrip()
+
     def start(self, call: Call, done: Done) -> AsyncWork:
-        contain_exits(asyncio.get_running_loop())
-        return AsyncWork(call, done)
+        work = AsyncWork(call, done)
+        self._strip.add(work)
+        return work
+
+    @property
+    def starting(self) -> bool:
+        """True while there are bodies that have not begun."""
+        return bool(self._strip)
 
     async def close(self) -> None:
         return
 
 
-class AsyncWork:
-    __slots__ = ("_call", "_done", "_exit", "_exits", "_stopped", "_task")
+class AsyncWork(BodyExits):
+    """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
+
+    __slots__ = ("_call", "_done", "_exit", "_stopped", "_task", "context", "kind")
+
+    _call: Call | None
+    _done: Done | None
 
     def __init__(self, call: Call, done: Done) -> None:
         self._call, self._done = call, done
         self._stopped = False
         self._exit: BaseException | None = None
-        self._exits = BodyExits(self._exited)
-        self._task = asyncio.get_running_loop().create_task(_contained(self.run, self._exits), name=call.backend.job.id)
-        self._task.add_done_callback(self._ended)
+        self._task: asyncio.Task[Any] | None = None
+        self.context = contextvars.copy_context()
+        self.kind: object = call.task
+        """Bodies of one kind wait alike."""
 
-    async def run(self) -> Any:
-        """The body."""
-        context = [Context(self._call.backend)] if self._call.task.signature.context_type else []
-        return await self._call.task.function(*context, **self._call.arguments)
+    @property
+    def stopped(self) -> bool:
+        """It was stopped, perhaps before it began."""
+        return self._stopped
 
-    def returned(self, value: Any) -> Outcome:
-        return returned(self._call, value)
+    def begin(self) -> None:
+        """Run in a task of its own."""
+        loop = asyncio.get_running_loop()
+        contain_exits(loop)
+        self._task = loop.create_task(self.body(), name=self.name, context=self.context)
+        self._task.add_done_callback(self._task_ended)
+
+    def begin_within(self, task: asyncio.Task[Any]) -> None:
+        """It runs in this task from here on, until it has ended."""
+        self._task = task
+        task.set_name(self.name)
+
+    @property
+    def call(self) -> Call:
+        assert self._call is not None
+        return self._call
+
+    @property
+    def name(self) -> str:
+        return self.call.backend.job.id
+
+    def run(self, call: Call) -> Awaitable[Any]:
+        """Call the function of the task."""
+        task = call.task
+        if task.signature.context_type:
+            return cast(Awaitable[Any], task.function(Context(call.backend), **call.arguments))
+        return cast(Awaitable[Any], task.function(**call.arguments))
+
+    async def body(self) -> tuple[Any, BaseException | None]:
+        """Run the body; return its value, or the exit that it raised."""
+        enter_body(self)
+        try:
+            return await self.run(self.call), None
+        except EXITS as error:
+            # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
+            return None, error
+
+    def returned(self, call: Call, value: Any) -> Outcome:
+        return returned(call, value)
 
     def stop(self, cause: StopCause) -> None:
         self._stopped = True
-        self._task.cancel()
+        self.insist()
 
     def insist(self) -> None:
-        self._task.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
-    def _exited(self, error: BaseException) -> None:
-        """A task or callback of the body raised SystemExit or KeyboardInterrupt: the whole body ends by it."""
-        self._exit = self._exit or error
-        self._task.cancel()
+    def exited(self, error: BaseException) -> None:
+        """End the whole body by the exit of one of its tasks or callbacks."""
+        if self._done is not None:
+            self._exit = self._exit or error
+            self.insist()
 
-    def _ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
-        self._exits.handler = None
-        report(self._call, self._done, lambda: self._outcome(task))
-
-    def _outcome(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> Outcome | None:
-        if self._exit is not None:
-            return failed(self._call, self._exit)
+    def _task_ended(self, task: asyncio.Task[tuple[Any, BaseException | None]]) -> None:
         if task.cancelled():
+            self.ended(cancelled=True)
+        elif (error := task.exception()) is not None:
+            self.ended(error=error)
+        else:
+            self.ended(task.result())
+
+    def ended(
+        self,
+        result: tuple[Any, BaseException | None] = (None, None),
+        *,
+        error: BaseException | None = None,
+        cancelled: bool = False,
+    ) -> None:
+        """Report the end: what `body` returned, or what it raised, or that its task was cancelled."""
+        call, done = self._call, self._done
+        assert call is not None
+        assert done is not None
+        # Contexts that were copied from the body's know this object, and may outlive it; its own would be a cycle.
+        self._call = self._done = self._task = None
+        del self.context
+        value, exit_error = result
+        error = self._exit or error or exit_error
+        try:
+            found = self._outcome(call, value, error, cancelled and self._exit is None)
+        except BaseException as failure:
+            found = failed(call, failure)
+        done(found)
+
+    def _outcome(self, call: Call, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
+        if cancelled:
             return None if self._stopped else raised(RuntimeError("the task cancelled itself"))
-        error = task.exception()
-        if error is not None:
-            return failed(self._call, error)
-        value, error = task.result()
-        return failed(self._call, error) if error is not None else self.returned(value)
-
-
-async def _contained(body: Callable[[], Awaitable[Any]], exits: BodyExits) -> tuple[Any, BaseException | None]:
-    enter_body(exits)
-    try:
-        return await body(), None
-    except EXITS as error:
-        # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
-        return None, error
+        return self.returned(call, value) if error is None else failed(call, error)

@@ -7,7 +7,9 @@ import contextlib
 import enum
 import traceback
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from hanbeon.domain.job import NAME_LIMIT
 from hanbeon.domain.json_text import to_json_text
@@ -21,6 +23,7 @@ from hanbeon.tasks.task import Task
 MESSAGE_LIMIT = 4_000
 TRACEBACK_LIMIT = 65_536
 _log = get_logger("hanbeon.tasks")
+_NOTHING = Returned("null")
 
 
 class StopCause(enum.StrEnum):
@@ -32,7 +35,7 @@ class StopCause(enum.StrEnum):
     LEASE_LOST = "lease_lost"
 
 
-class Call(NamedTuple):
+class Call(msgspec.Struct, frozen=True):
     """One body to run: a task, its typed arguments, and the engine's side of the attempt."""
 
     task: Task[..., Any]
@@ -105,6 +108,8 @@ def returned(call: Call, value: Any) -> Outcome:
 
 def result_of(task: str, value: Any, max_bytes: int) -> Outcome:
     """Return the outcome of a value; one that cannot be stored fails the job for good, since the work is done."""
+    if value is None:
+        return _NOTHING
     try:
         text = to_json_text(value, f"the result of task {task!r}", "result")
     except InvalidInput as error:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, cast
 
 from hanbeon.domain.json_text import to_json_text
 from hanbeon.domain.outcome import Outcome, Raised
 from hanbeon.domain.retry import FailureType
 from hanbeon.errors import InvalidInput
-from hanbeon.executors.containment import contain_exits
 from hanbeon.executors.coroutine import AsyncWork
 from hanbeon.executors.executor import Call, Done
 from hanbeon.stream_worker.reporter import WorkCancelled, WorkFailed
@@ -27,8 +25,9 @@ class StreamExecutor:
     stop_seconds = 0.0
 
     def start(self, call: Call, done: Done) -> AsyncWork:
-        contain_exits(asyncio.get_running_loop())
-        return _StreamWork(call, done)
+        work = _StreamWork(call, done)
+        work.begin()
+        return work
 
     async def close(self) -> None:
         return
@@ -37,11 +36,11 @@ class StreamExecutor:
 class _StreamWork(AsyncWork):
     __slots__ = ()
 
-    async def run(self) -> Any:
-        spec, job = cast(StreamCall, self._call.task.spec), self._call.backend.job
+    async def run(self, call: Call) -> Any:
+        spec, job = cast(StreamCall, call.task.spec), call.backend.job
         assert spec.work is not None  # Others are not claimed.
         try:
-            fields = dict(await spec.work(spec.request(job), _Reporter(self._call.backend)))
+            fields = dict(await spec.work(spec.request(job), _Reporter(call.backend)))
         except WorkCancelled:
             return Reply(status="CANCELLED")
         except WorkFailed as error:
@@ -50,9 +49,9 @@ class _StreamWork(AsyncWork):
         uri, checksum = fields.get("resultUri"), fields.get("checksum")
         return Reply(status="SUCCEEDED", result_uri=uri, checksum=checksum, result=result)
 
-    def returned(self, value: Any) -> Outcome:
+    def returned(self, call: Call, value: Any) -> Outcome:
         try:
-            return cast(StreamCall, self._call.task.spec).outcome(value, self._call.max_result_bytes)
+            return cast(StreamCall, call.task.spec).outcome(value, call.max_result_bytes)
         except InvalidInput as error:
             return Raised(str(error), FailureType.INVALID, permanent=True)
 

@@ -48,7 +48,7 @@ class ThreadWork:
         variables = contextvars.copy_context()
         # Calls of its context run on the event loop, and so does code of the values that are passed to them. The thread
         # gets what is raised there.
-        variables.run(enter_body, BodyExits(None))
+        variables.run(enter_body, BodyExits())
         try:
             future = pool.submit(self._run, variables, body)
         except RuntimeError as error:

@@ -1,4 +1,7 @@
-"""PostgreSQL through asyncpg: many hosts. It keeps no session state, so that a transaction-mode pooler can be used."""
+"""PostgreSQL through asyncpg: many hosts.
+
+Behind a pooler, perhaps in transaction mode, it keeps no session state; otherwise the settings of the planner.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,11 @@ T = TypeVar("T")
 
 # Statistics lag behind a queue that fills and drains, and a plan based on them scans the whole table. The engine finds
 # rows by index only, so it disables the other plans, for its own transactions only.
-_PLANS = (
-    "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; "
-    "SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan"
-)
+_SESSION = {
+    **dict.fromkeys(("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"), "off"),
+    "plan_cache_mode": "force_generic_plan",
+}
+_PLANS = "; ".join(f"SET LOCAL {name} = {value}" for name, value in _SESSION.items())
 # The session of a host that died or froze survives for hours, and so do the locks of its transaction: the row of a
 # limited queue, of a job to be recovered. The engine sends one statement after the other and is never idle for long.
 _NEVER_IDLE = "SET LOCAL idle_in_transaction_session_timeout = '5s'"
@@ -67,7 +71,7 @@ BROKEN = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.Intern
 
 
 class _Connection(asyncpg.Connection):
-    """Keeps no session state, so there is nothing to reset between two uses."""
+    """Changes no session state, so there is nothing to reset between two uses."""
 
     def get_reset_query(self) -> str:
         return ""
@@ -156,6 +160,8 @@ class PostgresDatabase:
             # which are used then, last until the next one; so anything with parameters or rows must be in a
             # transaction.
             cached: dict[str, Any] = {"statement_cache_size": 0} if self.pooled else {}
+            # Otherwise a statement that is a transaction by itself has them from the session, too.
+            settled: dict[str, Any] = {} if self.pooled else {"server_settings": _SESSION}
             self._pool = await asyncpg.create_pool(
                 self.url,
                 min_size=1,
@@ -165,6 +171,7 @@ class PostgresDatabase:
                 timeout=_CONNECT_SECONDS,
                 max_cached_statement_lifetime=_PLAN_SECONDS,
                 **cached,
+                **settled,
             )
             # Reset after each use, by the library's own class: a task's SET or locks must not affect the next one. With
             # a pooler the reset would reach some other session.

@@ -73,6 +73,7 @@ def claimed(row: Any, lane: LaneName, instance: int) -> Claimed:
         started_at=row["started_at"],
         progress=row["progress"],
         instance=instance,
+        lane=row["lane"],
     )
 
 

@@ -39,8 +39,11 @@ from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
 from hanbeon.store.postgres import PostgresDatabase, PostgresUserTransaction
+from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.sqlite import SqliteDatabase, SqliteUserTransaction
+from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
+from hanbeon.store.strips import Strips
 from hanbeon.store.transactions import Transactions
 from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
@@ -57,6 +60,8 @@ class Store(Transactions):
 
     Everything else goes through `read` and `write`. Each method leaves a consistent database.
     """
+
+    _fast: Strips | None = None
 
     async def enqueue(
         self,
@@ -203,6 +208,12 @@ class Store(Transactions):
         """Claim at most `want` jobs, page by page until some are found. None claimed: no ready job may start now."""
         if request.want <= 0:
             return claims.ClaimAnswer([], request.cursor)
+        if (strips := self._strips()) is not None:
+            with self._noticing():
+                taken = await strips.claim(self.lanes, request)
+            if taken is not None:
+                self.notifier.send({"event"})
+                return taken
         again_from_first = request.cursor > 0
         while True:
             page = request
@@ -218,12 +229,28 @@ class Store(Transactions):
             answer = answer._replace(jobs=await traces.with_traces(tx, answer.jobs))
         return answer
 
+    def _strips(self) -> Strips | None:
+        """Return the fast path of claims and ends; None while a transaction has more to write."""
+        if self.tracer is not None or current_actor() is not None:
+            return None
+        if self._fast is None:
+            database = self.database
+            writer = PostgresStrips(database) if isinstance(database, PostgresDatabase) else SqliteStrips(database)
+            self._fast = Strips(writer, self._clock)
+        return self._fast
+
     async def keep_trace(self, job: int, context: TraceContext) -> None:
         """Note the trace of a job that had none, for its next attempts."""
         await self.write(lambda tx: traces.keep_traces(tx, {job: context.text}))
 
     async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
         """End the attempts whose leases are held; those missing from the answer were rejected."""
+        if reports and (strips := self._strips()) is not None:
+            with self._noticing():
+                done = await strips.succeed(self.lanes, reports)
+            if done is not None:
+                self.notifier.send(completions.hints_of(self.lanes, [report.job for report in reports if report.job]))
+                return done
         return await self.write(lambda tx: completions.complete(tx, self.lanes, reports))
 
     async def complete_lent(

@@ -57,6 +57,7 @@ class TaskSignature:
         self._names = tuple(self._signature.parameters)
         self._all_names = frozenset(self._names)
         self._by_name_only = any(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
+        self._has_defaults = any(parameter.default is not parameter.empty for parameter in parameters)
         self._codec = _codec(name, parameters, hints)
         self._result: Any = hints.get("return", Any)
 
@@ -88,6 +89,8 @@ class TaskSignature:
     def unpack(self, text: str) -> dict[str, Any]:
         """Decode the typed arguments from JSON."""
         decoded = self._decode(text)
+        if not self._has_defaults:
+            return msgspec.structs.asdict(decoded)
         names = self._names
         return {name: value for name in names if (value := getattr(decoded, name)) is not msgspec.UNSET}
 

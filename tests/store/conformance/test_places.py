@@ -62,3 +62,10 @@ async def test_only_a_lane_that_is_alone_is_remembered(world: World) -> None:
     await world.store.change_queue("b", paused=False)
     await claim(world, 1, place)
     assert {job.queue for job in (await claim(world, 10)).jobs} == {"b"}
+
+
+async def test_lane_whose_turn_came_before_others_is_not_remembered(world: World) -> None:
+    """A single free slot takes the first queue's job: the others are next, and not that queue for a second."""
+    await world.enqueue(*[new_job(queue=queue) for queue in ("a", "b") for _ in range(4)])
+    answer = await claim(world, 1)
+    assert (len(answer.jobs), answer.place) == (1, None)

@@ -11,3 +11,11 @@ BEGIN
   END IF;
 END
 $$;
+
+-- True if a job depends on one of these. Volatile: so it sees what was committed after the calling statement began.
+CREATE FUNCTION hanbeon.have_dependents(seqs bigint[]) RETURNS boolean LANGUAGE plpgsql VOLATILE
+AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM hanbeon.edge AS e WHERE e.dependency = ANY(seqs));
+END
+$$;

@@ -11,14 +11,13 @@ import msgspec
 from hanbeon.domain.audit.case import AttemptFacts, Case, DependencyFacts, JobFacts
 from hanbeon.domain.audit.history import AuditedBatch, Bounds, Trace
 from hanbeon.domain.audit.sweep import SlotChange
-from hanbeon.domain.events import Event
+from hanbeon.domain.event_strips import decode_events
 from hanbeon.domain.limits import QueueLimits
 from hanbeon.store.tx import Tx
 
 F = TypeVar("F", bound=msgspec.Struct)
 _BATCHES_A_PAGE = 100
 _JOBS_A_PAGE = 1000
-_bodies = msgspec.json.Decoder(list[Event])
 _limits = msgspec.json.Decoder(QueueLimits)
 
 
@@ -98,7 +97,7 @@ def _by_job(rows: Sequence[Any], column: str) -> dict[int, list[Any]]:
 
 def _batch(row: Any) -> AuditedBatch:
     try:
-        events = _bodies.decode(row["body"])
+        events = decode_events(row["body"], row["at"])
     except msgspec.DecodeError:
         events = None
     return AuditedBatch(seq=row["seq"], at=row["at"], count=row["count"], first_id=row["first_id"], events=events)

@@ -83,14 +83,15 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | No
     # A count without the lock only selects the queues that are worth locking; it decides nothing.
     limits = {row["queue_id"]: _limits.decode(row["limits"]) for row in candidates.values() if row["limited"]}
     candidates = _with_room(candidates, limits, await _count_running(tx, limits))
-    turns = list(dict.fromkeys(queue_of(lane) for lane in candidates))[: request.want]
+    queues = list(dict.fromkeys(queue_of(lane) for lane in candidates))
+    turns = queues[: request.want]
     candidates = {lane: row for lane, row in candidates.items() if queue_of(lane) in turns}
 
     if len(candidates) == 1 and turns[0] not in limits and take is None:
         rows = await _claim_lane(tx, LanePosition.before_all(next(iter(candidates))), request)
-        return await _answer(
-            tx, lanes, rows, request, _next_cursor(turns, request, seen), alone=not seen and not request.cursor
-        )
+        # Of one that only had its turn before others, the position must not be remembered: they are next.
+        alone = len(queues) == 1 and not seen and not request.cursor
+        return await _answer(tx, lanes, rows, request, _next_cursor(turns, request, seen), alone=alone)
     limits, streamed = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
         candidates = await _still_open(tx, candidates, limits)

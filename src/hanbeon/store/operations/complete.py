@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from hanbeon.domain.events import EventFactory, event_factory
+from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import TERMINAL, AttemptStatus, Reason, State
 from hanbeon.domain.outcome import AttemptEnd, HandedBack, Held, Lost, Outcome, Returned, TimedOut, decide
 from hanbeon.domain.totals import Total
@@ -34,6 +35,8 @@ class CompletionReport(msgspec.Struct, frozen=True, gc=False):
 
     A plain success of a known instance takes one statement.
     """
+    job: Claimed | None = None
+    """The claimed job, if it is known: with it, a plain success can be written with its event by one statement."""
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
@@ -208,8 +211,17 @@ async def _follow_up(tx: Tx, lanes: LaneCache, endings: Mapping[int, AttemptEnd]
 
 
 def _wake_for_slots(tx: Tx, lanes: LaneCache, rows: Sequence[Any]) -> None:
-    if any(queue_of(row["lane"]) in lanes.limited for row in rows):
+    if _frees_slots(lanes, {row["lane"] for row in rows}):
         tx.wake("work")
+
+
+def _frees_slots(lanes: LaneCache, of: Collection[int]) -> bool:
+    return any(queue_of(lane) in lanes.limited for lane in of)
+
+
+def hints_of(lanes: LaneCache, jobs: Sequence[Claimed]) -> set[str]:
+    """Return the hints that follow the plain success of these jobs."""
+    return {"event", "work"} if _frees_slots(lanes, {job.lane for job in jobs}) else {"event"}
 
 
 def _job_row(row: Any, ending: AttemptEnd) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from hanbeon.domain.event_strips import decode_events
 from hanbeon.domain.events import Event
 from hanbeon.domain.reserved_queues import is_indexed
 from hanbeon.domain.tally import tally
@@ -15,7 +16,6 @@ from hanbeon.store.tx import Tx, in_parts, to_json
 
 _BATCH_SIZE, _BATCH_BYTES = 1000, 1_048_576
 _NO_JOB_ID = '"job_id":""'
-_bodies = msgspec.json.Decoder(list[Event])
 
 
 async def write_events(tx: Tx, events: Sequence[Event]) -> None:
@@ -95,7 +95,7 @@ async def events_after(tx: Tx, after: int, batches: int = 100, queue: str | None
     return [
         msgspec.structs.replace(event, id=row["first_id"] + offset)
         for row in rows
-        for offset, event in enumerate(_bodies.decode(row["body"]))
+        for offset, event in enumerate(decode_events(row["body"], row["at"]))
         if row["first_id"] + offset > after
     ]
 

@@ -82,6 +82,10 @@ class LaneCache:
     def number(self, name: LaneName) -> int:
         return self._numbers[name]
 
+    def knows(self, lane: int) -> bool:
+        """True if `name` knows the lane."""
+        return lane & LANE_MASK in self._names
+
     def name(self, lane: int) -> LaneName:
         return self._names[lane & LANE_MASK]
 

@@ -4,4 +4,4 @@ DELETE FROM hanbeon.event_batch WHERE seq IN (
   WHERE @prunable_batch AND b.first_id <= (SELECT f.folded_to FROM hanbeon.fold AS f WHERE f.only_row = 1)
   ORDER BY b.at LIMIT $2
 )
-RETURNING first_id, delta
+RETURNING first_id, at, delta, CASE WHEN delta IS NULL THEN body END AS body

@@ -1,0 +1,1 @@
+UPDATE hanbeon.event_counter SET last_id = last_id + $1 WHERE only_row = 1
