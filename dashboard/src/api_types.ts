@@ -36,6 +36,7 @@ export type CancelAll = {
 };
 export type CancelledAll = {
   cancelled: Array<string>;
+  more: boolean;
 };
 export type Chain = {
   queue_id: number;

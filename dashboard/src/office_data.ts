@@ -1,7 +1,7 @@
 // The jobs of one office as the page has them: read in pages, then kept up to date by the office's events.
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { call, Problem, type JobStatus } from "./api";
+import { call, Problem, type CancelAll, type JobStatus } from "./api";
 import type { Link } from "./graph_layout";
 import { follow, type StreamEvent } from "./stream";
 
@@ -28,6 +28,16 @@ export const UNFINISHED: ReadonlySet<JobStatus> = new Set(["pending", "ready", "
 export const isRunning = (status: JobStatus): boolean => status === "processing" || status === "timeout";
 
 const isWaiting = (status: JobStatus): boolean => status === "pending" || status === "ready" || status === "cancelled";
+
+/** Cancel all unfinished jobs that match, as many at a time as one request takes; return how many. */
+export async function cancelAllJobs(office: string, body: CancelAll): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { cancelled, more } = await call("POST /api/offices/{id}/jobs/cancel-all", { path: { id: office }, body });
+    count += cancelled.length;
+    if (!more) return count;
+  }
+}
 
 const MOST_JOBS = 5_000;
 const PAGE = 1_000;

@@ -6,7 +6,7 @@ import { Act, Copies, mayWrite, quoted } from "./act";
 import { call, curl, Problem, type CancelAll, type Job, type JobStatus } from "./api";
 import { duration, number, since, time } from "./format";
 import { changes } from "./live";
-import { UNFINISHED } from "./office_data";
+import { cancelAllJobs, UNFINISHED } from "./office_data";
 import { STATE_OF, statusWord, w } from "./office_texts";
 import { attempt, Bar, Button, Empty, Failure, say, shareOf, Shape, Waiting, wordsOf } from "./parts";
 import { link, place, refine } from "./router";
@@ -161,8 +161,7 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
   const retriable = (["failed", "cancelled"] as JobStatus[]).filter((each) => filter.status.length === 0 || filter.status.includes(each));
   const isFiltered = filter.status.length > 0 || filter.role !== "" || filter.task_id !== "";
   const cancel = async (): Promise<string> => {
-    const { cancelled } = await call("POST /api/offices/{id}/jobs/cancel-all", { path: { id: office }, body });
-    return w("cancelled", number(cancelled.length));
+    return w("cancelled", number(await cancelAllJobs(office, body)));
   };
   /** Retry what failed or was cancelled at the moment of the search, each once, a few at a time. */
   const retry = async (): Promise<string> => {

@@ -7,7 +7,7 @@ import { call, curl, type Job, type JobQueueStats, type JobStatus, type Office }
 import { duration, number, since, time } from "./format";
 import { usePolled } from "./live";
 import { OfficeConfig } from "./office_config";
-import { useOffice, type OfficeData } from "./office_data";
+import { cancelAllJobs, useOffice, type OfficeData } from "./office_data";
 import { OfficeGantt } from "./office_gantt";
 import { OfficeGraphView } from "./office_graph";
 import { OfficeJobs } from "./office_jobs";
@@ -172,9 +172,9 @@ function Head({ office, stats, refresh }: { office: Office; stats: JobQueueStats
     });
   const cancelAll = (): Promise<boolean> =>
     attempt(async () => {
-      const { cancelled } = await call("POST /api/offices/{id}/jobs/cancel-all", { path, body: {} });
+      const cancelled = await cancelAllJobs(office.id, {});
       refresh();
-      return w("cancelled", number(cancelled.length));
+      return w("cancelled", number(cancelled));
     });
   return (
     <>

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from hanbeon import App
+from hanbeon.service.tokens import NewToken, all_tokens, create_token, hash_of
 from hanbeon.surfaces.registry import SURFACES
 from hanbeon.surfaces.surface import load
 from tests.databases.faults import LossyApp
@@ -103,3 +104,16 @@ async def test_lost_answer_of_a_service_is_found_out(lossy_app: LossyApp) -> Non
         await creation.create(app, office, chain)
         assert faults.struck, operation
         assert len(await creation.found(app, office, chain)) == before + 1, operation
+
+
+async def test_lost_answer_of_a_token_is_found_out(lossy_app: LossyApp) -> None:
+    """The first one turns authentication on: if nobody knew its text, everybody would be locked out."""
+    app, faults, _ = lossy_app
+    created: list[NewToken] = []
+    for lose in (faults.after, faults.before):
+        lose()
+        made = await create_token(app.store, "ada", "admin")
+        assert faults.struck
+        created.append(made)
+        known = await all_tokens(app.store)
+        assert known == {hash_of(each.text): each.record for each in created}

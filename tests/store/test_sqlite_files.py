@@ -138,3 +138,11 @@ async def test_old_files_that_others_read_are_warned_of(tmp_path: Path) -> None:
         ("jobs.db-shm", "0644"),
     ]
     assert "chmod 600" in warned[0]["why"]
+
+
+async def test_links_in_a_circle_are_an_unavailable_database(tmp_path: Path) -> None:
+    (tmp_path / "a.db").symlink_to("b.db")
+    (tmp_path / "b.db").symlink_to("a.db")
+    with pytest.raises(DatabaseUnavailable, match="symbolic links"):
+        async with App(f"sqlite:///{tmp_path}/a.db"):
+            pass

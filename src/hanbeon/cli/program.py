@@ -63,9 +63,9 @@ def _load(name: str) -> Any:
     return with_config(with_server(get_command(single)))
 
 
-def has_subcommands(name: str) -> bool:
-    """True for a group, such as `office`; it is loaded already if it runs."""
-    return name in NAMES and isinstance(_load(name), TyperGroup)
+def command_named(name: str) -> Any:
+    """The command or group of that name; None if there is none. It is loaded already if it runs."""
+    return _load(name) if name in NAMES else None
 
 
 class Front(TyperGroup):

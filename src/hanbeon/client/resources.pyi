@@ -365,7 +365,7 @@ class Office(Resource):
     def cancel_all(
         self, *, task_id: str | None = ..., statuses: Sequence[str] | None = ..., role: str | None = ...
     ) -> CancelledAll:
-        """Cancel every unfinished job that matches."""
+        """Cancel unfinished jobs that match; ask again while `more`."""
 
     def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""
@@ -464,7 +464,7 @@ class AsyncOffice(Resource):
     async def cancel_all(
         self, *, task_id: str | None = ..., statuses: Sequence[str] | None = ..., role: str | None = ...
     ) -> CancelledAll:
-        """Cancel every unfinished job that matches."""
+        """Cancel unfinished jobs that match; ask again while `more`."""
 
     async def job(self, job: OfficesJob | str) -> JobDetail:
         """Return a job with its executions."""

@@ -10,6 +10,7 @@ import msgspec
 import uuid_utils
 
 from hanbeon.domain.job import NAME_LIMIT
+from hanbeon.quotation import plain
 
 TARGET_LIMIT = 500
 
@@ -31,12 +32,18 @@ _current: ContextVar[Actor | None] = ContextVar("hanbeon_actor", default=None)
 @contextlib.contextmanager
 def acting(user: str, via: str, action: str, target: str | None = None) -> Iterator[None]:
     """Record what is written inside as this user's. What it starts in the background is recorded likewise."""
-    target = None if target is None else target[:TARGET_LIMIT]
-    token = _current.set(Actor(str(uuid_utils.uuid7()), user[:NAME_LIMIT], via, action[:NAME_LIMIT], target))
+    named = None if target is None else _storable(target, TARGET_LIMIT)
+    actor = Actor(str(uuid_utils.uuid7()), _storable(user, NAME_LIMIT), via, _storable(action, NAME_LIMIT), named)
+    token = _current.set(actor)
     try:
         yield
     finally:
         _current.reset(token)
+
+
+def _storable(text: str, most: int) -> str:
+    """Text that every database stores: the environment and the command line may hold bytes that are no UTF-8."""
+    return plain(text[:most])[:most]
 
 
 def current_actor() -> Actor | None:

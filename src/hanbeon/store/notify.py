@@ -138,7 +138,7 @@ class SqliteNotifier:
     """A datagram to each worker's Unix socket beside the file."""
 
     def __init__(self, path: Path) -> None:
-        self._folder = _socket_folder(path.resolve())
+        self._folder = _socket_folder(Path(os.path.realpath(path)))
         self._heard_here: Callable[[set[str]], None] | None = None
 
     def send(self, hints: Iterable[str]) -> None:

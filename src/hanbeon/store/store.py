@@ -45,11 +45,11 @@ from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
 from hanbeon.store.strips import Strips
 from hanbeon.store.transactions import Transactions
+from hanbeon.store.turns import in_turns
 from hanbeon.store.tx import Tx
 from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
-_CANCEL_BATCH = 1000
 _NOBODY = (None,) * len(Actor.__struct_fields__)
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
@@ -350,27 +350,27 @@ class Store(Transactions):
         return await self.write(lambda tx: cancels.cancel(tx, self.lanes, job_id))
 
     async def cancel_where(self, filter: cancels.CancelFilter) -> list[str]:
-        """Cancel all jobs that match now, in batches; return the accepted ids in creation order.
+        """Cancel all jobs that match now, in batches; return the accepted ids in creation order."""
+        return (await self.cancel_newest(filter, cancels.ALL_JOBS))[0]
+
+    async def cancel_newest(self, filter: cancels.CancelFilter, most: int) -> tuple[list[str], bool]:
+        """Cancel up to `most` of the jobs that match now, in batches; return the accepted ids, and if more match.
 
         Newest first: a job that waits for another of them is cancelled before that one's end could fail it.
         """
         lanes = await self._lanes(filter.queue)
-        seqs = await self.read(lambda tx: cancels.matching(tx, lanes, filter))
-        accepted: list[list[str]] = []
-        while seqs:
-            batch = seqs[-_CANCEL_BATCH:]
-            del seqs[-_CANCEL_BATCH:]
-            accepted.append(
-                await self.write(
-                    lambda tx, batch=batch: cancels.cancel_these(tx, self.lanes, batch, filter.states)  # type: ignore[misc]
-                )
-            )
-        return [job_id for ids in reversed(accepted) for job_id in ids]
+        found = await self.read(lambda tx: cancels.matching(tx, lanes, filter, most))
+
+        async def cancel(seqs: Sequence[int]) -> list[str]:
+            return await self.write(lambda tx: cancels.cancel_these(tx, self.lanes, seqs, filter.states))
+
+        accepted = await in_turns(found.seqs[::-1], cancel)
+        return [job_id for ids in reversed(accepted) for job_id in ids], found.more
 
     async def count_unfinished(self, filter: cancels.CancelFilter) -> int:
         """Count the jobs that `cancel_where` would find now."""
         lanes = await self._lanes(filter.queue)
-        return len(await self.read(lambda tx: cancels.matching(tx, lanes, filter)))
+        return len((await self.read(lambda tx: cancels.matching(tx, lanes, filter))).seqs)
 
     async def requeue(self, job_id: str) -> State:
         return await self.write(lambda tx: cancels.requeue(tx, self.lanes, job_id))

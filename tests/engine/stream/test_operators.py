@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from hanbeon import App, State
-from hanbeon.errors import NotFound, RedisUnavailable
+from hanbeon.domain.actor import acting
+from hanbeon.errors import DatabaseUnavailable, NotFound, RedisUnavailable
 from tests.chaos.moments import until
+from tests.databases.faults import lossy
 from tests.databases.valkey import ValkeyServer
 from tests.engine.stream.kit import RESULTS, connected, working
 
@@ -69,6 +71,29 @@ async def test_dead_letters_are_put_back_and_dropped(streaming_here: App, valkey
         valkey.kill()
         with pytest.raises(RedisUnavailable):
             await app.engine.deadletters()
+
+
+async def test_dead_letter_is_moved_only_with_its_record(sqlite_url: str, valkey: ValkeyServer) -> None:
+    async with lossy(sqlite_url, redis_url=valkey.url) as (app, faults, _), connected(valkey.url) as redis:
+        app.stream("thumb", "thumbs")
+        async with app.worker():
+            await app.enqueue("thumb", {})
+            await until("the request", lambda: _sent(redis))
+        for move in (app.engine.republish_deadletter, app.engine.drop_deadletter):
+            payload = json.dumps({"jobId": "x", "status": "SUCCEEDED"})
+            await redis.xadd("thumbs.deadletter", {"stream": RESULTS, "id": "1-1", "payload": payload})
+            (letter,) = (await app.engine.deadletters()).items
+            with acting("ada", "rest", move.__name__):
+                faults.before()
+                with pytest.raises(DatabaseUnavailable):
+                    await move(letter.id)
+                assert (await app.engine.deadletters()).items == [letter]
+                await move(letter.id)
+                with pytest.raises(NotFound):
+                    await move(letter.id)
+        assert (await app.engine.deadletters()).items == []
+        recorded = [(each.user, each.action) for each in (await app.engine.actions()).items]
+        assert recorded == [("ada", "drop_deadletter"), ("ada", "republish_deadletter")]
 
 
 async def _sent(redis: Any) -> bool | None:

@@ -209,7 +209,7 @@ async def test_states_are_counted_zeros_included(world: World) -> None:
 async def test_many_are_cancelled_at_once_by_any_filter(
     world: World, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], expected: list[int]
 ) -> None:
-    monkeypatch.setattr("hanbeon.store.store._CANCEL_BATCH", 2)
+    monkeypatch.setattr("hanbeon.store.turns.AT_ONCE", 2)
     ids = await _mixed(world)
     before = await world.states(ids)
     accepted = await world.store.cancel_where(CancelFilter(**given))
@@ -223,7 +223,7 @@ async def test_many_are_cancelled_at_once_by_any_filter(
 
 
 async def test_cancelling_many_takes_more_batches_than_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hanbeon.store.store._CANCEL_BATCH", 10)
+    monkeypatch.setattr("hanbeon.store.turns.AT_ONCE", 10)
     jobs = [new_job(delay_us=(n % 2) * 10**9, task="tu"[n % 2]) for n in range(30)]
     # What would fail with a job of an earlier batch is cancelled like the others.
     behind = OnDependencyFailure.FAIL

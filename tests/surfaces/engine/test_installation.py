@@ -11,6 +11,7 @@ import pytest
 from hanbeon import App
 from hanbeon.client import AsyncClient
 from hanbeon.domain.access import ALLOWED, Need, Scope
+from hanbeon.domain.actor import acting
 from hanbeon.domain.failures import Failure, grouped
 from hanbeon.domain.job import NewJob
 from hanbeon.server import auth
@@ -203,11 +204,23 @@ async def test_commands_are_recorded_with_their_user(app: App, engine: Client) -
     assert (await call("cancel", job.id, "--database", url)).code == 0
     assert (await call("office", "create", "Seoul", "--database", url)).code == 0
     assert (await call("jobs", "--database", url)).code == 0
+    # Options may come first, and are not recorded.
+    assert (await call("office", "cancel-all", "--yes", "--role", "FE", "--database", url, "Seoul")).code == 0
+    assert (await call("office", "delete", "--yes", f"--database={url}", "--", "Seoul")).code == 0
     found = (await engine.get("/api/engine/actions")).json["items"]
     assert [(each["action"], each["via"], each["user"], each["target"]) for each in reversed(found)] == [
         ("hanbeon cancel", "cli", getpass.getuser(), job.id),
         ("hanbeon office create", "cli", getpass.getuser(), "Seoul"),
+        ("hanbeon office delete", "cli", getpass.getuser(), "Seoul"),
     ]
+
+
+async def test_record_takes_names_that_are_no_text(app: App) -> None:
+    """The environment and the command line are bytes, some of which no database stores."""
+    with acting("ada\udcff\x00", "cli", "hanbeon\x1b[2J", "b" * 1_000 + "\ud800"):
+        await app.offices.create(name="Seoul")
+    (found,) = (await app.engine.actions()).items
+    assert (found.user, found.action, found.target) == (r"ada\udcff\x00", r"hanbeon\x1b[2J", "b" * 500)
 
 
 async def test_no_setting_shows_a_secret(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

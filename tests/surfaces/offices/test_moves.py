@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from hanbeon.errors import InvalidInput, WrongState
+from hanbeon.surfaces.offices import schemas
 from hanbeon.surfaces.offices.service import Offices
 from tests.surfaces.offices.office_kit import OfficeKit
 
@@ -97,6 +98,34 @@ async def test_many_jobs_are_cancelled_at_once(office: OfficeKit) -> None:
     assert (await office.offices.cancel_all(office.id)).cancelled == rest
     assert (await office.offices.cancel_all(office.id)).cancelled == []
     assert (await office.offices.stats(office.id)).cancelled == MANY
+
+
+async def test_cancel_all_is_bounded_and_says_if_more_match(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemas, "CANCEL_MOST", 3)
+    running = await office.make(*({"handler": "stubborn"} for _ in range(2)))
+    await office.kit.start_ready()
+    waiting = await office.make(*({} for _ in range(4)))
+    ids = [job.id for job in waiting]
+    answers = [await office.offices.cancel_all(office.id) for _ in range(3)]
+    assert [(each.cancelled, each.more) for each in answers] == [
+        (ids[1:], True),
+        ([*(job.id for job in running), ids[0]], False),
+        ([job.id for job in running], False),
+    ]
+    office.gates.stop.set()
+
+
+async def test_jobs_being_stopped_do_not_hide_the_others(office: OfficeKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemas, "CANCEL_MOST", 2)
+    await office.offices.change_config(office.id, maxConcurrentJobs=2)
+    first, *stopping = await office.make({"priority": 9}, {"handler": "stubborn"}, {"handler": "stubborn"})
+    await office.kit.start_ready()
+    assert await office.status(first, *stopping) == ["ready", "processing", "processing"]
+    answer = await office.offices.cancel_all(office.id)
+    assert (answer.cancelled, answer.more) == ([job.id for job in stopping], True)
+    answer = await office.offices.cancel_all(office.id)
+    assert (answer.cancelled[0], answer.more) == (first.id, False)
+    office.gates.stop.set()
 
 
 async def test_invalid_filters_cancel_nothing(office: OfficeKit) -> None:

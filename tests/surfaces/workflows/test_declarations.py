@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hanbeon import App
-from hanbeon.errors import InvalidInput
+from hanbeon.errors import DatabaseUnavailable, InvalidInput
+from tests.databases.faults import LossyApp
 
 FILE = """
 [workflows.weekly]
@@ -47,6 +50,36 @@ async def test_declared_workflow_is_reconciled(database_url: str, tmp_path: Path
     async with await _started(database_url, path) as app:
         (revived,) = (await app.workflows.list()).items
         assert (revived.id, str(revived.next_run_at)[10:16]) == (made.id, "T11:00")
+
+
+async def test_declaration_that_failed_half_way_is_applied_later(lossy_app: LossyApp) -> None:
+    """Each of its commits is lost in turn, and the worker is started again."""
+    app, faults, _ = lossy_app
+    for number in range(1, 20):
+        name = f"weekly-{number}"
+        await app.workflows.declare(name, _weekly("09:00"))
+        made = (await app.workflows.list(limit=100)).items[-1]
+        await app.workflows.delete(made)
+        faults.before(number)
+        with contextlib.suppress(DatabaseUnavailable):
+            await app.workflows.declare(name, _weekly("11:00"))
+        struck = faults.struck
+        faults.heal()
+        await app.workflows.declare(name, _weekly("11:00"))
+        revived = await app.workflows.get(made.id)
+        assert (revived.status, str(revived.next_run_at)[10:16]) == ("active", "T11:00"), number
+        if not struck:
+            return
+    raise AssertionError("more commits than a declaration has")
+
+
+def _weekly(time: str) -> dict[str, Any]:
+    recurrence = {"frequency": "weekly", "time": time, "weekdays": ["MON"]}
+    return {
+        "steps": [{"type": "wait", "seconds": 0}],
+        "schedule_config": {"mode": "recurring", "recurrence": recurrence},
+        "status": "active",
+    }
 
 
 def test_invalid_declarations_are_reported_with_their_place(tmp_path: Path) -> None:

@@ -163,6 +163,23 @@ async def test_secrets_are_sent_and_shown_nowhere(workflow_kit: WorkflowKit, mon
         assert "s3cr3t" not in repr([tuple(row) for row in await workflow_kit.script(f"SELECT * FROM hanbeon.{table}")])
 
 
+async def test_masked_headers_stay_with_their_host(workflow_kit: WorkflowKit) -> None:
+    """Otherwise whoever may change a workflow could have a secret that is not shown sent to a host of their own."""
+    step = {"type": "http", "url": "https://api.example.org/v1", "headers": {"Authorization": "Bearer pa55word"}}
+    made = await workflow_kit.make({**step, "name": "a"})
+    assert "pa55word" not in repr(made)
+    masked = {**step, "name": "a", "headers": {"Authorization": "****"}}
+    change = workflow_kit.workflows.change
+    kept = await change(made, steps=[{**masked, "url": "https://API.example.org/v2"}])
+    for url in ("https://api.example.com/v1", "http://api.example.org/v1", "https://api.example.org:8443/v1"):
+        with pytest.raises(InvalidInput, match="no such header at this host") as refused:
+            await change(kept, steps=[{**masked, "url": url}])
+        assert refused.value.field == "steps[0].headers.Authorization"
+    stored = (await workflow_kit.script("SELECT definition FROM hanbeon.workflow"))[0][0]
+    assert "pa55word" in stored
+    assert "example.com" not in stored
+
+
 async def test_inline_secrets_are_masked_and_kept(workflow_kit: WorkflowKit) -> None:
     target = "mailtos://kim:pa55word@mail.example.org?to=a@example.org"
     made = await workflow_kit.make(message(target), notifications=[target])

@@ -172,14 +172,19 @@ def cancel_all(
     given = {"statuses": status or None, "role": role, "task_id": task_id}
     filters: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
 
-    async def work(office_id: str) -> schemas.CancelledAll:
+    async def work(office_id: str) -> list[str]:
+        ids: list[str] = []
         async with offices_of(database) as offices:
-            return await offices.cancel_all(office_id, **filters)
+            while True:
+                done = await offices.cancel_all(office_id, **filters)
+                ids += done.cancelled
+                if not done.more:
+                    return ids
 
     found = run(find_office(database, office))
     which = "every unfinished job that matches" if filters else "every unfinished job"
     confirm(f"Cancel {which} in office {quoted(found.name)}?", yes=yes)
-    ids = run(work(found.id)).cancelled
+    ids = run(work(found.id))
     if json:
         print_json({"cancelled": ids})
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,6 +18,7 @@ from hanbeon.store.operations.end_hooks import end_hook_of, run_end_hooks
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
+ALL_JOBS = 2**62
 _REQUEUED_FROM = LIFECYCLE[Reason.REQUEUED].sources
 
 
@@ -59,9 +60,19 @@ async def cancel(tx: Tx, lanes: LaneCache, job_id: str) -> State:
     return State.RUNNING if state is State.RUNNING else State.CANCELLED
 
 
-async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list[int]:
-    """Return all jobs that match now, in creation order. One query: one per batch would read the rest every time."""
-    found = await tx.fetch(
+class Matching(NamedTuple):
+    """Jobs that match, in creation order; `more`: others match that were not asked to stop before."""
+
+    seqs: list[int]
+    more: bool
+
+
+async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter, most: int = ALL_JOBS) -> Matching:
+    """Return the newest jobs that match now. One query: one per batch would read the rest every time.
+
+    Jobs that were asked to stop come last, so that whoever asks again gets to the others.
+    """
+    rows = await tx.fetch(
         "unfinished_matching",
         to_json(filter.states),
         *lanes,
@@ -69,8 +80,10 @@ async def matching(tx: Tx, lanes: tuple[int, int], filter: CancelFilter) -> list
         filter.role,
         filter.work_item,
         filter.overdue,
+        most + 1,
     )
-    return [row["seq"] for row in found]
+    seqs = sorted(row["seq"] for row in rows[:most])
+    return Matching(seqs, more=any(not row["asked"] for row in rows[most:]))
 
 
 async def cancel_these(tx: Tx, lanes: LaneCache, seqs: Sequence[int], states: Sequence[State]) -> list[str]:

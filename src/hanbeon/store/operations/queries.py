@@ -96,7 +96,7 @@ async def _few_of(
 ) -> list[JobRecord]:
     """List jobs by the indexes of these states, independent of the number of other jobs."""
     unfinished = CancelFilter(states=states, task=filter.task, role=filter.role, work_item=filter.work_item)
-    seqs = await matching(tx, lanes, unfinished)
+    seqs = (await matching(tx, lanes, unfinished)).seqs
     if filter.newest:
         seqs = [seq for seq in reversed(seqs) if seq < (after or _BEYOND)]
     else:

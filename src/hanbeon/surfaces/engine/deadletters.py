@@ -34,16 +34,22 @@ class EngineDeadLetters(EngineJobs):
     async def republish_deadletter(self, letter_id: str) -> schemas.DeadLetter:
         """Put a message back into its stream, with its `jobId`; the letter is gone then."""
         async with self._letters() as letters:
-            letter = await letters.republish(letter_id)
-        await self._write(statuses)  # For the record of who did it.
-        return self._letter(letter)
+            await self._record_move(letters, letter_id)
+            return self._letter(await letters.republish(letter_id))
 
     async def drop_deadletter(self, letter_id: str) -> schemas.DeadLetter:
         """Delete a dead letter for good."""
         async with self._letters() as letters:
-            letter = await letters.drop(letter_id)
+            await self._record_move(letters, letter_id)
+            return self._letter(await letters.drop(letter_id))
+
+    async def _record_move(self, letters: DeadLetters, letter_id: str) -> None:
+        """Record who moves a letter that exists. First, because Redis has no part in the transaction.
+
+        If it cannot be recorded, it is not done; if it then fails, the record has one action too many, not too few.
+        """
+        await letters.get(letter_id)
         await self._write(statuses)
-        return self._letter(letter)
 
     @contextlib.asynccontextmanager
     async def _letters(self) -> AsyncIterator[DeadLetters]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, Unpack
 
 import msgspec
@@ -23,7 +22,8 @@ from hanbeon.store.operations import cancel, job_search, queries
 from hanbeon.store.operations.dispatches import waiting_in
 from hanbeon.store.operations.instances import instances
 from hanbeon.store.operations.job_indexes import JobSearch
-from hanbeon.store.tx import Tx, in_parts
+from hanbeon.store.turns import in_turns
+from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.serializers import Place, Serializer
 from hanbeon.surfaces.explanation import explanation_view
@@ -34,10 +34,6 @@ from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
 from hanbeon.surfaces.surface import load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
-
-MOVED_AT_ONCE = 100
-"""Jobs that a bulk move takes in one transaction. On SQLite, whatever else is written waits for its end."""
-_PAUSE_MOST = 0.1
 
 
 class EngineJobs(Service):
@@ -171,11 +167,9 @@ class EngineJobs(Service):
             found = await self._read(partial(job_search.search_jobs, search=search, cursor=cursor, limit=room))
             movable = [job for job in found.jobs if self._place(job).moves and _movable(job, as_of)]
             matched += len(movable)
-            for part in () if request.dry_run else in_parts(movable, MOVED_AT_ONCE):
-                began = time.monotonic()
-                moved += await (self._retry(part) if retrying else self._cancel(part, chosen))
-                # Half of the time belongs to others: SQLite lets in whoever asks while nobody writes, not who waited.
-                await asyncio.sleep(min(time.monotonic() - began, _PAUSE_MOST))
+            if not request.dry_run:
+                move = self._retry if retrying else partial(self._cancel, states=chosen)
+                moved += chain.from_iterable(await in_turns(movable, move))
             cursor = found.cursor
             if cursor is None:
                 break

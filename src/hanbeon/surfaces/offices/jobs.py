@@ -91,7 +91,11 @@ class OfficeJobs(OfficeService):
         return schemas.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
 
     async def cancel_all(self, office_id: str, **fields: Unpack[keywords.CancelAllFields]) -> schemas.CancelledAll:
-        """Cancel every unfinished job that matches, and return the accepted ids."""
+        """Cancel the unfinished jobs that match, newest first and up to 10,000; return the accepted ids.
+
+        If `more` is true, others match: call it again. Jobs are cancelled in small batches, so that others can write
+        in between; a repeat after a lost answer goes on where it stopped.
+        """
         request = validate(schemas.CancelAll, fields)
         await self._record(office_id)
         chosen = CancelFilter(
@@ -102,7 +106,8 @@ class OfficeJobs(OfficeService):
         if (statuses := or_default(request.statuses, None)) is not None:
             states, overdue = selected(statuses)
             chosen = msgspec.structs.replace(chosen, states=states, overdue=overdue)
-        return schemas.CancelledAll(cancelled=await self._store.cancel_where(chosen))
+        accepted, more = await self._store.cancel_newest(chosen, schemas.CANCEL_MOST)
+        return schemas.CancelledAll(cancelled=accepted, more=more)
 
     async def retry(self, office_id: str, job_id: str) -> schemas.Job:
         """Run a failed or cancelled job again, with all its retries; attempt numbers continue."""

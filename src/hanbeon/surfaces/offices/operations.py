@@ -103,7 +103,13 @@ _JOB_OPERATIONS = [
     ),
     # Before the paths with an id in this place.
     Operation(
-        *("POST", f"{_JOBS}/cancel-all", Need.WRITE, "cancel_all", "Cancel every unfinished job that matches."),
+        *(
+            "POST",
+            f"{_JOBS}/cancel-all",
+            Need.WRITE,
+            "cancel_all",
+            "Cancel unfinished jobs that match; ask again while `more`.",
+        ),
         request=schemas.CancelAll,
         body_optional=True,
         responses={200: schemas.CancelledAll},

@@ -37,6 +37,7 @@ from hanbeon.surfaces.schema import (
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 
 LISTENERS_MOST = 50
+CANCEL_MOST = BATCH_JOBS
 TITLE_BYTES = 4_000
 LIMIT_MAX = 2**31 - 1
 LONGEST_MS = LONGEST_US // 1_000
@@ -422,9 +423,10 @@ class JobsCreated(Result, frozen=True, kw_only=True):
 
 
 class CancelledAll(Result, frozen=True, kw_only=True):
-    """The ids of the jobs that are cancelled or being stopped."""
+    """The ids of the jobs that are cancelled or being stopped; `more`: others match, ask again for them."""
 
     cancelled: list[str]
+    more: bool
 
 
 class Node(Result, frozen=True, kw_only=True):

@@ -65,7 +65,7 @@ def _steps(
     given: Sequence[schemas.NewStep], messenger: Messenger, zone: ZoneInfo, before: Definition | None
 ) -> tuple[Step, ...]:
     stored = () if before is None else tuple(_targets(before))
-    headers = {} if before is None else {step.name: step.headers or {} for step in before.steps}
+    headers = {} if before is None else {(step.name, _place(step.url)): step.headers or {} for step in before.steps}
     steps = []
     for index, step in enumerate(given):
         with inside(f"steps[{index}]"):
@@ -79,8 +79,9 @@ def _step(
     messenger: Messenger,
     zone: ZoneInfo,
     stored: Sequence[str],
-    headers: Mapping[str, Mapping[str, str]],
+    headers: Mapping[tuple[str, str], Mapping[str, str]],
 ) -> Step:
+    """`headers`: those of the steps before, by name and place."""
     given = given_fields(step)
     for name in given:
         if name not in _SHARED and name not in _FIELDS[step.type]:
@@ -92,7 +93,8 @@ def _step(
     if step.type is StepType.MESSAGE:
         values |= _message(given, messenger, stored)
     elif step.type is StepType.HTTP:
-        values |= _http(given, headers.get(name, {}))
+        # A secret that is not shown must not be sent to another host than before.
+        values |= _http(given, headers.get((name, _place(given.get("url"))), {}))
     else:
         values |= _wait(given, zone) if step.type is StepType.WAIT else _task(given)
     return Step(**values)
@@ -161,25 +163,30 @@ def _http(given: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, Any]
     if url is None:
         raise InvalidInput("is required for an http step; give a URL like https://example.org/hook", field="url")
     # The host is fixed: a value that is inserted there could send the request anywhere.
-    scheme, _, rest = url.partition(_URL)
-    place = rest.partition("/")[0].partition("?")[0]
-    if "{{" in scheme + place:
+    place = _place(url)
+    if "{{" in place:
         raise InvalidInput("must have a fixed host; insert variables after it", field="url")
-    if "{{" not in url:
-        split_url(url, "url")
-    else:
-        split_url(f"{scheme}{_URL}{place}/", "url")
+    split_url(f"{place}/" if "{{" in url else url, "url")
     headers = dict(given.get("headers") or {})
     for name, value in headers.items():
         if value == MASK:
             if name not in before:
-                raise InvalidInput(f"must be whole, got {MASK}; give it anew", field=f"headers.{name}")
+                raise InvalidInput(
+                    f"must be whole, got {MASK} for a step that has no such header at this host; give it anew",
+                    field=f"headers.{name}",
+                )
             headers[name] = before[name]
         if not name.isascii() or any(character in "\r\n: " for character in name) or "\n" in value or "\r" in value:
             raise InvalidInput("must be a header on one line", field=f"headers.{name[:40]}")
     content = given.get("body")
     method = given.get("method", "POST" if content is not None else "GET")
     return {"url": url, "method": method, "headers": headers or None, "content": content}
+
+
+def _place(url: str | None) -> str:
+    """Scheme and host of a URL, with its port."""
+    scheme, _, rest = (url or "").partition(_URL)
+    return f"{scheme}{_URL}{rest.partition('/')[0].partition('?')[0]}".lower()
 
 
 def _wait(given: Mapping[str, Any], zone: ZoneInfo) -> dict[str, Any]:

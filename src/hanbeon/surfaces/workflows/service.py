@@ -77,17 +77,16 @@ class Workflows(SchedulerEndpoints):
         if found.declared == text:
             return "same"
 
-        async def mark(tx: Tx) -> None:
+        async def mark(tx: Tx, **changes: str | None) -> None:
             locked = await workflows.lock_workflow(tx, found.id, deleted=True)
-            await workflows.change_workflow(tx, msgspec.structs.replace(locked, declared=text, deleted_at=None))
+            await workflows.change_workflow(tx, msgspec.structs.replace(locked, **changes))
 
-        if found.deleted_at is None:
-            await self.change(found.id, **{"name": name, **fields})
-            await self._write(mark)
-            return "changed"
-        await self._write(mark)
+        if found.deleted_at is not None:
+            # Nothing else: if the change fails or is lost, the next declaration makes it.
+            await self._write(lambda tx: mark(tx, deleted_at=None))
         await self.change(found.id, **{"name": name, **fields})
-        return "revived"
+        await self._write(lambda tx: mark(tx, declared=text))
+        return "changed" if found.deleted_at is None else "revived"
 
     async def _save(
         self, fields: dict[str, Any], workflow_id: str, by: str, declared: tuple[str, str] | None = None
