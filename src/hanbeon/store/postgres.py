@@ -77,6 +77,7 @@ class PostgresTx:
     """An open transaction on one connection; see `Tx`."""
 
     tracing: TraceScope | None = None
+    has_round_trips = True
 
     def __init__(self, connection: Any, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
