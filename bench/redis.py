@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.processes import group
@@ -27,6 +27,7 @@ class RedisServer:
 
     program: str
     port: int
+    pid: int = 0
 
     def flushed(self) -> str:
         """Wait until the server responds, empty it, and return its URL."""
@@ -52,8 +53,8 @@ def running(folder: Path) -> Iterator[RedisServer]:
     folder.mkdir()
     server = RedisServer(_program(), _free_port())
     command = [server.program, "--port", str(server.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    with group([[*command, "--dir", str(folder)]], {}, folder / "log"):
-        yield server
+    with group([[*command, "--dir", str(folder)]], {}, folder / "log") as started:
+        yield replace(server, pid=started.pids[0])
 
 
 def _program() -> str:

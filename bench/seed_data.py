@@ -39,12 +39,12 @@ WITH lane AS MATERIALIZED (
   WHERE l.task = '{task}' AND (q.name = '{name}' OR q.name LIKE '{name}-%')
 ),
 t AS MATERIALIZED (SELECT hanbeon.now() AS now, coalesce(max(seq), 0) AS last FROM hanbeon.job)
-INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, unmet, on_dependency_failure,
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, on_dependency_failure,
   policy, args, digest, fence, instance, started_at, finished_at, attempt_status, result)
 SELECT
   (lpad(to_hex(t.now / 1000 - {day_ms} + t.last + s.n), 12, '0') || '7' || substr(s.hash, 1, 3) || '8'
     || substr(s.hash, 4, 15))::uuid,
-  lane.number, CASE WHEN {finished} THEN 'succeeded' ELSE 'ready' END, false, 0, 0, t.now, t.now, 0, 'block',
+  lane.number, CASE WHEN {finished} THEN 'succeeded' ELSE 'ready' END, false, 0, 0, t.now, t.now, 'block',
   '{{"base_us":60000000,"jitter":0.0}}', '{{"x":' || s.n || '}}', substr(s.hash, 1, 24), {finished}::int,
   CASE WHEN {finished} THEN 0 END, CASE WHEN {finished} THEN t.now END, CASE WHEN {finished} THEN t.now END,
   CASE WHEN {finished} THEN 'completed' END, CASE WHEN {finished} THEN 'null' END

@@ -73,6 +73,16 @@ class Servers:
             self._redis = self._ending.enter_context(running(self._folder / "redis"))
         return self._redis
 
+    def pid(self, store: Store) -> int | None:
+        """Return the first process of the server of this kind, if it runs; SQLite has none."""
+        match store:
+            case Store.POSTGRES:
+                return None if self._postgres is None else self._postgres.pid
+            case Store.REDIS:
+                return None if self._redis is None else self._redis.pid
+            case Store.SQLITE:
+                return None
+
     def versions(self) -> dict[str, str]:
         """Return the versions of the servers that this run has used."""
         found = {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Session = Callable[[], AbstractContextManager[Any] | AbstractAsyncContextManager[Any]]
@@ -16,8 +16,8 @@ class Adapter:
     """Functions that enqueue one job or many in one call, set up the queue, and run a worker.
 
     They get the client that `session` opens. If `one` is a coroutine function, so is `bulk`, and `session` is an
-    asynchronous context. `worker` runs until the process is killed; queues with a command for it have none. `graph`
-    prepares a graph of the given size and returns a function that enqueues it in one call.
+    asynchronous context. `worker` runs until the process is killed; queues with a command for it have none. `graphs`
+    prepare a graph of the given size and return a function that enqueues it in one call.
     """
 
     one: Callable[[Any, int], Any]
@@ -25,7 +25,7 @@ class Adapter:
     session: Session = nullcontext
     setup: Callable[[], Any] | None = None
     worker: Callable[[int], Any] | None = None
-    graph: Callable[[int], Callable[[Any], Any]] | None = None
+    graphs: Mapping[str, Callable[[int], Callable[[Any], Any]]] = field(default_factory=dict)
 
 
 def url() -> str:

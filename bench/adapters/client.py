@@ -1,6 +1,7 @@
 """The program that enqueues: `python -m bench.adapters.client ADAPTER COMMAND [NUMBER …]`.
 
-The commands are setup, worker N, enqueue JOBS, bulk JOBS, latency JOBS SECONDS, steady CALLS JOBS SECONDS, graph JOBS.
+The commands are setup, worker N, enqueue JOBS, bulk JOBS, latency JOBS SECONDS, steady CALLS JOBS SECONDS, and the name
+of a graph with its number of jobs. `ADAPTER:KIND` is one of several adapters of a module.
 
 It prints one line of JSON. Only the loop of enqueues is timed, not the start of Python or the opening of the client.
 """
@@ -25,7 +26,7 @@ PER_CALL = 1000
 def main() -> None:
     # Imported by its full name, never as __main__: several queues find a job's function by its module name.
     name, command, *numbers = sys.argv[1:]
-    adapter: Adapter = importlib.import_module(f"bench.adapters.{name}").ADAPTER
+    adapter = _adapter(name)
     if command == "setup":
         _finish(adapter.setup() if adapter.setup is not None else None)
     elif command == "worker":
@@ -38,6 +39,13 @@ def main() -> None:
         print(json.dumps({"seconds": seconds, "peak": _peak()}), flush=True)
 
 
+def _adapter(name: str) -> Adapter:
+    module, _, kind = name.partition(":")
+    found = importlib.import_module(f"bench.adapters.{module}")
+    adapter: Adapter = found.ADAPTERS[kind] if kind else found.ADAPTER
+    return adapter
+
+
 Calls = Iterator[Callable[[Any], Any]]
 
 
@@ -48,9 +56,8 @@ def _plan(adapter: Adapter, command: str, numbers: list[float]) -> tuple[Calls, 
         return (lambda client, x=x: one(client, x) for x in range(count)), 0.0
     if command == "latency":
         return (lambda client: one(client, time.time_ns()) for _ in range(count)), numbers[1]
-    if command == "graph":
-        assert adapter.graph is not None
-        return iter([adapter.graph(count)]), 0.0
+    if command in adapter.graphs:
+        return iter([adapter.graphs[command](count)]), 0.0
     assert bulk is not None
     if command == "steady":
         return (lambda client: bulk(client, [time.time_ns()] * int(numbers[1])) for _ in range(count)), numbers[2]

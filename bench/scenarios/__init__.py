@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.scenario import Scenario
+from bench.scenarios.bodies import Bodies
 from bench.scenarios.bulk import Bulk
 from bench.scenarios.chains import Chains
 from bench.scenarios.drain import Drain
@@ -22,7 +23,7 @@ from bench.scenarios.streams import Streams
 
 _ALL: tuple[Scenario, ...] = (
     *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
-    *(Streams(), Rendering(), Bulk(), Chains(), Soak()),
+    *(Streams(), Rendering(), Bodies(), Bulk(), Chains(), Soak()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from bench import numbers
-from bench.comparison import Figure, against, against_all, compare
+from bench.comparison import Figure, against, against_all, compare, shown
 from bench.drain import analyze, drain
 from bench.records import Results
 from bench.rig import Rig
@@ -54,6 +54,8 @@ class Drain:
         if any(results.figures(self.name, measure, name, *_BEST) for measure, _ in fresh for name in names):
             found = [row for row in compare(results, self.name, fresh) if row[1] != "–" or row[3] != "–"]
             tables.append(Table("Drain of tables just filled, without statistics", (head[0], *head[2:-1]), found))
+        if any(results.figures(self.name, ONE[0], name, "worker_us") for name in names):
+            tables.append(_processor_time(results))
         return tables
 
     def _notes(self, results: Results) -> list[str]:
@@ -81,3 +83,18 @@ class Drain:
             ),
             Aim("drain on SQLite: ours ÷ huey-sqlite", against(results, self.name, ONE, "huey-sqlite"), 4, hoped=8),
         ]
+
+
+def _processor_time(results: Results) -> Table:
+    head = ("queue", "1 process: worker", "server", "2 processes: workers", "server")
+    rows = [
+        [name]
+        + [
+            shown(results, Drain.name, (measure, (field,)), name)
+            for measure, _ in (ONE, TWO)
+            for field in ("worker_us", "server_us")
+        ]
+        for name in results.subjects(Drain.name)
+    ]
+    notes = ["Much more than in another run of the same code: the machine was busy, and its rates mean little."]
+    return Table("Drain: processor time in µs a job", head, rows, notes)

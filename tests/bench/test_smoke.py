@@ -34,11 +34,22 @@ def test_scenarios_without_peers_can_be_measured() -> None:
         graph, soak = _all(rig, "graph"), _all(rig, "soak")
     assert len(flat) == 3
     assert all(each.values["ran"] >= _JOBS and each.values["duplicates"] == 0 for each in flat)
-    assert [each.values["ran"] for each in graph] == [_JOBS // 10, _JOBS]
-    assert all(each.values["worker_mb"] > 10 and each.values["client_mb"] > 10 for each in graph)
+    *sizes, plain, packages, gap = graph
+    assert [each.values["ran"] for each in (*sizes, plain, packages)] == [_JOBS // 10, *[_JOBS] * 3]
+    assert all(each.values["worker_mb"] > 10 and each.values["client_mb"] > 10 for each in sizes)
+    assert 0 < gap.values["p50"] <= gap.values["p99"]
     assert len(soak) == 24
     assert sum(each.values["ran"] for each in soak) > 0
     assert all(each.values["tables_mb"] > 0 and each.values["memory_mb"] > 10 for each in soak)
+
+
+@pytest.mark.slow
+def test_each_kind_of_task_can_be_measured() -> None:
+    arguments = ["--jobs", str(_JOBS), "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-sqlite"]]) as rig:
+        measured = _all(rig, "bodies")
+    assert len({each.measure for each in measured}) == 7
+    assert all((each.values["ran"], each.values["duplicates"]) == (_JOBS, 0) for each in measured)
 
 
 @pytest.mark.slow

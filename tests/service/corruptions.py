@@ -288,13 +288,23 @@ async def a_job_started_too_early(store: Store, lives: Lives) -> str:
 
 @doctored(Code.BROKEN_DEPENDENCY)
 async def a_job_forgot_what_it_waits_for(store: Store, lives: Lives) -> str:
-    await run_sql(store, "UPDATE hanbeon.job SET unmet = 0 WHERE id = $1", lives["blocked"])
+    of_job = "job = (SELECT j.seq FROM hanbeon.job AS j WHERE j.id = $1)"
+    await run_sql(store, f"DELETE FROM hanbeon.unmet WHERE {of_job}", lives["blocked"])
+    await run_sql(store, "UPDATE hanbeon.job SET blocked = false WHERE id = $1", lives["blocked"])
     return lives["blocked"]
 
 
 @doctored(Code.BROKEN_DEPENDENCY)
+async def a_job_is_blocked_by_nothing(store: Store, lives: Lives) -> str:
+    await run_sql(store, "UPDATE hanbeon.job SET blocked = true WHERE id = $1", lives["third"])
+    return lives["third"]
+
+
+@doctored(Code.BROKEN_DEPENDENCY)
 async def a_job_waits_for_too_many(store: Store, lives: Lives) -> str:
-    await run_sql(store, "UPDATE hanbeon.job SET unmet = 1 WHERE id = $1", lives["third"])
+    of_job = "job = (SELECT j.seq FROM hanbeon.job AS j WHERE j.id = $1)"
+    await run_sql(store, f"UPDATE hanbeon.unmet SET dependencies = 1 WHERE {of_job}", lives["third"])
+    await run_sql(store, "UPDATE hanbeon.job SET blocked = true WHERE id = $1", lives["third"])
     return lives["third"]
 
 

@@ -32,13 +32,13 @@ SELECT 1, 'common', 'common', 'common' || n, 0 FROM {lanes};
 """
 _JOBS = """
 INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, started_at, finished_at,
-  instance, locked_until, unmet, on_dependency_failure, policy, args, digest, idempotency_key, unique_key, failure_type)
+  instance, locked_until, on_dependency_failure, policy, args, digest, idempotency_key, unique_key, failure_type)
 SELECT {id}, (CASE n / {rare} WHEN 0 THEN {one} * 2 ELSE {one} END << 32) + CASE n / {rare}
     WHEN 0 THEN 2 WHEN 1 THEN 3 WHEN 2 THEN 4 WHEN 3 THEN 5
     ELSE CASE n % 2 WHEN 0 THEN 1 ELSE 6 + n % 20 END END,
   s.state, false, n % 3, n % 3, n, {begin} + n * {second}, CASE WHEN s.state <> 'pending' THEN 1 END,
   CASE WHEN s.state IN (@terminal_states) THEN n END, CASE WHEN s.state = 'running' THEN 1 END,
-  CASE WHEN s.state = 'running' THEN 1 END, 0, 'block', '{{}}', '{{"n": ' || n || '}}', '',
+  CASE WHEN s.state = 'running' THEN 1 END, 'block', '{{}}', '{{"n": ' || n || '}}', '',
   CASE n WHEN 500 THEN 'rare' ELSE CASE n % 4 WHEN 0 THEN 'i' || n END END,
   CASE n / {rare} WHEN 13 THEN 'rare' ELSE CASE n % 4 WHEN 1 THEN 'u' || n END END,
   CASE n / {rare} WHEN 12 THEN 'rare' ELSE CASE s.state WHEN 'failed' THEN 'error' END END

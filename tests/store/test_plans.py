@@ -35,7 +35,7 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "expire_leases": "ends the leases of all that runs",
 }
 BIG = {
-    *("job", "edge", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
+    *("job", "edge", "unmet", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
     *("schedule", "fire", "execution", "total"),
 }
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
@@ -48,10 +48,10 @@ SHORT = {
 FILL = """
 INSERT INTO hanbeon.queue (name, created_at, changed_at) SELECT 'q' || n, 1, 1 FROM generate_series(1, 10) AS n;
 INSERT INTO hanbeon.lane (queue_id, task, used_at) SELECT id, 't', 0 FROM hanbeon.queue;
-INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, finished_at, unmet,
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, finished_at,
   on_dependency_failure, policy, args, digest, idempotency_key, unique_key, work_item)
 SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN 'ready' ELSE 'succeeded' END, false, 0,
-  0, s.n, s.n, CASE WHEN s.n > 20000 THEN NULL ELSE s.n END, 0, 'block', '{}', '{}', '', 'i' || s.n,
+  0, s.n, s.n, CASE WHEN s.n > 20000 THEN NULL ELSE s.n END, 'block', '{}', '{}', '', 'i' || s.n,
   'u' || s.n, 'w' || s.n % 1000
 FROM generate_series(1, 40000) AS s(n) JOIN hanbeon.lane AS l ON l.n = 1 + s.n % 10
 ORDER BY s.n;
@@ -78,12 +78,12 @@ INSERT INTO hanbeon.fire (schedule_id, fire_at, outcome, recorded_at)
 SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), f, 'created', f
 FROM generate_series(1, 20000) AS n, generate_series(1, 3) AS f;
 -- Executions among the jobs: one in a hundred still waits, some for their next try.
-INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, finished_at, unmet,
+INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, finished_at,
   on_dependency_failure, policy, args, digest, unique_key)
 SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), (1::bigint << 32) | 1,
   CASE n % 200 WHEN 0 THEN 'ready' WHEN 100 THEN 'pending' WHEN 1 THEN 'failed' ELSE 'succeeded' END, false, 0, 0,
   n, n,
-  CASE WHEN n % 100 = 0 THEN NULL ELSE n END, 0, 'block', '{}', '{}', '',
+  CASE WHEN n % 100 = 0 THEN NULL ELSE n END, 'block', '{}', '{}', '',
   'hanbeon:execution/' || 1 + n % 100 || '/' || n
 FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.execution (job, task_id, type, schedule_id, scheduled_at)

@@ -34,7 +34,7 @@ SELECT #id(n), 's' || n, 1 + n % 50, '{"timing": {"timezone": "UTC", "cron": "0 
   1, 1
 FROM s;
 INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, started_at, deadline_at,
-  finished_at, unmet, on_dependency_failure, policy, args, digest, meta, unique_key, fence, instance, locked_until,
+  finished_at, on_dependency_failure, policy, args, digest, meta, unique_key, fence, instance, locked_until,
   attempt_status)
 WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 250000),
 job AS (
@@ -45,7 +45,7 @@ job AS (
   FROM s
 )
 SELECT #id(n), (CAST(lane AS bigint) << 32) | lane, state, false, 0, 0, n, n, n, 2,
-  CASE WHEN state IN (@terminal_states) THEN n END, 0, 'block', '{}', '{}', '',
+  CASE WHEN state IN (@terminal_states) THEN n END, 'block', '{}', '{}', '',
   CASE WHEN n <= 150000 THEN '{"key": "k"}' END,
   CASE WHEN n > 200000 THEN 'hanbeon:execution/' || (1 + n % 50) || '/' || n END, 1,
   CASE WHEN state = 'running' THEN 1 END, CASE WHEN state = 'running' THEN 1 END,

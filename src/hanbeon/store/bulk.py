@@ -28,7 +28,7 @@ _LINES_AT_ONCE = 250
 # Keeps each statement below the statement timeout.
 _JOBS_AT_ONCE = 5_000
 _COLUMNS = (
-    *("seq", "id", "lane", "state", "urgent", "priority", "rank", "run_at", "created_at", "unmet"),
+    *("seq", "id", "lane", "state", "urgent", "priority", "rank", "run_at", "created_at"),
     *("on_dependency_failure", "timeout_us", "policy", "work_item", "meta", "args", "digest"),
 )
 _ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
@@ -106,7 +106,7 @@ async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kin
 def _kind(job: NewJob, lanes: LaneCache, now: int) -> _Kind:
     fields = (
         *(lanes.number(job.lane), State.READY, job.urgent, job.priority, rank_of(job.urgent, job.priority), now, now),
-        *(0, job.on_dependency_failure, job.timeout_us, policy_text(job.policy), job.work_item, job.meta),
+        *(job.on_dependency_failure, job.timeout_us, policy_text(job.policy), job.work_item, job.meta),
     )
     texts = [r"\N" if field is None else str(field).translate(_ESCAPED) for field in fields]
     return _Kind("\t".join(["", *texts, ""]), job.digests())

@@ -17,6 +17,7 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.store import schema
 from hanbeon.store.dialect import Postgres
+from hanbeon.store.kept_connection import KeptConnection, is_gone
 from hanbeon.store.operations.events import write_events
 from hanbeon.store.postgres_errors import border, lent_border
 from hanbeon.store.statements import statement
@@ -81,6 +82,7 @@ class PostgresTx:
     """An open transaction on one connection; see `Tx`."""
 
     tracing: TraceScope | None = None
+    has_round_trips = True
 
     def __init__(self, connection: Any, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
@@ -130,6 +132,7 @@ class PostgresDatabase:
         self._pool_size = pool_size
         self._statement_timeout = statement_timeout
         self._pool: Any = None
+        self._kept: KeptConnection | None = None
         # A separate pool: tasks hold these connections for as long as they run, and must not starve the heartbeats.
         self._lending: Any = None
         self._identity: str | None = None
@@ -173,6 +176,7 @@ class PostgresDatabase:
                 **cached,
                 **settled,
             )
+            self._kept = None if self.pooled else KeptConnection(self._pool, _CONNECT_SECONDS)
             # Reset after each use, by the library's own class: a task's SET or locks must not affect the next one. With
             # a pooler the reset would reach some other session.
             self._lending = await asyncpg.create_pool(
@@ -186,6 +190,10 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         pools, self._pool, self._lending = (self._pool, self._lending), None, None
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            with contextlib.suppress(*BROKEN):
+                await kept.close()
         for pool in pools:
             if pool is not None:
                 try:
@@ -242,6 +250,10 @@ class PostgresDatabase:
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
         """Run a named statement as a transaction by itself: one round trip instead of three."""
+        kept = self._kept
+        if kept is not None and not kept.is_busy:
+            with border():
+                return await kept.fetch(statement(name, Postgres, precondition), *args)
         async with self.connection() as connection:
             if not self.pooled:
                 return await PostgresTx(connection).fetch(name, *args, precondition=precondition)
@@ -316,6 +328,8 @@ class PostgresDatabase:
         if self._pool is None:
             raise DatabaseUnavailable("the database is closed; open the App first")
         with border():
+            if self._kept is not None:
+                await self._kept.yield_last()
             async with self._pool.acquire(timeout=_CONNECT_SECONDS) as connection:
                 try:
                     yield connection
@@ -349,7 +363,7 @@ class PostgresUserTransaction:
         return rows
 
     def _has_gone(self) -> bool:
-        return _is_gone(self._connection)
+        return is_gone(self._connection)
 
     async def finish(self, operation: Callable[[Tx], Awaitable[T]]) -> tuple[T, AfterCommit]:
         try:
@@ -365,7 +379,7 @@ class PostgresUserTransaction:
         if self._given_back:
             return
         self._given_back = True
-        if not _is_gone(self._connection) and self._connection.is_in_transaction():
+        if not is_gone(self._connection) and self._connection.is_in_transaction():
             # Closing the connection rolls back; a ROLLBACK statement could wait for a server that is gone.
             self._connection.terminate()
         with contextlib.suppress(*BROKEN):
@@ -406,7 +420,7 @@ async def _commit(
 
 async def _roll_back(connection: Any, error: BaseException) -> None:
     """Leave a clean connection, or none: one whose statement was abandoned may never respond again."""
-    if _is_gone(connection):
+    if is_gone(connection):
         return
     if isinstance(error, asyncio.CancelledError | GeneratorExit | OSError):
         connection.terminate()
@@ -416,16 +430,8 @@ async def _roll_back(connection: Any, error: BaseException) -> None:
     try:
         await connection.execute("ROLLBACK", timeout=_CLOSE_SECONDS)
     except BROKEN:
-        if not _is_gone(connection):
+        if not is_gone(connection):
             connection.terminate()
-
-
-def _is_gone(connection: Any) -> bool:
-    """True if the connection has ended. The pool reclaims a broken one, and its proxy then raises on every call."""
-    try:
-        return bool(connection.is_closed())
-    except asyncpg.InterfaceError:
-        return True
 
 
 async def _is_pooled(url: str) -> bool:

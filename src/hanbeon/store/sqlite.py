@@ -134,6 +134,7 @@ class SqliteTx:
     """A transaction whose statements never suspend; see `Tx`."""
 
     tracing: TraceScope | None = None
+    has_round_trips = False
 
     def __init__(self, connection: _Connection, seconds: float = math.inf) -> None:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""

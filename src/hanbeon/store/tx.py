@@ -15,6 +15,8 @@ JOBS_A_SECOND = 500
 """How many jobs, edges or dependents a transaction writes in a second, on a slow and busy machine."""
 LONG_SECONDS = 10.0
 """A write that may take this long is announced: the databases give it more time, and SQLite the leases of others."""
+UNANNOUNCED_JOBS = round(LONG_SECONDS * JOBS_A_SECOND) - 1
+"""As many jobs may be written without an announcement."""
 HINTS = frozenset(("work", "later", "stop", "event", "fire", "outgoing", "drain"))
 """Wake-up hints: a job may be claimed; a job has a time to wait for or must be recounted; a job must stop; an event was
 written; the next fire of a schedule changed; a listener was added, or a message is ready to be sent; an
@@ -65,6 +67,8 @@ class Tx(Protocol):
 
     tracing: TraceScope | None
     """None while tracing is off."""
+    has_round_trips: bool
+    """True where each statement is a request to a server: then one that does much is better than several."""
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         """Run a named statement and return its rows, readable by position and by column name."""

@@ -35,6 +35,7 @@ def found(
         "role": "",
         "key": "",
         "unmet": 0,
+        "blocked": given.get("unmet", 0) > 0,
         "created_at": 1,
         "run_at": WHOLE.now,
         "started_at": 100 if running else None,
@@ -88,6 +89,12 @@ def test_an_unfinished_job_counts_exactly_what_it_waits_for() -> None:
     for unmet in (0, 2):
         ((code, message),) = found(state=State.PENDING, dependencies=both, unmet=unmet)
         assert (code, f"for {unmet} jobs, but 1" in message) == (Code.BROKEN_DEPENDENCY, True)
+
+
+def test_a_job_is_blocked_exactly_while_it_waits_for_others() -> None:
+    for unmet, dependencies in ((1, (FAILED,)), (0, (SUCCEEDED,))):
+        ((code, message),) = found(state=State.PENDING, dependencies=dependencies, unmet=unmet, blocked=not unmet)
+        assert (code, f"for {unmet} jobs, but is" in message) == (Code.BROKEN_DEPENDENCY, True)
 
 
 def test_unmet_may_be_too_high_until_the_recount() -> None:

@@ -64,7 +64,7 @@ class _Meddled:
 
     def __init__(self, tx: Tx, name: str, act: Any) -> None:
         self._tx, self._name, self._act = tx, name, act
-        self.tracing = tx.tracing
+        self.tracing, self.has_round_trips = tx.tracing, tx.has_round_trips
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
         rows = await self._tx.fetch(name, *args)

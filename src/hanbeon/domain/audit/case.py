@@ -24,6 +24,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     state: State
     unmet: int
+    blocked: bool = False
     recount: bool = False
     fence: int
     created_at: int
@@ -179,12 +180,15 @@ def _check_dependencies(case: Case) -> Iterator[Finding]:
     if wrong:
         message = f"it waits for {job.unmet} jobs, but {len(waiting)} of its dependencies have not succeeded"
         yield _found(case, Code.BROKEN_DEPENDENCY, message, *case.dependencies)
+    elif job.blocked != (job.unmet > 0):
+        message = f"it waits for {job.unmet} jobs, but is {'blocked' if job.blocked else 'not blocked'}"
+        yield _found(case, Code.BROKEN_DEPENDENCY, message)
 
 
 def _check_progress(case: Case, now: int) -> Iterator[Finding]:
     job, long_ago = case.job, now - STUCK_AFTER_US
     waits = any(dependency.state is not State.SUCCEEDED for dependency in case.dependencies)
-    free = not waits if job.recount else job.unmet == 0
+    free = not waits if job.recount else not job.blocked
     if job.state is State.PENDING and free and job.run_at < long_ago:
         yield _warned(case, "it is due and waits for nothing, but no instance promotes it")
     if job.state is State.RUNNING and job.locked_until is not None and job.locked_until < long_ago:

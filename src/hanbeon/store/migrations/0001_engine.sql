@@ -65,9 +65,10 @@ CREATE TABLE hanbeon.job (
   deadline_at bigint,
   finished_at bigint,
   stop_requested_at bigint,
-  unmet integer NOT NULL CHECK (unmet >= 0),
-  -- Created in a long transaction: its dependencies were read before the commit, so `unmet` may be too high, never too
-  -- low. Must be recounted.
+  -- Some of its dependencies have not succeeded: `hanbeon.unmet` has their number.
+  blocked boolean NOT NULL DEFAULT false,
+  -- Created in a long transaction: its dependencies were read before the commit, so their number in `hanbeon.unmet` may
+  -- be too high, never too low. Must be recounted.
   recount boolean NOT NULL DEFAULT false,
   on_dependency_failure text NOT NULL CHECK (on_dependency_failure IN (@dependency_policies)),
   retry_count integer NOT NULL DEFAULT 0 CHECK (retry_count >= 0),
@@ -101,7 +102,7 @@ CREATE TABLE hanbeon.job (
   CHECK (state <> 'running' OR instance IS NOT NULL),
   CHECK (attempt_status IS NULL OR finished_at IS NOT NULL),
   CHECK ((state IN (@terminal_states)) = (finished_at IS NOT NULL)),
-  CHECK (state <> 'ready' OR unmet = 0),
+  CHECK (state <> 'ready' OR NOT blocked),
   CHECK (state <> 'pending' OR dispatched_at IS NULL)
 ) @hot_table;
 
@@ -111,7 +112,7 @@ CREATE INDEX hanbeon_job_running ON hanbeon.job (lane, locked_until) WHERE state
 -- Jobs that wait for a stream worker.
 CREATE INDEX hanbeon_job_dispatched ON hanbeon.job (lane, seq) WHERE state = 'ready' AND dispatched_at IS NOT NULL;
 CREATE INDEX hanbeon_job_pending ON hanbeon.job (lane, seq) WHERE state = 'pending';
-CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND unmet = 0;
+CREATE INDEX hanbeon_job_due ON hanbeon.job (run_at) WHERE state = 'pending' AND NOT blocked;
 -- All jobs of a queue that a surface created: a surface stores its own data in `meta`; other jobs cost nothing.
 CREATE INDEX hanbeon_job_of_queue ON hanbeon.job ((lane >> 32), seq) WHERE meta IS NOT NULL;
 -- Likewise for failed and cancelled jobs only.
@@ -140,6 +141,13 @@ CREATE TABLE hanbeon.edge (
   PRIMARY KEY (dependency, dependent)
 ) @keyed_table;
 CREATE INDEX hanbeon_edge_dependent ON hanbeon.edge (dependent);
+
+-- How many dependencies of a job have not succeeded; one that never waited for any has no row. Apart from the job,
+-- because it is counted down once for almost every edge: here that writes a few bytes and no index entry.
+CREATE TABLE hanbeon.unmet (
+  job bigint NOT NULL PRIMARY KEY,
+  dependencies integer NOT NULL CHECK (dependencies >= 0)
+) @keyed_table @hot_table;
 
 -- The requests of stream tasks, one for each attempt until it is over and Redis knows. Without an epoch it is to be
 -- sent. From `close_at` on it is to be cleared away; `stop`: its worker is to be told to stop.
@@ -712,7 +720,9 @@ CREATE TABLE hanbeon.workflow_delivery (
 
 CREATE VIEW hanbeon.jobs AS
 SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state, j.args, j.priority, j.urgent, j.run_at,
-  j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at, j.unmet, j.on_dependency_failure,
+  j.created_at, j.started_at, j.deadline_at, j.finished_at, j.stop_requested_at,
+  CASE WHEN j.blocked THEN (SELECT u.dependencies FROM hanbeon.unmet AS u WHERE u.job = j.seq) ELSE 0 END AS unmet,
+  j.on_dependency_failure,
   j.retry_count, j.timeout_us, j.policy, j.fence, j.dispatched_at,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
   j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by

@@ -24,7 +24,7 @@ from hanbeon.errors import (
 )
 from hanbeon.quotation import quoted
 from hanbeon.store.operations.cancel import replace
-from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these
 from hanbeon.store.operations.events import around_job_id
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.queries import jobs_by_id
@@ -73,7 +73,7 @@ class _Row(msgspec.Struct, omit_defaults=True, gc=False):
     priority: int = 0
     delay: int | None = None
     run_at: int | None = None
-    unmet: int = 0
+    blocked: bool = False
     recount: bool = False
     on_dependency_failure: OnDependencyFailure = OnDependencyFailure.BLOCK
     timeout_us: int | None = None
@@ -266,9 +266,7 @@ def _refuse_foreign(job: NewJob, foreign: list[str]) -> None:
 
 
 def _row(order: int, job: NewJob, lanes: LaneCache, outside: dict[str, Any], digest: str, lasting: bool) -> _Row:
-    unmet = 0
-    if job.depends_on:
-        unmet = sum(1 for dep in set(job.depends_on) if dep not in outside or outside[dep]["state"] != State.SUCCEEDED)
+    blocked = any(dep not in outside or outside[dep]["state"] != State.SUCCEEDED for dep in job.depends_on)
     return _Row(
         ord=order,
         id=job.id,
@@ -277,7 +275,7 @@ def _row(order: int, job: NewJob, lanes: LaneCache, outside: dict[str, Any], dig
         priority=job.priority,
         delay=job.delay_us,
         run_at=job.run_at_us,
-        unmet=unmet,
+        blocked=blocked,
         recount=lasting and _may_end_unseen(job, outside),
         on_dependency_failure=job.on_dependency_failure,
         timeout_us=job.timeout_us,
@@ -341,23 +339,29 @@ async def _insert_edges(
 
     They were inserted as waiting for jobs of the batch, some of which have turned out to be `existing` and finished.
     """
-    edges, unmet, free = [], [], []
+    edges, counts, wrong, free = [], [], [], []
     for job in jobs:
         if not job.depends_on or job.id not in made:
             continue
         seq = made[job.id]["seq"]
         if not found:
-            edges += [{"dependency": made[dep]["seq"], "dependent": seq} for dep in set(job.depends_on)]
-            continue
-        states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
-        edges += [{"dependency": dependency, "dependent": seq} for dependency in states]
-        if not existing.keys().isdisjoint(job.depends_on):
+            dependencies = list({made[dep]["seq"] for dep in job.depends_on})
+            waits_for = len(dependencies)
+        else:
+            states = {row["seq"]: row["state"] for row in (found.get(dep) or made[dep] for dep in job.depends_on)}
+            dependencies = list(states)
             waits_for = sum(state != State.SUCCEEDED for state in states.values())
-            unmet.append({"seq": seq, "unmet": waits_for, "recount": lasting and _may_end_unseen(job, found)})
+        edges += [{"dependency": dependency, "dependent": seq} for dependency in dependencies]
+        count = UnmetCount(seq, waits_for, recount=lasting and _may_end_unseen(job, found))
+        counts.append(count)
+        if not existing.keys().isdisjoint(job.depends_on):
+            wrong.append(count)
             if not waits_for:
                 free.append(job.id)
     for part in in_parts(edges, _EDGES_AT_ONCE):
         await tx.fetch("insert_edges", to_json(part))
-    if unmet:
-        await tx.fetch("set_unmet", to_json(unmet))
+    for some in in_parts(counts, _EDGES_AT_ONCE):
+        await tx.fetch("insert_unmet", to_json(some))
+    if wrong:
+        await tx.fetch("set_blocked", to_json(wrong))
     return free

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from hanbeon.domain.lifecycle import State
-from hanbeon.store.operations.dependencies import fail_dependents, promote_these
+from hanbeon.store.operations.dependencies import UnmetCount, fail_dependents, promote_these, write_unmet
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.tx import Tx, to_json
 
@@ -42,11 +42,11 @@ async def recount(tx: Tx, lanes: LaneCache, limit: int) -> int:
     for row in locked:
         if row["recount"]:  # Otherwise another instance has recounted it in the meantime.
             unmet = sum(states.get(each) is not State.SUCCEEDED for each in waits_for[row["seq"]])
-            counted.append({"seq": row["seq"], "unmet": unmet, "recount": False})
+            counted.append(UnmetCount(row["seq"], unmet))
     if not counted:
         return 0
-    await tx.fetch("set_unmet", to_json(counted))
-    await promote_these(tx, lanes, [each["seq"] for each in counted if not each["unmet"]])
+    await write_unmet(tx, counted)
+    await promote_these(tx, lanes, [each.job for each in counted if not each.dependencies])
     hopeless = [seq for seq, state in states.items() if state in (State.FAILED, State.CANCELLED)]
     if hopeless:
         await fail_dependents(tx, lanes, hopeless)

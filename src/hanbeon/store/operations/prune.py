@@ -112,6 +112,7 @@ async def delete_jobs(tx: Tx, lanes: LaneCache, statements: Sequence[str], seqs:
     body = to_json(list(seqs))
     await tx.fetch("prune_logs", body)
     await tx.fetch("prune_edges", body)
+    await tx.fetch("drop_unmet", body)
     await tx.fetch("prune_attempts", body)
     await tx.fetch("prune_traces", body)
     for statement in statements:

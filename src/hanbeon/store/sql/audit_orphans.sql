@@ -14,4 +14,7 @@ GROUP BY l.job, l.attempt
 UNION ALL
 SELECT 'trace' AS kind, t.job AS job, 0 AS other FROM hanbeon.trace AS t
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = t.job)
+UNION ALL
+SELECT 'unmet' AS kind, u.job AS job, 0 AS other FROM hanbeon.unmet AS u
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = u.job)
 ORDER BY job, kind, other

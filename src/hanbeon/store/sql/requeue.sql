@@ -1,4 +1,4 @@
--- Attempt numbers and the fence continue; unmet already counts the dependencies that have not succeeded.
+-- Attempt numbers and the fence continue; the unmet count already has the dependencies that have not succeeded.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now)
 UPDATE hanbeon.job AS j
 SET state = 'pending', run_at = n.now, retry_count = 0, finished_at = NULL, stop_requested_at = NULL, result = NULL,

@@ -7,9 +7,9 @@
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 kept AS MATERIALIZED (@precondition),
 made AS (
-  INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, unmet, on_dependency_failure,
+  INSERT INTO hanbeon.job (id, lane, state, urgent, priority, rank, run_at, created_at, on_dependency_failure,
     timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
-  SELECT $1::uuid, $2::bigint, 'ready', $3::boolean, $4::integer, @rank($3; $4), n.now, n.now, 0, $5::text, $6::bigint, $7::text,
+  SELECT $1::uuid, $2::bigint, 'ready', $3::boolean, $4::integer, @rank($3; $4), n.now, n.now, $5::text, $6::bigint, $7::text,
     $8::text, $9::text, $10::text, $11::text, $12::text, $13::text
   FROM n WHERE EXISTS (SELECT FROM kept AS k WHERE k.version = $24::bigint)
     AND EXISTS (SELECT FROM hanbeon.incarnation AS i WHERE i.id = $23::text)

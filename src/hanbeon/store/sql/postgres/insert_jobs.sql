@@ -5,19 +5,19 @@ r AS MATERIALIZED (
   SELECT nextval('hanbeon.job_seq_seq') AS seq, a.*
   FROM (
     SELECT * FROM @rows($1 AS b; ord integer, id uuid, lane bigint, urgent boolean, priority integer, delay bigint,
-      run_at bigint, unmet integer, recount boolean, on_dependency_failure text, timeout_us bigint, policy text,
+      run_at bigint, blocked boolean, recount boolean, on_dependency_failure text, timeout_us bigint, policy text,
       args text, idempotency_key text, unique_key text, digest text, work_item text, meta text)
     ORDER BY b.ord
   ) AS a
 )
-INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, rank, run_at, created_at, unmet, recount,
+INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, rank, run_at, created_at, blocked, recount,
   on_dependency_failure, timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
 OVERRIDING SYSTEM VALUE
 SELECT r.seq, r.id, r.lane,
-  CASE WHEN r.unmet IS NULL AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
+  CASE WHEN r.blocked IS NULL AND coalesce(r.run_at, n.now + coalesce(r.delay, 0)) <= n.now THEN 'ready' ELSE 'pending' END,
   coalesce(r.urgent, false), coalesce(r.priority, 0), @rank(coalesce(r.urgent, false); coalesce(r.priority, 0)),
   coalesce(r.run_at, n.now + coalesce(r.delay, 0)), n.now,
-  coalesce(r.unmet, 0), coalesce(r.recount, false), coalesce(r.on_dependency_failure, 'block'), r.timeout_us,
+  coalesce(r.blocked, false), coalesce(r.recount, false), coalesce(r.on_dependency_failure, 'block'), r.timeout_us,
   coalesce(r.policy, '{}'), r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
 FROM r CROSS JOIN n
 ORDER BY r.unique_key, r.idempotency_key, r.id

@@ -1,0 +1,1 @@
+DELETE FROM hanbeon.unmet WHERE job @in($1 bigint)
