@@ -2,7 +2,7 @@
 
 Those of `MODULES` start Python once or several times, which is nearly all that they cost, and what they show (options,
 signals, output, exit codes) has nothing to do with the store. What commands do to a store is tested on each without
-processes. Those of `TESTS` have many variants of one kind, of which others of their module show one on each store.
+processes. Those of `TESTS` cost much, and others of their module show their kind on each store.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ MODULES = {
     "surfaces/offices/delivery/test_notifications.py",
 }
 TESTS = {
+    "server/test_fanout.py::test_a_stream_that_nobody_reads_is_dropped",
+    "server/test_fanout.py::test_one_who_does_not_read_does_not_hold_up_a_stop",
     "service/test_verify.py::test_verify_finds_a_broken_history",
     "service/test_verify_schedules.py::test_verify_finds_a_broken_history",
 }

@@ -8,11 +8,11 @@ import gc
 import pytest
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():  # type: ignore[no-untyped-def]  # a generator of pluggy's
     gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    gc.enable()
-    gc.freeze()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()

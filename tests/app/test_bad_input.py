@@ -59,11 +59,11 @@ async def send(to: str, copies: int = 1) -> None:
 
 
 @pytest.fixture
-async def quick() -> AsyncIterator[TestKit]:
+async def quick(sqlite_url: str) -> AsyncIterator[TestKit]:
     """A kit for input that is rejected before the database is used: one store is enough."""
     app = App()
     app.task(send)
-    async with TestKit(app) as kit:
+    async with TestKit(app, sqlite_url) as kit:
         yield kit
 
 

@@ -29,14 +29,15 @@ class Fate(enum.IntEnum):
 
 
 _SECONDS = {Fate.SLOW: 0.2, Fate.LONG: 2.0}
+_REPORTS = 4
 
 
 async def work(request: Request, report: Reporter) -> Result:
     fate = Fate(request.options["width"])
     await report.progress(20, "one")
-    for tenth in range(10 if fate in _SECONDS else 0):
-        await asyncio.sleep(_SECONDS[fate] / 10)
-        await report.progress(20 + tenth, "two")
+    for part in range(_REPORTS if fate in _SECONDS else 0):
+        await asyncio.sleep(_SECONDS[fate] / _REPORTS)
+        await report.progress(21 + part, "two")
     if fate is Fate.FAIL:
         raise WorkFailed("BROKEN", "as asked", permanent=True)
     if fate is Fate.FOREIGN:
