@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -256,6 +257,27 @@ async def test_broken_handshakes_never_stay_open(server: Client, lines: str) -> 
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
+
+
+async def test_client_that_breaks_the_rules_is_no_defect(server: Client, caplog: pytest.LogCaptureFixture) -> None:
+    """Unmasked, with reserved bits, far too long, a long ping: the connection is closed, before a message or after."""
+    parts = urlsplit(server.url)
+    path = f"/ws/offices/{await new_office(server)}/events"
+    key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n{key}\r\n"
+    mask = b"\0\0\0\0"
+    long = b"\x81\xff\0\0\1" + b"\0" * 5 + mask
+    for frame in (b"\x81\x01x", b"\xf1\x81" + mask + b"x", long, b"\x89\xfe\1\0" + mask + b"x" * 256):
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        writer.write(head.encode())
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(frame)
+        async with asyncio.timeout(60):
+            await reader.read()
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 async def test_connection_is_logged_once_without_secrets(app: App, server: Client) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import h11
 from starlette.requests import HTTPConnection
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from hanbeon.logs import get_logger
@@ -29,6 +30,7 @@ _WRITE_BUFFER_BYTES = 65_536
 _CLOSE_SECONDS = 2.0
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _RELEASE = "release"
+_OF_SESSIONS = ("websocket.send", "websocket.close")
 
 
 def abort_of(connection: HTTPConnection) -> Callable[[], None]:
@@ -197,6 +199,8 @@ class WebSocket(WebSocketsSansIOProtocol):
         self._abort_soon()
 
     async def send(self, message: Any) -> None:
+        if self.close_sent and message["type"] in _OF_SESSIONS:
+            raise ClientDisconnected  # The client broke the rules of the protocol, which has closed the connection.
         await super().send(message)
         if message["type"] == "websocket.http.response.body":
             self.handshake_complete = True  # Rejected; uvicorn would log a missing response.
