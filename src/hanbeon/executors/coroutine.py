@@ -10,7 +10,7 @@ from typing import Any, cast
 from hanbeon.domain.outcome import Outcome
 from hanbeon.executors.body_strip import BodyStrip
 from hanbeon.executors.containment import EXITS, BodyExits, contain_exits, enter_body
-from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, returned
+from hanbeon.executors.executor import Call, Done, StopCause, failed, raised, result_of
 from hanbeon.tasks.context import Context
 from hanbeon.tasks.task import ASYNC
 
@@ -43,24 +43,21 @@ class AsyncExecutor:
 class AsyncWork(BodyExits):
     """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
 
-    __slots__ = ("_call", "_done", "_exit", "_stopped", "_task", "context", "kind")
+    __slots__ = ("_call", "_done", "_exit", "_task", "context", "kind", "name", "stopped")
 
     _call: Call | None
     _done: Done | None
 
     def __init__(self, call: Call, done: Done) -> None:
         self._call, self._done = call, done
-        self._stopped = False
+        self.stopped = False
+        """It was stopped, perhaps before it began."""
+        self.name = call.backend.job.id
         self._exit: BaseException | None = None
         self._task: asyncio.Task[Any] | None = None
         self.context = contextvars.copy_context()
         self.kind: object = call.task
         """Bodies of one kind wait alike."""
-
-    @property
-    def stopped(self) -> bool:
-        """It was stopped, perhaps before it began."""
-        return self._stopped
 
     def begin(self) -> None:
         """Run in a task of its own."""
@@ -74,15 +71,6 @@ class AsyncWork(BodyExits):
         self._task = task
         task.set_name(self.name)
 
-    @property
-    def call(self) -> Call:
-        assert self._call is not None
-        return self._call
-
-    @property
-    def name(self) -> str:
-        return self.call.backend.job.id
-
     def run(self, call: Call) -> Awaitable[Any]:
         """Call the function of the task."""
         task = call.task
@@ -93,17 +81,18 @@ class AsyncWork(BodyExits):
     async def body(self) -> tuple[Any, BaseException | None]:
         """Run the body; return its value, or the exit that it raised."""
         enter_body(self)
+        assert self._call is not None
         try:
-            return await self.run(self.call), None
+            return await self.run(self._call), None
         except EXITS as error:
             # As a value: raised out of an asyncio task it would end the loop, and the worker with it.
             return None, error
 
     def returned(self, call: Call, value: Any) -> Outcome:
-        return returned(call, value)
+        return result_of(call.task.name, value, call.max_result_bytes)
 
     def stop(self, cause: StopCause) -> None:
-        self._stopped = True
+        self.stopped = True
         self.insist()
 
     def insist(self) -> None:
@@ -148,5 +137,5 @@ class AsyncWork(BodyExits):
 
     def _outcome(self, call: Call, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
         if cancelled:
-            return None if self._stopped else raised(RuntimeError("the task cancelled itself"))
+            return None if self.stopped else raised(RuntimeError("the task cancelled itself"))
         return self.returned(call, value) if error is None else failed(call, error)
