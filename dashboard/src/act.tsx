@@ -44,8 +44,8 @@ export interface Command {
   command?: string;
 }
 
-/** A menu with each action of a panel as a `curl` command and as a command line. */
-export function Copies({ of }: { of: Command[] }): JSX.Element {
+/** A menu with each action as a `curl` command and as a command line. `row`: the name of the row that it is for. */
+export function Copies({ of, row }: { of: Command[]; row?: string }): JSX.Element {
   const copied = useSignal("");
   const copy = async (text: string): Promise<void> => {
     await navigator.clipboard.writeText(text);
@@ -53,13 +53,13 @@ export function Copies({ of }: { of: Command[] }): JSX.Element {
     setTimeout(() => (copied.value = ""), 1_500);
   };
   const one = (name: string, kind: string, text: string): JSX.Element => (
-    <button type="button" class="btn plain" title={text} aria-label={`${name}: ${kind}`} onClick={() => void copy(text)}>
+    <button type="button" class="btn plain" title={text} aria-label={[name, row].filter(Boolean).join(" ") + `: ${kind}`} onClick={() => void copy(text)}>
       {copied.value === text ? w("copied") : kind}
     </button>
   );
   return (
     <details
-      class="copies"
+      class={row === undefined ? "copies" : "copies small"}
       onKeyDown={(event) => {
         if (event.key === "Escape") event.currentTarget.open = false;
       }}
@@ -67,7 +67,15 @@ export function Copies({ of }: { of: Command[] }): JSX.Element {
         if (!event.currentTarget.contains(event.relatedTarget as Node | null)) event.currentTarget.open = false;
       }}
     >
-      <summary class="btn plain">{w("copyAs")}</summary>
+      {row === undefined ? (
+        <summary class="btn plain">{w("copyAs")}</summary>
+      ) : (
+        <summary class="btn plain" aria-label={`${w("copyAs")} ${row}`} title={w("copyAs")}>
+          <svg class="shape" viewBox="0 0 14 14" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true">
+            <path d="M5 5h7v7H5zM2 9V2h7" />
+          </svg>
+        </summary>
+      )}
       <ul class="menu">
         {of.map((each) => (
           <li key={each.name}>

@@ -7,6 +7,7 @@ import { CHAIN_COLOUR, w } from "./chain_texts";
 import { positionOf, StateBadge, Walk } from "./chain_walk";
 import { duration, number, time } from "./format";
 import { usePolled } from "./live";
+import { WideTable } from "./paged_table";
 import { attempt, Button, Empty, Failure, Panel, Tree, Waiting } from "./parts";
 import { go, link, place, refine } from "./router";
 import { t } from "./texts";
@@ -227,41 +228,39 @@ function errorOf(step: RunStep): string {
 
 function Runs({ runs, shown, chain }: { runs: Run[]; shown: number | null; chain: Chain }): JSX.Element {
   return (
-    <div class="wide">
-      <table class="chains">
-        <thead>
-          <tr>
-            <th>{w("run")}</th>
-            <th>{w("result")}</th>
-            <th>{w("started")}</th>
-            <th>{w("by")}</th>
-            <th class="r">{w("took")}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.run} aria-current={run.run === shown ? "true" : undefined}>
-              <td>
-                <button type="button" class="btn plain" aria-pressed={run.run === shown} onClick={() => refine({ run: run.run === chain.run ? "" : String(run.run) })}>
-                  {w("runNumber", run.run)}
-                </button>
-              </td>
-              <td>
-                {run.ended_at === null ? (
-                  <span class={`state ${CHAIN_COLOUR[chain.state]}`}>{w(chain.state === "BLOCKED" ? "BLOCKED" : "goesOn")}</span>
-                ) : run.operation_direction === "FORWARD" ? (
-                  <span class="state succeeded">→ {w("endedForward")}</span>
-                ) : (
-                  <span class="state failed">← {w("endedBackward")}</span>
-                )}
-              </td>
-              <td class="nowrap">{time(run.started_at)}</td>
-              <td>{run.started_by}</td>
-              <td class="r">{run.duration === null ? "–" : duration(run.duration)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <WideTable
+      class="chains"
+      head={
+        <>
+          <th>{w("run")}</th>
+          <th>{w("result")}</th>
+          <th>{w("started")}</th>
+          <th>{w("by")}</th>
+          <th class="r">{w("took")}</th>
+        </>
+      }
+    >
+      {runs.map((run) => (
+        <tr key={run.run} aria-current={run.run === shown ? "true" : undefined}>
+          <td>
+            <button type="button" class="btn plain" aria-pressed={run.run === shown} onClick={() => refine({ run: run.run === chain.run ? "" : String(run.run) })}>
+              {w("runNumber", run.run)}
+            </button>
+          </td>
+          <td>
+            {run.ended_at === null ? (
+              <span class={`state ${CHAIN_COLOUR[chain.state]}`}>{w(chain.state === "BLOCKED" ? "BLOCKED" : "goesOn")}</span>
+            ) : run.operation_direction === "FORWARD" ? (
+              <span class="state succeeded">→ {w("endedForward")}</span>
+            ) : (
+              <span class="state failed">← {w("endedBackward")}</span>
+            )}
+          </td>
+          <td class="nowrap">{time(run.started_at)}</td>
+          <td>{run.started_by}</td>
+          <td class="r">{run.duration === null ? "–" : duration(run.duration)}</td>
+        </tr>
+      ))}
+    </WideTable>
   );
 }

@@ -1,13 +1,11 @@
 // Chains: the list, each with its walk in one line.
-import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { call, type Chain, type ChainState } from "./api";
 import { CHAIN_STATES, w } from "./chain_texts";
 import { MiniWalk, StateBadge } from "./chain_walk";
 import { number, time } from "./format";
-import { usePolled } from "./live";
-import { Button, Empty, Failure, Panel, Waiting } from "./parts";
+import { PagedTable, usePaged } from "./paged_table";
+import { Empty } from "./parts";
 import { link, place, refine } from "./router";
 import { t } from "./texts";
 import "./chains.css";
@@ -19,22 +17,11 @@ const PAGE = 50;
 export function Chains(): JSX.Element {
   const query = place.value.query;
   const state = CHAIN_STATES.find((each) => each === query.get("state"));
-  const older = useSignal<Chain[]>([]);
-  const cursor = useSignal<string | null | undefined>(undefined);
-  const search = (more?: string | null): Promise<{ items: Chain[]; next_cursor: string | null }> =>
-    call("GET /api/chains", { query: { state, limit: PAGE, cursor: more ?? undefined } });
-  const { data, problem } = usePolled(() => search(), state ?? "", 5_000);
-  useEffect(() => {
-    older.value = [];
-    cursor.value = undefined;
-  }, [state]);
-  const next = cursor.value === undefined ? data?.next_cursor : cursor.value;
-  const rows = [...(data?.items ?? []), ...older.value];
-  const more = async (): Promise<void> => {
-    const page = await search(next);
-    older.value = [...older.value, ...page.items];
-    cursor.value = page.next_cursor;
-  };
+  const chains = usePaged<Chain>(
+    (cursor) => call("GET /api/chains", { query: { state, limit: PAGE, cursor: cursor ?? undefined } }),
+    state ?? "",
+    5_000,
+  );
   return (
     <>
       <div class="row">
@@ -46,57 +33,43 @@ export function Chains(): JSX.Element {
           ))}
         </span>
       </div>
-      {problem && !data ? (
-        <Failure problem={problem} />
-      ) : !data ? (
-        <Waiting lines={6} />
-      ) : rows.length === 0 ? (
-        <Empty {...(state ? {} : { command: CREATE })}>{w(state ? "noneMatch" : "none")}</Empty>
-      ) : (
-        <Panel>
-          <div class="wide">
-            <table class="chains">
-              <thead>
-                <tr>
-                  <th>{w("chain")}</th>
-                  <th>{t("state")}</th>
-                  <th>{w("walk")}</th>
-                  <th class="r">{w("runs")}</th>
-                  <th>{t("created")}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((chain) => (
-                  <tr key={chain.queue_id}>
-                    <td>
-                      <a class="strong" href={link(["chains", String(chain.queue_id)])}>
-                        {w("chainNumber", chain.queue_id)}
-                      </a>
-                      <small class="faint">{chain.queue_library}</small>
-                    </td>
-                    <td>
-                      <StateBadge chain={chain} />
-                    </td>
-                    <td>
-                      <MiniWalk chain={chain} />
-                    </td>
-                    <td class="r">{number(chain.run)}</td>
-                    <td>
-                      {time(chain.created_at)}
-                      <small class="faint">{chain.created_by}</small>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-          {next && (
-            <p class="center">
-              <Button onClick={more}>{w("more")}</Button>
-            </p>
-          )}
-        </Panel>
-      )}
+      <PagedTable
+        class="chains"
+        of={chains}
+        empty={<Empty {...(state ? {} : { command: CREATE })}>{w(state ? "noneMatch" : "none")}</Empty>}
+        moreText={w("more")}
+        head={
+          <>
+            <th>{w("chain")}</th>
+            <th>{t("state")}</th>
+            <th>{w("walk")}</th>
+            <th class="r">{w("runs")}</th>
+            <th>{t("created")}</th>
+          </>
+        }
+      >
+        {chains.rows.map((chain) => (
+          <tr key={chain.queue_id}>
+            <td>
+              <a class="strong" href={link(["chains", String(chain.queue_id)])}>
+                {w("chainNumber", chain.queue_id)}
+              </a>
+              <small class="faint">{chain.queue_library}</small>
+            </td>
+            <td>
+              <StateBadge chain={chain} />
+            </td>
+            <td>
+              <MiniWalk chain={chain} />
+            </td>
+            <td class="r">{number(chain.run)}</td>
+            <td>
+              {time(chain.created_at)}
+              <small class="faint">{chain.created_by}</small>
+            </td>
+          </tr>
+        ))}
+      </PagedTable>
     </>
   );
 }

@@ -2,11 +2,12 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { call, curl, Problem, type Bulk, type Calls, type EngineJob, type JobFilter, type State } from "./api";
+import { call, curl, Problem, type Bulk, type BulkDone, type Calls, type EngineJob, type JobFilter, type State } from "./api";
+import { Copies } from "./act";
 import { exportList, type ListKind } from "./export_list";
 import { duration, number, short, since, time } from "./format";
 import { changes } from "./live";
-import { attempt, Button, Copy, Empty, Failure, Panel, StateMark, Waiting, wordsOf } from "./parts";
+import { attempt, Button, Empty, Failure, Panel, StateMark, Waiting, wordsOf } from "./parts";
 import { views } from "./preferences";
 import { go, link, place, refine } from "./router";
 import { t, type Text } from "./texts";
@@ -197,10 +198,13 @@ function BulkMoves(props: {
     return [t("bulkDone", number(moved), number(selected.size)), refused].filter(Boolean).join(" · ");
   };
   const all = async (action: "cancel" | "retry"): Promise<string> => {
-    const body: Bulk = { action, filter };
     let [moved, found] = [0, 0];
+    let cursor: string | null = null;
     for (let round = 0; round < BULK_ROUNDS; round++) {
-      const answer = await call("POST /api/engine/jobs/bulk", { body });
+      // With the cursor each job is met once, also if a retry has failed again by then.
+      const body: Bulk = cursor === null ? { action, filter } : { action, filter, cursor };
+      const answer: BulkDone = await call("POST /api/engine/jobs/bulk", { body });
+      cursor = answer.next_cursor;
       [moved, found] = [moved + answer.done, found + answer.matched];
       matched.value = t("bulkDone", number(moved), number(found));
       if (!answer.more) break;
@@ -222,6 +226,13 @@ function BulkMoves(props: {
         <Button admin confirm onClick={run(() => each("retry"))}>
           {t("retry")}
         </Button>
+        <Copies
+          of={(["cancel", "retry"] as const).map((action) => ({
+            name: t(action),
+            curl: [...selected].map((jobId) => curl(`POST /api/engine/jobs/{jobId}/${action}`, { path: { jobId } })).join("\n"),
+            command: ["hanbeon", action, ...selected].join(" "),
+          }))}
+        />
       </>
     );
   }
@@ -248,7 +259,17 @@ function BulkMoves(props: {
       )}
       <Button onClick={download("json")}>{t("exportList")}</Button>
       <Button onClick={download("csv")}>CSV</Button>
-      <Copy label="copyCurl" text={curl("GET /api/engine/jobs", { query: filter as Query })} />
+      <Copies
+        of={[
+          ...(filtered
+            ? (["cancel", "retry"] as const).map((action) => ({
+                name: t(action === "cancel" ? "bulkCancel" : "bulkRetry"),
+                curl: curl("POST /api/engine/jobs/bulk", { body: { action, filter } }),
+              }))
+            : []),
+          { name: t("jobs"), curl: curl("GET /api/engine/jobs", { query: filter as Query }) },
+        ]}
+      />
     </>
   );
 }

@@ -9,12 +9,14 @@ export interface Loaded<T> {
   refresh: () => void;
 }
 
-/** Counts up with the events of the engine, at most once a second. */
+/** Counts up with the changes of the engine: at most once a second, and ever more slowly while they do not cease. */
 export const changes = signal(0);
 /** A cursor ahead of all events: the stream begins with the next one instead of all that are kept. */
 export const FROM_NOW_ON = String(Number.MAX_SAFE_INTEGER);
 const RECONNECT_MS = 2_000;
 const TOLD_EVERY_MS = 1_000;
+/** While changes do not cease: open pages must not cost a busy engine its speed. */
+const SLOWEST_MS = 5_000;
 
 export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number, follow = true): Loaded<T> {
   const data: Signal<T | undefined> = useSignal(undefined);
@@ -72,14 +74,17 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
   return { data: data.value, problem: problem.value, refresh: () => refresh.current() };
 }
 
-/** Follow the events of all queues. Only their arrival matters here: pages ask for what they show. */
+/** Follow the hints that something has changed: pages ask for what they show. */
 export function followEvents(): void {
   let socket: WebSocket | null = null;
   let told = 0;
+  let pace = TOLD_EVERY_MS;
   let pending: ReturnType<typeof setTimeout> | undefined;
   const tell = (): void => {
     if (pending !== undefined) return;
-    const wait = Math.max(0, told + TOLD_EVERY_MS - Date.now());
+    const quiet = Date.now() - told;
+    pace = quiet >= pace ? TOLD_EVERY_MS : Math.min(SLOWEST_MS, pace * 1.5);
+    const wait = Math.max(0, pace - quiet);
     pending = setTimeout(() => {
       pending = undefined;
       told = Date.now();
@@ -88,7 +93,7 @@ export function followEvents(): void {
   };
   const open = (): void => {
     if (!session.peek() || socket) return;
-    const url = new URL(`/ws/engine/events?after=${FROM_NOW_ON}`, location.href);
+    const url = new URL("/ws/engine/changes", location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
     socket = new WebSocket(url);
     socket.onopen = tell;

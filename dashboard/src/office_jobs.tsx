@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Act, Copies, mayWrite, quoted } from "./act";
+import { Act, Copies, mayWrite, quoted, type Command } from "./act";
 import { call, curl, Problem, type CancelAll, type Job, type JobStatus } from "./api";
 import { duration, number, since, time } from "./format";
 import { changes } from "./live";
@@ -216,6 +216,17 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
             curl: curl("POST /api/offices/{id}/jobs/cancel-all", { path: { id: office }, body }),
             command: ["hanbeon office cancel-all", office, ...options].join(" "),
           },
+          // One call of operators for what the button does job by job.
+          ...(filter.task_id || retriable.length === 0
+            ? []
+            : [
+                {
+                  name: w("bulkRetry"),
+                  curl: curl("POST /api/engine/jobs/bulk", {
+                    body: { action: "retry", filter: { queue: `office:${office}`, state: retriable.map((each) => STATE_OF[each]), ...(filter.role ? { role: filter.role } : {}) } },
+                  }),
+                },
+              ]),
           {
             name: w("jobs"),
             curl: curl("GET /api/offices/{id}/jobs", {
@@ -228,6 +239,19 @@ function BulkMoves({ office, filter, search, after }: BulkProps): JSX.Element {
       />
     </span>
   );
+}
+
+function commandsOf(path: { id: string; jobId: string }, job: Job, unfinished: boolean): Command[] {
+  const move = unfinished ? "cancel" : "retry";
+  const found: Command[] = [
+    { name: t(move), curl: curl(`POST /api/offices/{id}/jobs/{jobId}/${move}`, { path }), command: `hanbeon ${move} ${job.id}` },
+  ];
+  if (!unfinished) return found;
+  for (const [name, priority] of [[w("raise"), job.priority - 1] as const, [w("lower"), job.priority + 1] as const]) {
+    const text = curl("PATCH /api/offices/{id}/jobs/{jobId}/priority", { path, body: { priority } });
+    found.push({ name, curl: text, command: `hanbeon priority ${job.id} --to=${priority}` });
+  }
+  return found;
 }
 
 function Row({ office, job, after }: { office: string; job: Job; after: () => void }): JSX.Element {
@@ -318,6 +342,7 @@ function Row({ office, job, after }: { office: string; job: Job; after: () => vo
             {t("retry")}
           </Act>
         )}
+        {(unfinished || again) && <Copies row={name} of={commandsOf(path, job, unfinished)} />}
       </td>
     </tr>
   );

@@ -7,6 +7,7 @@ import { call, type Fire, type FireOutcome, type Schedule, type SchedulesExecuti
 import { FireStrip, fireSays, StripLegend } from "./fire_strip";
 import { duration, number, since, time } from "./format";
 import { usePolled } from "./live";
+import { WideTable } from "./paged_table";
 import { attempt, Button, Failure, Panel, Shape, Tree, Waiting } from "./parts";
 import { go, link } from "./router";
 import { Fires, ScheduleForm } from "./schedule_form";
@@ -208,25 +209,23 @@ function Executions({ schedule }: { schedule: Schedule }): JSX.Element {
       ) : data.items.length === 0 ? (
         <p class="faint">{w("noExecutions")}</p>
       ) : (
-        <div class="wide">
-          <table class="schedules">
-            <thead>
-              <tr>
-                <th>{w("status")}</th>
-                <th>{w("type")}</th>
-                <th>{w("started")}</th>
-                <th class="r">{w("took")}</th>
-                <th>{t("worker")}</th>
-                <th />
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map((each) => (
-                <ExecutionRow key={each.execution_id} execution={each} cancel={cancel(each)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <WideTable
+          class="schedules"
+          head={
+            <>
+              <th>{w("status")}</th>
+              <th>{w("type")}</th>
+              <th>{w("started")}</th>
+              <th class="r">{w("took")}</th>
+              <th>{t("worker")}</th>
+              <th />
+            </>
+          }
+        >
+          {data.items.map((each) => (
+            <ExecutionRow key={each.execution_id} execution={each} cancel={cancel(each)} />
+          ))}
+        </WideTable>
       )}
     </Panel>
   );

@@ -1,11 +1,11 @@
 // Schedules: the list with next fires and the strip of past ones.
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { call, type Fire, type Schedule } from "./api";
 import { FireStrip, StripLegend } from "./fire_strip";
 import { usePolled } from "./live";
-import { Button, Empty, Failure, Panel, Waiting } from "./parts";
+import { PagedTable, usePaged } from "./paged_table";
+import { Empty } from "./parts";
 import { link, place, refine } from "./router";
 import { Moves, nameOf, NextFire, timesOf, useSeconds } from "./schedule_parts";
 import { w } from "./schedule_texts";
@@ -20,24 +20,14 @@ export function Schedules(): JSX.Element {
   const paused = query.get("paused") ?? "";
   const task = query.get("task_id") ?? "";
   const given = Object.fromEntries(query);
-  const older = useSignal<Schedule[]>([]);
-  const cursor = useSignal<string | null | undefined>(undefined);
-  const search = (more?: string | null): Promise<{ items: Schedule[]; next_cursor: string | null }> =>
-    call("GET /api/schedules", {
-      query: { limit: PAGE, task_id: task || undefined, paused: paused ? paused === "true" : undefined, cursor: more ?? undefined },
-    });
-  const { data, problem, refresh } = usePolled(() => search(), `${paused} ${task}`, 5_000);
-  useEffect(() => {
-    older.value = [];
-    cursor.value = undefined;
-  }, [paused, task]);
-  const next = cursor.value === undefined ? data?.next_cursor : cursor.value;
-  const more = async (): Promise<void> => {
-    const page = await search(next);
-    older.value = [...older.value, ...page.items];
-    cursor.value = page.next_cursor;
-  };
-  const rows = [...(data?.items ?? []), ...older.value];
+  const schedules = usePaged<Schedule>(
+    (cursor) =>
+      call("GET /api/schedules", {
+        query: { limit: PAGE, task_id: task || undefined, paused: paused ? paused === "true" : undefined, cursor: cursor ?? undefined },
+      }),
+    `${paused} ${task}`,
+    5_000,
+  );
   return (
     <>
       <div class="schedulehead">
@@ -56,42 +46,30 @@ export function Schedules(): JSX.Element {
           {w("create")}
         </a>
       </div>
-      {problem && !data ? (
-        <Failure problem={problem} />
-      ) : !data ? (
-        <Waiting lines={6} />
-      ) : rows.length === 0 ? (
-        <Empty {...(paused || task ? {} : { command: `hanbeon schedule create report --cron "0 9 * * MON-FRI" --name "daily report"` })}>
-          {w(paused || task ? "noneMatch" : "none")}
-        </Empty>
-      ) : (
-        <Panel>
-          <div class="wide">
-            <table class="schedules stacked">
-              <thead>
-                <tr>
-                  <th>{w("schedule")}</th>
-                  <th>{w("when")}</th>
-                  <th>{w("next")}</th>
-                  <th>{w("history")}</th>
-                  <th />
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((each) => (
-                  <Row key={each.id} schedule={each} after={refresh} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-          <StripLegend />
-          {next && (
-            <p class="center">
-              <Button onClick={more}>{w("loadMore")}</Button>
-            </p>
-          )}
-        </Panel>
-      )}
+      <PagedTable
+        class="schedules stacked"
+        of={schedules}
+        empty={
+          <Empty {...(paused || task ? {} : { command: `hanbeon schedule create report --cron "0 9 * * MON-FRI" --name "daily report"` })}>
+            {w(paused || task ? "noneMatch" : "none")}
+          </Empty>
+        }
+        moreText={w("loadMore")}
+        below={<StripLegend />}
+        head={
+          <>
+            <th>{w("schedule")}</th>
+            <th>{w("when")}</th>
+            <th>{w("next")}</th>
+            <th>{w("history")}</th>
+            <th />
+          </>
+        }
+      >
+        {schedules.rows.map((each) => (
+          <Row key={each.id} schedule={each} after={schedules.refresh} />
+        ))}
+      </PagedTable>
     </>
   );
 }

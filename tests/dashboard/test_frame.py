@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -73,10 +74,30 @@ async def test_a_list_becomes_a_file_and_an_action_a_command(browser: Browser, s
         assert [each["state"] for each in json.loads(files["Export JSON"])] == ["failed"] * 3
         rows = list(csv.DictReader(io.StringIO(files["CSV"])))
         assert [row["error_message"] for row in rows] == [f"ValueError: {_FORMULA}"] * 3
+        await page.get_by_text("Copy as …").click()
+        await page.get_by_role("button", name="Retry all that match: curl").click()
+        assert '{"action":"retry","filter":{"state":["failed"]}}' in await page.evaluate(
+            "navigator.clipboard.readText()"
+        )
         await page.goto(f"{server.url}/#/queues")
         await page.get_by_text("Copy as …").first.click()
         await page.get_by_role("button", name="Pause: hanbeon").click()
         assert await page.evaluate("navigator.clipboard.readText()") == "hanbeon pause nightly"
+        assert complaints == []
+
+
+@pytest.mark.slow
+async def test_bulk_retry_meets_each_job_once(browser: Browser, sqlite_url: str) -> None:
+    many = 1_001  # More than one call moves.
+    async with _app(sqlite_url) as app, serving(app, work=True) as server:
+        jobs = [await app.enqueue("report", {"day": "monday"}) for _ in range(many)]
+        await asyncio.gather(*(job.wait(60) for job in jobs))
+        page, complaints = await opened(browser, f"{server.url}/#/jobs?task=report")
+        await page.get_by_role("button", name="Retry all that match").click()
+        await page.get_by_role("button", name="Sure?").click()
+        await expect(page.get_by_text("1,001 of 1,001 jobs moved")).to_be_visible(timeout=60_000)
+        await asyncio.gather(*(job.wait(60) for job in jobs))
+        assert {len(await job.attempts()) for job in jobs} == {2}
         assert complaints == []
 
 

@@ -1,6 +1,7 @@
 """Offices in the dashboard: slots, graph, timeline, jobs, settings."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -87,6 +88,9 @@ async def test_an_operator_moves_jobs_of_an_office(browser: Browser, sqlite_url:
         row = page.get_by_role("row", name="Test")
         await row.press("+")
         await expect(row.locator(".stepper b")).to_have_text("-1")
+        await row.locator(".copies summary").click()
+        command = row.get_by_role("button", name="Cancel Test: hanbeon")
+        await expect(command).to_have_attribute("title", re.compile("^hanbeon cancel "))
         await row.press("u")
         await expect(row.locator(".badge")).to_have_text("urgent")
         await page.goto(f"{server.url}/#/offices/{office}?view=config")

@@ -142,7 +142,8 @@ class Events(ClientMethod):
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        operation = Operation("GET", channel.sse, channel.need, "events", channel.summary)
+        name = channel.sse.rsplit("/", 1)[1]
+        operation = Operation("GET", channel.sse, channel.need, name, channel.summary)
         super().__init__(operation, place_of(operation))
         self.doc = "Iterate over the events after `after` without end; reconnects when the connection is lost."
 

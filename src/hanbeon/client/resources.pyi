@@ -23,6 +23,7 @@ from hanbeon.surfaces.engine.schemas import (
     CreatedToken,
     DeadLetter,
     EngineCancelAnswer,
+    EngineChange,
     EngineEvent,
     EngineInstance,
     EngineInstances,
@@ -179,6 +180,8 @@ class Engine(Resource):
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> Iterator[EngineEvent]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+    def changes(self, *, after: int | str = 0) -> Iterator[EngineChange]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class AsyncEngine(Resource):
     def jobs(
@@ -280,6 +283,8 @@ class AsyncEngine(Resource):
     async def settings(self) -> EngineSettings:
         """List the settings in force, secrets masked."""
     def events(self, *, after: int | str = 0) -> AsyncIterator[EngineEvent]:
+        """Iterate over the events after `after` without end; reconnects when the connection is lost."""
+    def changes(self, *, after: int | str = 0) -> AsyncIterator[EngineChange]:
         """Iterate over the events after `after` without end; reconnects when the connection is lost."""
 
 class Offices(Resource):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hanbeon.domain.event_cursor import EventPlace, GapReason
 from hanbeon.domain.events import Event
@@ -41,6 +41,16 @@ class StreamOpened(NamedTuple):
 
 
 Message = Delivered | EventGap | StreamOpened
+
+
+class MessageSource(Protocol):
+    """The messages of one connection."""
+
+    place: EventPlace
+
+    async def next(self) -> Delivered | EventGap:
+        """The next message, as soon as there is one. Cancelling this loses none."""
+        ...
 
 
 class Follower:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 from collections.abc import AsyncIterator
 from typing import Any
@@ -20,7 +21,7 @@ from hanbeon.surfaces.engine.operations import OPERATIONS
 from tests.cli.hanbeon import call
 from tests.races.race import until
 from tests.server.client import Client, serving
-from tests.server.websocket_client import dial, hear
+from tests.server.websocket_client import dial, hear, hear_any
 from tests.store.world import new_id
 
 
@@ -159,6 +160,25 @@ async def test_moves_of_all_jobs_are_streamed(app: App, engine: Client) -> None:
         async for event in client.engine.events(after=moves[1]["id"]):
             assert (event.id, event.type.value) == (moves[2]["id"], "cancelled")
             break
+
+
+async def _enqueue_for_ever(app: App) -> None:
+    while True:
+        await app.enqueue("work", queue="a")
+        await asyncio.sleep(0.1)
+
+
+async def test_changes_are_hinted_at(app: App, engine: Client) -> None:
+    async with dial(engine, "/ws/engine/changes") as listener, AsyncClient(engine.url) as client:
+        assert (await hear_any(listener))["type"] == "opened"
+        await app.enqueue("work", queue="a")
+        change = await hear(listener)
+        assert (set(change), change["type"]) == ({"id", "type", "timestamp"}, "changed")
+        working = asyncio.create_task(_enqueue_for_ever(app))
+        async for hint in client.engine.changes():
+            assert hint.id > change["id"]
+            break
+        working.cancel()
 
 
 async def test_tokens_and_settings_keep_their_secrets(

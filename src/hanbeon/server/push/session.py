@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from starlette.requests import ClientDisconnect
 
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
-from hanbeon.events.follower import EventGap, Follower, Message, StreamOpened
+from hanbeon.events.follower import EventGap, Message, MessageSource, StreamOpened
 from hanbeon.logs import get_logger
 from hanbeon.server.problems import Refused, close_code
 
@@ -66,7 +66,7 @@ Admitted = Callable[[], Awaitable[None]]
 class PushSession:
     """Sends a follower's messages over a wire. No client can hold up another, or keep the session from ending."""
 
-    def __init__(self, wire: Wire, follower: Follower, admitted: Admitted, stopping: asyncio.Event) -> None:
+    def __init__(self, wire: Wire, follower: MessageSource, admitted: Admitted, stopping: asyncio.Event) -> None:
         self._wire, self._follower = wire, follower
         self._admitted, self._stopping = admitted, stopping
         self._sending_since: float | None = None

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from hanbeon.domain.event_cursor import EventPlace
-from hanbeon.events.follower import Delivered, EventGap, Follower, Message
+from hanbeon.events.follower import Delivered, EventGap, Message, MessageSource
 from hanbeon.server.context import ServerContext
 from hanbeon.server.middleware import HEAD_ONLY
 from hanbeon.server.push.protocols import abort_of
@@ -63,7 +63,7 @@ class EventStream(Response):
         context: ServerContext,
         channel: Channel,
         request: ApiRequest,
-        following: contextlib.AbstractContextManager[Follower],
+        following: contextlib.AbstractContextManager[MessageSource],
     ) -> None:
         super().__init__(headers=_HEADERS)
         del self.headers["content-length"]

@@ -11,7 +11,7 @@ from starlette.routing import Match, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hanbeon.errors import HanbeonError
-from hanbeon.events.follower import Delivered, EventGap, Follower, Message
+from hanbeon.events.follower import Delivered, EventGap, Message, MessageSource
 from hanbeon.server.context import ServerContext
 from hanbeon.server.problems import Refused, problem_of
 from hanbeon.server.push.protocols import abort_of
@@ -51,7 +51,7 @@ def data_of(message: Message) -> bytes:
     return msgspec.json.encode({"type": "opened", "incarnation": place.incarnation, "after": place.after})
 
 
-Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[Follower]]]
+Follow = Callable[[ApiRequest], Coroutine[Any, Any, AbstractContextManager[MessageSource]]]
 
 
 def websockets(context: ServerContext, channels: Sequence[tuple[Channel, Follow]]) -> ASGIApp:

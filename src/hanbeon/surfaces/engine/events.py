@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import tzinfo
 from typing import Any
 
@@ -13,7 +14,7 @@ from hanbeon.domain.explain import INSTANTS
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.events.broadcast import Words
 from hanbeon.events.follower import Delivered
-from hanbeon.surfaces.engine.schemas import EngineEvent
+from hanbeon.surfaces.engine.schemas import ChangeType, EngineChange, EngineEvent
 
 _REASONS = {reason.value: reason for reason in Reason}
 
@@ -44,6 +45,13 @@ def words(zone: tzinfo) -> Words:
         return None if found is None else Delivered(found.id, found.type.value, msgspec.json.encode(found))
 
     return translate
+
+
+def change(zone: tzinfo) -> Delivered:
+    """A hint that something has changed by now."""
+    now = time.time_ns() // 1_000
+    found = EngineChange(id=now, type=ChangeType.CHANGED, timestamp=iso(now, zone, "milliseconds") or "")
+    return Delivered(now, found.type.value, msgspec.json.encode(found))
 
 
 def _detail(name: str, value: Any, zone: tzinfo) -> Any:

@@ -191,7 +191,15 @@ CHANNELS = [
         call="following",
         summary="Stream the moves of all jobs, resuming after the event `after`.",
         event=schemas.EngineEvent,
-    )
+    ),
+    Channel(
+        websocket="/ws/engine/changes",
+        sse=f"{_ENGINE}/changes",
+        need=Need.READ,
+        call="changes",
+        summary="Stream a hint when something has changed, at most once a second; `after` has no effect.",
+        event=schemas.EngineChange,
+    ),
 ]
 
 OPERATIONS = [*_JOB_OPERATIONS, *_INSTALLATION_OPERATIONS]

@@ -415,6 +415,18 @@ class EngineEvent(Result, frozen=True, kw_only=True):
     timestamp: str
 
 
+class ChangeType(enum.StrEnum):
+    CHANGED = "changed"
+
+
+class EngineChange(Result, frozen=True, kw_only=True):
+    """A hint that something has changed since the one before. `id` only grows."""
+
+    id: int
+    type: ChangeType
+    timestamp: str
+
+
 class EngineEventPage(Events[EngineEvent], frozen=True, kw_only=True):
     pass
 

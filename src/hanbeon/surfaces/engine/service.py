@@ -10,7 +10,7 @@ import msgspec
 
 from hanbeon.clock import micros
 from hanbeon.domain import failures
-from hanbeon.domain.event_cursor import Cursor
+from hanbeon.domain.event_cursor import Cursor, EventPlace
 from hanbeon.domain.job import JobRecord, check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.checks import check_instant
@@ -18,6 +18,7 @@ from hanbeon.domain.statistics import summarise
 from hanbeon.domain.tally import Flow, Stock
 from hanbeon.errors import InvalidInput, NotFound
 from hanbeon.events.broadcast import Broadcast
+from hanbeon.events.changes import ChangeFollower, following_changes
 from hanbeon.events.follower import Follower
 from hanbeon.service import tokens
 from hanbeon.settings import Settings, shown
@@ -28,7 +29,7 @@ from hanbeon.store.operations.queues import QueueRecord, change_queue, queues
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.engine import keywords, schemas
 from hanbeon.surfaces.engine.deadletters import EngineDeadLetters
-from hanbeon.surfaces.engine.events import translated, words
+from hanbeon.surfaces.engine.events import change, translated, words
 from hanbeon.surfaces.event_page import EventSource, read_page
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.service import page
@@ -183,6 +184,13 @@ class Engine(EngineDeadLetters):
     ) -> contextlib.AbstractContextManager[Follower]:
         """Subscribe to the moves of all jobs after this event. However many subscribers, events are read once."""
         return broadcast.following(None, words(self._zone), await self._feed.place(after))
+
+    async def changes(
+        self, broadcast: Broadcast, *, after: Cursor = 0
+    ) -> contextlib.AbstractContextManager[ChangeFollower]:
+        """Subscribe to hints that something has changed. They cost nothing, however much changes."""
+        place = EventPlace(self._store.incarnation, 0)
+        return following_changes(self._app.hub, place, lambda: change(self._zone))
 
     async def tokens(self) -> schemas.Tokens:
         """List the tokens, revoked ones included, without their secrets."""
