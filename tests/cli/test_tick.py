@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import json
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from hanbeon import App
 from hanbeon.domain.lifecycle import State
 from hanbeon.surfaces.schedules.service import Schedules
 from hanbeon.surfaces.verify import verify
-from tests.cli.hanbeon import hanbeon
+from tests.cli.hanbeon import EXAMPLES, environment, hanbeon
 from tests.cli.workers import Running
 
 _TASKS = """
@@ -200,3 +201,19 @@ def test_rejects_an_invalid_budget(folder: Path, budget: str) -> None:
     done = hanbeon("tick", "--app", "ticking:app", "--budget", budget, cwd=folder)
     assert done.returncode == 2
     assert "budget" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["tick", "worker"])
+def test_installation_without_tasks_is_worked(tmp_path: Path, command: str) -> None:
+    """Workflows, exports and chains need none of the user's."""
+    shutil.copy(EXAMPLES / "workflows" / "hanbeon.toml", tmp_path)
+    named = ("--database", f"sqlite:///{tmp_path}/jobs.db")
+    for options in ((), named):
+        if command == "tick":
+            done = hanbeon("tick", *options, cwd=tmp_path, MAIL_TARGET="json://localhost/")
+            assert done.returncode == 0, done.stderr
+        else:
+            env = environment(MAIL_TARGET="json://localhost/")
+            with Running("worker", *options, cwd=tmp_path, env=env) as worker:
+                worker.until("worker_started")
+        (tmp_path / "hanbeon.toml").unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,17 @@ from hanbeon.config.file import NAME, ConfigFile, find, load
 from hanbeon.config.imports import find_app
 from hanbeon.errors import InvalidInput
 
+_DATABASE = "HANBEON_DATABASE_URL"
+
 
 def load_app(target: str | None, database: str | None = None) -> App:
-    """Return the App, on another database if one is given. Exceptions from importing its module pass through."""
+    """Return the App, on another database if one is given. Exceptions from importing its module pass through.
+
+    Without tasks it does what surfaces need, as the server's worker does, if something says in which database.
+    """
     app = maybe_app(target, database)
+    if app is None and (database is not None or os.environ.get(_DATABASE) or find(named_file()) is not None):
+        return app_or_empty(target, database)
     if app is None:
         raise InvalidInput(
             f"there are no tasks; pass --app module:name, or write a {NAME} (`hanbeon init {NAME}`)", field="app"
