@@ -91,7 +91,7 @@ class OfficeJobs(OfficeService):
         return schemas.CancelAnswer(job=job, stopping=state is State.RUNNING and job.status is not JobStatus.CANCELLED)
 
     async def cancel_all(self, office_id: str, **fields: Unpack[keywords.CancelAllFields]) -> schemas.CancelledAll:
-        """Cancel the unfinished jobs that match, newest first and up to 10,000; return the accepted ids.
+        """Cancel the unfinished jobs that match, newest first and up to 100,000; return the accepted ids.
 
         If `more` is true, others match: call it again. Jobs are cancelled in small batches, so that others can write
         in between; a repeat after a lost answer goes on where it stopped.

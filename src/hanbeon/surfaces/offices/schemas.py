@@ -37,7 +37,7 @@ from hanbeon.surfaces.schema import (
 from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 
 LISTENERS_MOST = 50
-CANCEL_MOST = BATCH_JOBS
+CANCEL_MOST = 100_000
 TITLE_BYTES = 4_000
 LIMIT_MAX = 2**31 - 1
 LONGEST_MS = LONGEST_US // 1_000
