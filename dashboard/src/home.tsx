@@ -26,8 +26,8 @@ export function Home(): JSX.Element {
     false,
   );
   const queues = usePolled(() => call("GET /api/engine/queues"), "", 10_000, false);
-  const instances = usePolled(() => call("GET /api/engine/instances"), "", 10_000, false);
-  const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 10_000, false);
+  const instances = usePolled(() => call("GET /api/engine/instances"), "", 20_000, false);
+  const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 20_000, false);
   const running = usePolled(() => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }), "", 5_000);
   const problem = statistics.problem ?? queues.problem ?? instances.problem;
   if (problem) return <Failure problem={problem} />;

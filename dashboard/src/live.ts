@@ -16,7 +16,7 @@ export const FROM_NOW_ON = String(Number.MAX_SAFE_INTEGER);
 const RECONNECT_MS = 2_000;
 const TOLD_EVERY_MS = 1_000;
 /** While changes do not cease: open pages must not cost a busy engine its speed. */
-const SLOWEST_MS = 5_000;
+const SLOWEST_MS = 10_000;
 
 export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number, follow = true): Loaded<T> {
   const data: Signal<T | undefined> = useSignal(undefined);
@@ -28,6 +28,7 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
     let stopped = false;
     let underWay = false;
     let again = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     data.value = undefined;
     problem.value = undefined;
     const run = async (): Promise<void> => {
@@ -36,6 +37,7 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
         return;
       }
       underWay = true;
+      arm();
       try {
         const found = await latest.current();
         if (!stopped) [data.value, problem.value] = [found, undefined];
@@ -49,11 +51,18 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
         }
       }
     };
+    // A page that nobody looks at asks for nothing.
+    const tick = (): void => {
+      arm();
+      if (!document.hidden) void run();
+    };
+    // Counted from the last request: what a change has just refreshed is not asked for twice.
+    const arm = (): void => {
+      clearTimeout(timer);
+      if (!stopped) timer = setTimeout(tick, everyMs);
+    };
     refresh.current = () => void run();
     void run();
-    // A page that nobody looks at asks for nothing.
-    const tick = (): void => void (document.hidden || run());
-    const timer = setInterval(tick, everyMs);
     document.addEventListener("visibilitychange", tick);
     let seen = changes.peek();
     const unfollow = follow
@@ -66,7 +75,7 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
       : () => undefined;
     return () => {
       stopped = true;
-      clearInterval(timer);
+      clearTimeout(timer);
       document.removeEventListener("visibilitychange", tick);
       unfollow();
     };
