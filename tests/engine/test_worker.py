@@ -164,6 +164,31 @@ async def test_stopping_twice_is_stopping_once(app: App) -> None:
     assert [one.stopped_at is not None for one in await app.instances()] == [True]
 
 
+async def test_stop_ends_a_loop_that_swallows_a_cancellation(sqlite_url: str) -> None:
+    began, swallowed, goes_on = asyncio.Event(), asyncio.Event(), False
+
+    async def step() -> float:
+        nonlocal goes_on
+        goes_on = goes_on or swallowed.is_set()
+        began.set()
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            if swallowed.is_set():
+                raise
+            swallowed.set()  # As a driver does whose answer comes in the same moment.
+        return 0.0
+
+    async with App(sqlite_url) as app:
+        worker = app.worker()
+        worker.prune.run_once = step
+        async with worker:
+            await began.wait()
+        assert swallowed.is_set()
+        assert goes_on
+        assert not [task for task in asyncio.all_tasks() if "Loop.run" in repr(task)]
+
+
 async def test_new_work_wakes_an_idle_worker(app_url: str) -> None:
     async with App(app_url, poll=600) as app, App(app_url) as client:
 

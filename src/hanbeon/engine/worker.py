@@ -47,7 +47,8 @@ from hanbeon.tasks.registry import Registry
 from hanbeon.tasks.task import STREAM, Task
 
 _log = get_logger("hanbeon.engine")
-_CANCEL_SECONDS = 5.0
+_CANCEL_SECONDS = 1.0
+_CANCELS_AT_MOST = 5
 _CHECK_SECONDS = 0.02
 _CLAIMS_AT_MOST = 20
 _STEPS_TO_BEGIN = 2  # Of the event loop: a body starts, and runs to its first wait.
@@ -437,11 +438,14 @@ class Worker:
 
 
 async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
-    cancelled = list(tasks)
-    for task in cancelled:
-        task.cancel()
-    if cancelled:
-        await asyncio.wait(cancelled, timeout=_CANCEL_SECONDS)
+    """Cancel the tasks and wait for their end, again and again: libraries swallow a cancellation now and then."""
+    pending = set(tasks)
+    for _ in range(_CANCELS_AT_MOST):
+        if not pending:
+            return
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=_CANCEL_SECONDS)
 
 
 def _runner(
