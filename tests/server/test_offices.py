@@ -168,7 +168,7 @@ async def test_retry_priority_cancel_all_log_and_explain(working: Client) -> Non
             await asyncio.sleep(0.05)
     assert log["entries"][0]["text"] == "waiting"
     answer = await working.post(f"{office}/jobs/cancel-all", {"task_id": "T", "statuses": ["ready", "processing"]})
-    assert answer.json == {"cancelled": [first["id"], second["id"]]}
+    assert answer.json == {"cancelled": [first["id"], second["id"]], "more": False}
     await _status(working, office, first, "cancelled")
 
 
