@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from hanbeon.errors import InvalidInput
@@ -20,7 +21,7 @@ def redis_client(url: str) -> Any:
         ) from error
     try:
         # A message may be anything: what is not UTF-8 is shown, and fails to be read as a number or as JSON.
-        return Redis.from_url(
+        client = Redis.from_url(
             url,
             decode_responses=True,
             encoding_errors="backslashreplace",
@@ -31,6 +32,29 @@ def redis_client(url: str) -> Any:
         raise InvalidInput(
             f"must be a URL such as redis://host:6379/0, got {masked(url)!r}", field="redis_url"
         ) from error
+    pool = client.connection_pool
+    pool.connection_class = type("CancellableConnection", (_CancellableSends, pool.connection_class), {})
+    return client
+
+
+class _CancellableSends:
+    """Sends of a connection of redis-py without `asyncio.wait_for`.
+
+    Before Python 3.12 that swallows a cancellation which comes in the moment when the data has been sent: the task
+    goes on, and whoever cancelled it waits for its end for ever.
+    """
+
+    async def send_packed_command(self: Any, *args: Any, **options: Any) -> None:
+        from redis.exceptions import TimeoutError as RedisTimeoutError
+
+        limit, self.socket_timeout = self.socket_timeout, None
+        try:
+            async with asyncio.timeout(limit):
+                await super().send_packed_command(*args, **options)  # type: ignore[misc]  # Of what it is mixed into.
+        except TimeoutError as error:
+            raise RedisTimeoutError("Timeout writing to socket") from error
+        finally:
+            self.socket_timeout = limit
 
 
 def flat_entries(batch: Any) -> list[Any]:
