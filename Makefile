@@ -58,7 +58,7 @@ run: setup ## Serve the showcase on http://127.0.0.1:8000; PORT= changes that, E
 demo: setup ## Watch a worker run a graph of jobs
 	$(BIN)/hanbeon demo
 
-test: setup ## Run every check and the tests, with real servers (about 16 minutes on two cores)
+test: setup ## Run every check and the tests, with real servers (about 12 minutes on two cores)
 	@$(MAKE) -j2 --output-sync=target lint bytecode
 	$(PYTEST) -m "not slow" --rerun-timing $(ARGS)
 

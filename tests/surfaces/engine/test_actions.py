@@ -30,7 +30,7 @@ class Story:
 
     def __init__(self, app: App, client: Client) -> None:
         self._app, self._client, self._user = app, client, "local"
-        self.told: list[str] = []
+        self.acted: list[str] = []
         self._known = 0
 
     async def act(self, action: str, method: str, path: str, body: Any = None, **headers: str) -> Any:
@@ -40,7 +40,7 @@ class Story:
         new = [(each["action"], each["user"], each["via"], each["target"]) for each in page[: len(page) - self._known]]
         assert new == [(action, self._user, "rest", path.partition("?")[0])], action
         self._known = len(page)
-        self.told.append(action)
+        self.acted.append(action)
         return answer.json if answer.body else None
 
     async def log_in(self, user: str) -> None:
@@ -81,7 +81,7 @@ async def test_every_acting_operation_is_recorded_once(story: Story) -> None:
         for operation in surface.operations
         if operation.need not in (Need.NOTHING, Need.READ) and operation.call not in _LOOKING
     }
-    assert set(story.told) == acting - _OF_REDIS
+    assert set(story.acted) == acting - _OF_REDIS
 
 
 async def _jobs(story: Story) -> None:
