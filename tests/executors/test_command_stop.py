@@ -165,8 +165,11 @@ async def test_insisting_ends_a_command_that_nobody_supervises(
 ) -> None:
     started = commands.start(body(bodies.stubborn, journal=str(journal)))
     processes = await numbers(journal)
-    for each in [*commands.session_supervisors, *([commands.supervisor] if frozen == "both" else [])]:
+    supervisors = [*commands.session_supervisors, *([commands.supervisor] if frozen == "both" else [])]
+    for each in supervisors:
         each.send_signal(signal.SIGSTOP)
+    # A process stops when it is next scheduled, and this test insists once only.
+    await until("they are frozen", lambda: {each.status() for each in supervisors} == {psutil.STATUS_STOPPED})
     started.stop(StopCause.DEADLINE)
     started.insist()
     _, seen = await watched(started, processes, 30.0)
