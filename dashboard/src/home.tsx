@@ -22,7 +22,7 @@ export function Home(): JSX.Element {
   const statistics = usePolled(
     () => call("GET /api/engine/statistics", { query: { from: new Date(Date.now() - seconds * 1000).toISOString(), step } }),
     span.value,
-    10_000,
+    30_000,
     false,
   );
   const queues = usePolled(() => call("GET /api/engine/queues"), "", 10_000, false);
