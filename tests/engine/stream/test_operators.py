@@ -79,6 +79,10 @@ async def test_dead_letter_is_moved_only_with_its_record(sqlite_url: str, valkey
         async with app.worker():
             await app.enqueue("thumb", {})
             await until("the request", lambda: _sent(redis))
+            # Letters are looked for in the streams that a worker has noted, which it does after its first request.
+            early = await redis.xadd("thumbs.deadletter", {"stream": RESULTS, "id": "1-1", "payload": "{}"})
+            await until("the stream is known", lambda: _listed(app))
+            await redis.xdel("thumbs.deadletter", early)
         for move in (app.engine.republish_deadletter, app.engine.drop_deadletter):
             payload = json.dumps({"jobId": "x", "status": "SUCCEEDED"})
             await redis.xadd("thumbs.deadletter", {"stream": RESULTS, "id": "1-1", "payload": payload})
@@ -94,6 +98,10 @@ async def test_dead_letter_is_moved_only_with_its_record(sqlite_url: str, valkey
         assert (await app.engine.deadletters()).items == []
         recorded = [(each.user, each.action) for each in (await app.engine.actions()).items]
         assert recorded == [("ada", "drop_deadletter"), ("ada", "republish_deadletter")]
+
+
+async def _listed(app: App) -> bool | None:
+    return bool((await app.engine.deadletters()).items) or None
 
 
 async def _sent(redis: Any) -> bool | None:
