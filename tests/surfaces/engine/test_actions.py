@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from hanbeon import App
+from hanbeon import App, State
 from hanbeon.domain.access import Need
+from hanbeon.domain.actor import acting
+from hanbeon.errors import DatabaseUnavailable
 from hanbeon.server import auth
 from hanbeon.service.tokens import create_token
 from hanbeon.surfaces.registry import SURFACES
 from tests.chaos.moments import until
+from tests.databases.faults import LossyApp
 from tests.server.client import Client, Response, serving
 from tests.surfaces.chains.chain_kit import LIBRARY
 from tests.surfaces.exports.export_kit import BOUNDARY, SAMPLE, form
@@ -188,3 +191,20 @@ async def _installation(story: Story) -> None:
     await story.log_in("ada")
     token = await story.act("engine.create_token", "POST", "/api/engine/tokens", {"user": "bob", "scope": "read"})
     await story.act("engine.revoke_token", "DELETE", f"/api/engine/tokens/{token['id']}")
+
+
+async def test_an_action_is_written_if_and_only_if_its_effect_is(lossy_app: LossyApp) -> None:
+    app, faults, _ = lossy_app
+
+    @app.task(name="work")
+    async def work() -> None: ...
+
+    async def cancelled_by(lose: Callable[[], None]) -> tuple[State, list[str]]:
+        lose()
+        with acting("ada", "rest", "cancel"), pytest.raises(DatabaseUnavailable):
+            await app.store.cancel(job.id)
+        return (await app.store.job(job.id)).state, [each.user for each in (await app.engine.actions()).items]
+
+    job = await app.enqueue("work", {})
+    assert await cancelled_by(faults.before) == (State.READY, [])
+    assert await cancelled_by(faults.after) == (State.CANCELLED, ["ada"])
