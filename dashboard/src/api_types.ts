@@ -13,6 +13,10 @@ export type ActionPage = {
   items: Array<Action>;
   next_cursor: null | string;
 };
+export type AddedSlot = {
+  limits: Record<string, number>;
+  makespan_ms: number;
+};
 export type AttemptStatus = "cancelled" | "completed" | "failed" | "lost" | "released" | "running" | "timeout";
 export type Backoff = "exponential" | "linear";
 export type Bulk = {
@@ -38,6 +42,7 @@ export type CancelledAll = {
   cancelled: Array<string>;
   more: boolean;
 };
+export type Cause = "dependency" | "slot" | "time";
 export type Chain = {
   queue_id: number;
   job_number: number;
@@ -880,6 +885,34 @@ export type Setting = {
   default: unknown;
   description: string;
 };
+export type SimulatedJob = {
+  id: string;
+  key: null | string;
+  title: null | string;
+  role: null | string;
+  task_id: null | string;
+  status: JobStatus;
+  start_ms: number;
+  end_ms: number;
+  waited_for: Cause | null;
+  limit: null | string;
+};
+export type Simulation = {
+  office_id: string;
+  jobs: number;
+  never: number;
+  assumed: number;
+  makespan_ms: number;
+  unlimited_ms: number;
+  ends_at: string;
+  critical_path: Array<SimulatedJob>;
+  add_slot: AddedSlot | null;
+};
+export type SimulationLimits = {
+  maxConcurrentJobs?: number;
+  maxConcurrentByRole?: Record<string, null | number>;
+  assumed_ms?: number;
+};
 export type SkippedTimes = {
   count: number;
   first: string;
@@ -1106,6 +1139,7 @@ export interface Calls {
   "GET /api/offices/{id}/scheduler/config": { path: { id: string }; query: Record<string, never>; body: undefined; result: JobSchedulerConfig };
   "PATCH /api/offices/{id}/scheduler/config": { path: { id: string }; query: Record<string, never>; body: ConfigChange; result: JobSchedulerConfig };
   "POST /api/offices/{id}/scheduler/process": { path: { id: string }; query: Record<string, never>; body: undefined; result: Processed };
+  "POST /api/offices/{id}/scheduler/simulate": { path: { id: string }; query: Record<string, never>; body: SimulationLimits; result: Simulation };
   "POST /api/offices/{id}/jobs": { path: { id: string }; query: Record<string, never>; body: JobBatch; result: JobsCreated };
   "GET /api/offices/{id}/jobs": { path: { id: string }; query: { status?: Array<"cancelled" | "done" | "failed" | "pending" | "processing" | "ready" | "timeout">; role?: string; task_id?: string; cursor?: string; limit?: number }; body: undefined; result: JobPage };
   "POST /api/offices/{id}/jobs/cancel-all": { path: { id: string }; query: Record<string, never>; body: CancelAll; result: CancelledAll };

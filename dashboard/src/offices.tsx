@@ -170,6 +170,15 @@ function Head({ office, stats, refresh }: { office: Office; stats: JobQueueStats
       refresh();
       return w("processed", number(done.activated), number(done.started), number(done.available_slots));
     });
+  const simulate = (): Promise<boolean> =>
+    attempt(async () => {
+      const found = await call("POST /api/offices/{id}/scheduler/simulate", { path });
+      const takes = w("simulated", number(found.jobs), duration(found.makespan_ms / 1000));
+      const slot = found.add_slot;
+      if (!slot) return takes;
+      const limits = Object.entries(slot.limits).map(([limit, value]) => `${limit} = ${value}`);
+      return w("addSlot", takes, limits.join(", "), duration(slot.makespan_ms / 1000));
+    });
   const cancelAll = (): Promise<boolean> =>
     attempt(async () => {
       const cancelled = await cancelAllJobs(office.id, {});
@@ -183,6 +192,7 @@ function Head({ office, stats, refresh }: { office: Office; stats: JobQueueStats
           <b>{office.name}</b>
         </Crumb>
         <span class="actions">
+          <Button onClick={simulate}>{w("simulate")}</Button>
           <Act onClick={process}>{w("process")}</Act>
           <Act confirm onClick={cancelAll}>
             {w("cancelAll")}
@@ -193,6 +203,11 @@ function Head({ office, stats, refresh }: { office: Office; stats: JobQueueStats
                 name: w("process"),
                 curl: curl("POST /api/offices/{id}/scheduler/process", { path }),
                 command: `hanbeon office process ${office.id}`,
+              },
+              {
+                name: w("simulate"),
+                curl: curl("POST /api/offices/{id}/scheduler/simulate", { path, body: {} }),
+                command: `hanbeon office simulate ${office.id}`,
               },
               {
                 name: w("cancelAll"),

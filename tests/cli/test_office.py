@@ -134,6 +134,19 @@ async def test_a_batch_of_jobs_is_added_listed_counted_and_cancelled(office: Off
     assert (await office.run("cancel-all", "Seoul", "--yes")).lines == ["cancelled 2 jobs"]
 
 
+async def test_simulation_names_the_slot_to_add(office: Office) -> None:
+    await office.run("create", "Seoul", "--session", "default=build")
+    await office.add({"key": "page", "role": "FE"}, {"key": "menu", "role": "FE", "title": "The menu"})
+    shown = (await office.run("simulate", "Seoul")).out
+    for part in ("2m00s", "maxConcurrentByRole.FE=2 takes 1m00s", "The menu"):
+        assert part in shown
+    tried = await office.read("simulate", "Seoul", "--set", "maxConcurrentByRole.FE=2", "--assume", "5")
+    assert (tried["makespan_ms"], tried["assumed"], tried["add_slot"]) == (5_000, 2, None)
+    refused = await office.run("simulate", "Seoul", "--set", "maxRetries=1")
+    assert refused.code == 2
+    assert "maxRetries" in refused.err
+
+
 async def test_a_batch_comes_from_stdin_too_as_a_list(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     await office.run("create", "Seoul")
     monkeypatch.setattr("sys.stdin", io.StringIO('[{"title": "one"}, {"title": "two"}]'))

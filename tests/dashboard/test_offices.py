@@ -68,6 +68,8 @@ async def test_an_operator_moves_jobs_of_an_office(browser: Browser, sqlite_url:
         await expect(page.locator(".graphbox aside h3")).to_have_text("Page")
         await expect(page.locator(".graphbox aside .state")).to_have_text("Blocked")
         await expect(page.locator(".reasons li").first).to_be_visible()
+        await page.get_by_role("button", name="How long?").click()
+        await expect(page.get_by_text("by measured runs")).to_be_visible()
         # States are live: what waited runs, and the critical path has less left.
         gate.set()
         await expect(page.locator(".graphbox aside .state")).to_have_text("Done")

@@ -8,7 +8,11 @@ from hanbeon.surfaces.registry import SURFACES
 
 _PAGE = (Path(__file__).parents[2] / "docs" / "security.md").read_text()
 _OPERATIONS = [operation for surface in SURFACES for operation in surface.operations]
-_READS = {("POST", "/api/schedules/preview"), ("POST", "/api/workflows/{id}/dry-run")}
+_READS = {
+    ("POST", "/api/schedules/preview"),
+    ("POST", "/api/workflows/{id}/dry-run"),
+    ("POST", "/api/offices/{id}/scheduler/simulate"),
+}
 """With a body, and changes nothing."""
 
 

@@ -19,7 +19,11 @@ _ADMINS = {
     ("POST", "/api/offices/{id}/webhooks/{webhookId}/enable"),
     ("POST", "/api/offices/{id}/webhooks/{webhookId}/test"),
 }
-_LOOKS = {("POST", "/api/schedules/preview"), ("POST", "/api/workflows/{id}/dry-run")}
+_LOOKS = {
+    ("POST", "/api/schedules/preview"),
+    ("POST", "/api/workflows/{id}/dry-run"),
+    ("POST", "/api/offices/{id}/scheduler/simulate"),
+}
 """With a body, and changes nothing."""
 
 

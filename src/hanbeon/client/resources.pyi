@@ -51,6 +51,7 @@ from hanbeon.surfaces.offices.schemas import (
     JobSpec,
     Processed,
     SchedulerEvent,
+    Simulation,
     VersionedConfig,
     Webhook,
     WebhookBody,
@@ -351,6 +352,15 @@ class Office(Resource):
     def process(self) -> Processed:
         """Run a scheduling cycle now."""
 
+    def simulate(
+        self,
+        *,
+        maxConcurrentJobs: int = ...,
+        maxConcurrentByRole: Mapping[str, int | None] = ...,
+        assumed_ms: int = ...,
+    ) -> Simulation:
+        """Estimate how long the unfinished jobs take, and which slot to add."""
+
     def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None
     ) -> list[OfficesJob]:
@@ -449,6 +459,15 @@ class AsyncOffice(Resource):
 
     async def process(self) -> Processed:
         """Run a scheduling cycle now."""
+
+    async def simulate(
+        self,
+        *,
+        maxConcurrentJobs: int = ...,
+        maxConcurrentByRole: Mapping[str, int | None] = ...,
+        assumed_ms: int = ...,
+    ) -> Simulation:
+        """Estimate how long the unfinished jobs take, and which slot to add."""
 
     async def create_jobs(
         self, jobs: Sequence[JobSpec | Mapping[str, Any]], *, idempotency_key: str | None = None

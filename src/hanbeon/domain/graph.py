@@ -1,8 +1,8 @@
-"""Cycle detection for the dependencies inside a batch, in linear time."""
+"""Dependencies between jobs: cycles inside a batch, and what depends on some of them; in linear time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
@@ -35,3 +35,18 @@ def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
         path.append(node)
         node = next(dep for dep in depends_on[node] if dep in stuck)
     return path[seen[node] :]
+
+
+def dependents_of_any(nodes: Iterable[str], depends_on: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return these nodes and all that depend on one of them, directly or through others."""
+    dependents: dict[str, list[str]] = {}
+    for node, deps in depends_on.items():
+        for dep in deps:
+            dependents.setdefault(dep, []).append(node)
+    found = set(nodes)
+    left = list(found)
+    while left:
+        new = [node for node in dependents.get(left.pop(), ()) if node not in found]
+        found.update(new)
+        left += new
+    return found

@@ -88,6 +88,9 @@ class SyncOffices(SyncService):
     def test_webhook(
         self, office_id: str, webhook_id: str, *, new_id: NewId = random_id
     ) -> offices_schemas.Delivery: ...
+    def simulate(
+        self, office_id: str, **fields: Unpack[offices_keywords.SimulationLimitsFields]
+    ) -> offices_schemas.Simulation: ...
     def create_jobs(
         self, office_id: str, *, new_id: NewId = random_id, **fields: Unpack[offices_keywords.JobBatchFields]
     ) -> offices_schemas.JobsCreated: ...

@@ -8,7 +8,7 @@ import typer
 
 from hanbeon.cli.groups import group
 from hanbeon.cli.office import jobs
-from hanbeon.cli.office.options import Office
+from hanbeon.cli.office.options import Office, pair, settings_of
 from hanbeon.cli.options import AppName, Cursor, Database, Json, Limit, Yes
 from hanbeon.quotation import quoted
 
@@ -71,9 +71,9 @@ def create(
 
     body: dict[str, Any] = {"name": name}
     if session:
-        body["sessions"] = dict(_pair(each, "session") for each in session)
+        body["sessions"] = dict(pair(each, "session") for each in session)
     if set_:
-        body["config"] = _settings(set_)
+        body["config"] = settings_of(set_)
     if notify:
         body["notifications"] = notify
 
@@ -139,7 +139,7 @@ def change(
 
     body: dict[str, Any] = {} if name is None else {"name": name}
     if session:
-        body["sessions"] = {role: task or None for role, task in (_pair(each, "session") for each in session)}
+        body["sessions"] = {role: task or None for role, task in (pair(each, "session") for each in session)}
     if notify:
         body["notifications"] = notify
     if not body:
@@ -193,7 +193,7 @@ def set_config(
     from hanbeon.cli.office.render import config_facts
     from hanbeon.cli.output import print_facts, print_json
 
-    changes = _settings(settings)
+    changes = settings_of(settings)
 
     async def work() -> schemas.VersionedConfig:
         async with offices_of(database) as offices:
@@ -234,34 +234,6 @@ def delete(
         typer.echo(f"office {found.id} is deleted")
 
 
-def _pair(text: str, field: str) -> tuple[str, str]:
-    from hanbeon.errors import InvalidInput
-
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise InvalidInput(f"must be name=value, got {quoted(text)}", field=field)
-    return name, value
-
-
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    """Parse `a=1 b.c=null` to {"a": 1, "b": {"c": None}}; a value that is not JSON is text."""
-    import msgspec
-
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        path, text = _pair(pair, "config")
-        try:
-            value = msgspec.json.decode(text)
-        except msgspec.DecodeError:
-            value = text
-        name, dot, inner = path.partition(".")
-        if dot:
-            settings.setdefault(name, {})[inner] = value
-        else:
-            settings[name] = value
-    return settings
-
-
 office = group("Manage offices: their jobs, config, statistics and events.")
 config = group("Show or change how an office runs its jobs.")
 
@@ -274,6 +246,7 @@ office.add_typer(config, name="config")
 config.command("show")(show_config)
 config.command("set")(set_config)
 office.command()(jobs.stats)
+office.command()(jobs.simulate)
 office.command()(jobs.jobs)
 office.command()(jobs.add)
 office.command()(jobs.events)

@@ -1,4 +1,4 @@
-"""Commands on what an office contains: stats, jobs, add, events, process, cancel-all, test-webhook."""
+"""Commands on what an office contains: stats, simulate, jobs, add, events, process, cancel-all, test-webhook."""
 
 from __future__ import annotations
 
@@ -30,6 +30,50 @@ def stats(office: Office, database: Database = None, json: Json = False) -> None
         print_json(found)
     else:
         print_facts(stats_facts(found))
+
+
+def simulate(
+    office: Office,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A limit to try: maxConcurrentJobs=5, maxConcurrentByRole.FE=2 (null: no limit); may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    assume: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a job runs if its task was never measured.")
+    ] = 60,
+    database: Database = None,
+    json: Json = False,
+) -> None:
+    """Estimate how long the unfinished jobs of an office take, and which slot to add.
+
+    A job is taken to run as long as the latest of its task and role did. Nothing is changed.
+    """
+    from hanbeon.cli.event_loop import run
+    from hanbeon.cli.office.lookup import find, offices_of
+    from hanbeon.cli.office.options import settings_of
+    from hanbeon.cli.office.render import path_row, simulation_facts
+    from hanbeon.cli.output import print_facts, print_json, print_table
+
+    limits = settings_of(set_ or [])
+
+    async def work() -> schemas.Simulation:
+        async with offices_of(database) as offices:
+            found = await find(offices, office)
+            return await offices.simulate(found.id, assumed_ms=round(assume * 1_000), **limits)
+
+    found = run(work())
+    if json:
+        print_json(found)
+        return
+    print_facts(simulation_facts(found))
+    if found.critical_path:
+        headings = ("start", "end", "waited for", "role", "critical path")
+        print_table(headings, [path_row(each) for each in found.critical_path], right=("start", "end"))
 
 
 def jobs(

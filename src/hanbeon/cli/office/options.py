@@ -1,12 +1,13 @@
-"""Arguments and options shared by the office commands."""
+"""Arguments and options shared by the office commands, and the settings among them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hanbeon.cli.completion import office_names
+from hanbeon.quotation import quoted
 from hanbeon.surfaces.offices.vocabulary import JobStatus
 
 Office = Annotated[
@@ -27,3 +28,32 @@ Statuses = Annotated[
     list[JobStatus] | None,
     typer.Option("--status", metavar="STATUS", help="Only jobs with this status; may be repeated.", show_default=False),
 ]
+
+
+def pair(text: str, field: str) -> tuple[str, str]:
+    """Parse `name=value`."""
+    from hanbeon.errors import InvalidInput
+
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise InvalidInput(f"must be name=value, got {quoted(text)}", field=field)
+    return name, value
+
+
+def settings_of(pairs: list[str]) -> dict[str, Any]:
+    """Parse `a=1 b.c=null` to {"a": 1, "b": {"c": None}}; a value that is not JSON is text."""
+    import msgspec
+
+    settings: dict[str, Any] = {}
+    for each in pairs:
+        path, text = pair(each, "config")
+        try:
+            value = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            value = text
+        name, dot, inner = path.partition(".")
+        if dot:
+            settings.setdefault(name, {})[inner] = value
+        else:
+            settings[name] = value
+    return settings

@@ -8,6 +8,7 @@ import msgspec
 from rich.text import Text
 
 from hanbeon.cli.output import STATE_STYLES
+from hanbeon.domain.durations import brief
 from hanbeon.domain.phases import STATES
 from hanbeon.quotation import plain
 from hanbeon.surfaces.offices import schemas
@@ -43,6 +44,26 @@ def config_facts(config: JobSchedulerConfig) -> list[tuple[str, str]]:
 
 def stats_facts(stats: schemas.JobQueueStats) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in msgspec.structs.asdict(stats).items() if name != "office_id"]
+
+
+def simulation_facts(found: schemas.Simulation) -> list[tuple[str, str | None]]:
+    added = None
+    if (slot := found.add_slot) is not None:
+        added = f"{pairs_text(slot.limits)} takes {brief(slot.makespan_ms / 1_000)}"
+    return [
+        ("jobs", str(found.jobs)),
+        ("takes", brief(found.makespan_ms / 1_000)),
+        ("ends_at", found.ends_at),
+        ("unlimited", brief(found.unlimited_ms / 1_000)),
+        ("add_slot", added),
+        ("assumed", f"{found.assumed} jobs, of whose task no run was measured" if found.assumed else None),
+        ("never", f"{found.never} jobs, which wait for a failed one or have no handler" if found.never else None),
+    ]
+
+
+def path_row(job: schemas.SimulatedJob) -> list[str]:
+    times = [brief(job.start_ms / 1_000), brief(job.end_ms / 1_000)]
+    return [*times, job.limit or job.waited_for or "", job.role or "", job.title or job.key or job.id]
 
 
 def job_row(job: schemas.Job) -> list[Any]:

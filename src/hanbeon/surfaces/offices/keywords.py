@@ -131,6 +131,14 @@ class PriorityFields(TypedDict, total=False):
     urgent: bool | None
 
 
+class SimulationLimitsFields(TypedDict, total=False):
+    """Limits to try instead of the office's; null removes a role's. `assumed_ms`: how long an unknown task runs."""
+
+    maxConcurrentJobs: int
+    maxConcurrentByRole: Mapping[str, int | None]
+    assumed_ms: int
+
+
 class WebhookBodyFields(TypedDict, total=False):
     """Signed with `secret`, base64 of 24 to 64 bytes, optionally after `whsec_`; without `events` it gets all."""
 

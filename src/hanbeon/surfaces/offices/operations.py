@@ -83,6 +83,20 @@ _OFFICE_OPERATIONS = [
         errors=(OfficeNotFound,),
         idempotent=True,
     ),
+    Operation(
+        *(
+            "POST",
+            f"{_SCHEDULER}/simulate",
+            Need.READ,
+            "simulate",
+            "Estimate how long the unfinished jobs take, and which slot to add.",
+        ),
+        request=schemas.SimulationLimits,
+        body_optional=True,
+        responses={200: schemas.Simulation},
+        errors=(OfficeNotFound, Conflict),
+        idempotent=True,
+    ),
 ]
 
 _JOB_OPERATIONS = [

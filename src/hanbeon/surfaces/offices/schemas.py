@@ -12,6 +12,7 @@ from hanbeon.domain.job import LONGEST_US, PRIORITY_MAX, PRIORITY_MIN, RETRIES_M
 from hanbeon.domain.log import PAGE_LINES
 from hanbeon.domain.masks import masked_address
 from hanbeon.domain.retry import Backoff
+from hanbeon.domain.simulation import Cause
 from hanbeon.errors import InvalidInput
 from hanbeon.surfaces.offices.vocabulary import (
     DeliveryStatus,
@@ -38,6 +39,7 @@ from hanbeon.surfaces.validation import EXPECTED, PYTHON, SECRET
 
 LISTENERS_MOST = 50
 CANCEL_MOST = 100_000
+SIMULATED_MOST = 10_000
 TITLE_BYTES = 4_000
 LIMIT_MAX = 2**31 - 1
 LONGEST_MS = LONGEST_US // 1_000
@@ -56,14 +58,8 @@ Place = Annotated[int, Meta(ge=PRIORITY_MIN, le=PRIORITY_MAX)]
 LogLines = Annotated[int, Meta(ge=1, le=PAGE_LINES)]
 LogCursor = Annotated[str, Meta(pattern="^[0-9]{1,18}:[0-9]{1,18}$", extra={EXPECTED: "the `after` of a page"})]
 AttemptNumber = Annotated[int, Meta(ge=1, le=2**63 - 1)]
-Title = Annotated[
-    str,
-    Meta(
-        max_length=TITLE_BYTES,
-        pattern=STORABLE,
-        extra={EXPECTED: f"a string of at most {TITLE_BYTES:,} bytes without NUL"},
-    ),
-]
+_A_TITLE = f"a string of at most {TITLE_BYTES:,} bytes without NUL"
+Title = Annotated[str, Meta(max_length=TITLE_BYTES, pattern=STORABLE, extra={EXPECTED: _A_TITLE})]
 # Addresses may hold a password.
 WebhookAddress = Annotated[str, Meta(max_length=_ADDRESS_MOST, extra={EXPECTED: AN_ADDRESS, SECRET: True})]
 WebhookSecret = Annotated[
@@ -85,10 +81,8 @@ Target = Annotated[
 _LISTENERS = Meta(max_length=LISTENERS_MOST, extra={SECRET: True})
 Targets = Annotated[list[Target], _LISTENERS]
 EventTypes = Annotated[list[EventType], Meta(max_length=len(EventType))]
-Statuses = Annotated[
-    list[JobStatus],
-    Meta(extra={PYTHON: ("str | Sequence[str]", "from collections.abc import Sequence")}),
-]
+_ONE_OR_MORE = ("str | Sequence[str]", "from collections.abc import Sequence")
+Statuses = Annotated[list[JobStatus], Meta(extra={PYTHON: _ONE_OR_MORE})]
 Unfinished = Literal["pending", "processing", "ready", "timeout"]
 OnDependencyFailure = Literal["block", "fail"]
 RoleLimits = Annotated[dict[Name, Limit | None], Meta(max_length=ROLES)]
@@ -251,6 +245,14 @@ class GraphQuery(Request, frozen=True, kw_only=True):
     task_id: NameOrEmpty | UnsetType | None = UNSET
     cursor: Cursor | UnsetType | None = UNSET
     limit: PageSize = 1_000
+
+
+class SimulationLimits(Request, frozen=True, kw_only=True):
+    """Limits to try instead of the office's; null removes a role's. `assumed_ms`: how long an unknown task runs."""
+
+    maxConcurrentJobs: Limit | UnsetType = UNSET
+    maxConcurrentByRole: RoleLimits | UnsetType = UNSET
+    assumed_ms: Milliseconds = _MINUTE_MS
 
 
 class DeliveryQuery(Request, frozen=True, kw_only=True):
@@ -451,6 +453,36 @@ class Graph(Result, frozen=True, kw_only=True):
     nodes: list[Node]
     edges: list[Edge]
     next_cursor: str | None
+
+
+class SimulatedJob(Node, frozen=True, kw_only=True):
+    """A job of the critical path, from now on, and what it waited for last; `limit`: for a slot of this setting."""
+
+    start_ms: int
+    end_ms: int
+    waited_for: Cause | None
+    limit: str | None
+
+
+class AddedSlot(Result, frozen=True, kw_only=True):
+    """Limits raised by one, and how long all jobs would take with them."""
+
+    limits: dict[str, int]
+    makespan_ms: int
+
+
+class Simulation(Result, frozen=True, kw_only=True):
+    """How long the unfinished jobs take, now and without limits; `never`: jobs left out, `assumed`: never measured."""
+
+    office_id: str
+    jobs: int
+    never: int
+    assumed: int
+    makespan_ms: int
+    unlimited_ms: int
+    ends_at: str
+    critical_path: list[SimulatedJob]
+    add_slot: AddedSlot | None
 
 
 class SchedulerEvent(Result, frozen=True, kw_only=True):

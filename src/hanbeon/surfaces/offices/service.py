@@ -27,6 +27,7 @@ from hanbeon.surfaces.offices.events import source, translated, words
 from hanbeon.surfaces.offices.jobs import OfficeJobs
 from hanbeon.surfaces.offices.resolve import Handlers, merged_sessions
 from hanbeon.surfaces.offices.roles import check_added_roles, check_new_roles
+from hanbeon.surfaces.offices.simulation import OfficeSimulation
 from hanbeon.surfaces.offices.vocabulary import status_of_state
 from hanbeon.surfaces.offices.webhooks import OfficeWebhooks
 from hanbeon.surfaces.service import NewId, random_id
@@ -36,7 +37,7 @@ _ROUNDS = 5
 _PROMOTED_AT_ONCE = 1_000
 
 
-class Offices(OfficeJobs, OfficeWebhooks):
+class Offices(OfficeJobs, OfficeSimulation, OfficeWebhooks):
     """The offices of one App."""
 
     async def create(self, *, new_id: NewId = random_id, **fields: Unpack[keywords.OfficeBodyFields]) -> schemas.Office:
