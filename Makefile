@@ -7,6 +7,8 @@ PYTHON ?= python3
 EXTRAS := dev
 # pytest-xdist workers, twice as many as cores, since most tests wait most of their time; JOBS=0 runs everything in one process.
 JOBS ?= $(shell echo $$(( 2 * $$(getconf _NPROCESSORS_ONLN) )))
+# The slow tests wait even more: for leases that end, processes that start and servers that come back.
+SLOW_JOBS ?= $(shell echo $$(( 3 * $(JOBS) / 2 )))
 # Where `make run` serves.
 PORT ?= 8000
 # Further arguments for pytest, for example ARGS="-k lifecycle --postgres=18,15".
@@ -23,7 +25,7 @@ PAGE := src/hanbeon/server/page/dashboard/index.html
 # Tests that need neither a server nor a process, and are collected without importing either.
 QUICK := tests/config tests/docs tests/domain tests/tasks tests/surfaces/offices/test_schemas.py tests/surfaces/schedules/test_schemas.py \
 	tests/test_architecture.py tests/test_vocabulary.py tests/test_zones.py
-PYTEST := $(BIN)/pytest -n $(JOBS) --dist worksteal
+PYTEST := $(BIN)/pytest --dist worksteal -n
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
@@ -60,13 +62,13 @@ demo: setup ## Watch a worker run a graph of jobs
 
 test: setup ## Run every check and the tests, with real servers (about 12 minutes on two cores)
 	@$(MAKE) -j2 --output-sync=target lint bytecode
-	$(PYTEST) -m "not slow" --rerun-timing $(ARGS)
+	$(PYTEST) $(JOBS) -m "not slow" --rerun-timing $(ARGS)
 
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
-	$(PYTEST) -m slow --rerun-timing $(ARGS)
+	$(PYTEST) $(SLOW_JOBS) -m slow --rerun-timing $(ARGS)
 
 check: lint ## Run every check and the quick tests, without servers (under a minute)
-	$(PYTEST) -m "not postgres and not slow" $(QUICK) $(ARGS)
+	$(PYTEST) $(JOBS) -m "not postgres and not slow" $(QUICK) $(ARGS)
 
 # In a fresh clone each worker would compile every test module; one process does so while mypy has the other core.
 bytecode: setup

@@ -3,38 +3,65 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any
 
-import structlog
+
+class Logger:
+    """Writes events with fields. It is silent below WARNING until logging is configured, and never writes to stdout."""
+
+    __slots__ = ("_logger",)
+
+    def __init__(self, name: str) -> None:
+        self._logger = logging.getLogger(name)
+
+    def debug(self, event: str, **fields: Any) -> None:
+        self._write("debug", logging.DEBUG, event, fields)
+
+    def info(self, event: str, **fields: Any) -> None:
+        self._write("info", logging.INFO, event, fields)
+
+    def warning(self, event: str, **fields: Any) -> None:
+        self._write("warning", logging.WARNING, event, fields)
+
+    def error(self, event: str, **fields: Any) -> None:
+        self._write("error", logging.ERROR, event, fields)
+
+    def exception(self, event: str, **fields: Any) -> None:
+        """Write an error with the exception that is being handled, or the one of `exc_info`."""
+        self._write("exception", logging.ERROR, event, {"exc_info": True, **fields})
+
+    def _write(self, method: str, level: int, event: str, fields: dict[str, Any]) -> None:
+        structlog = _configured_structlog()
+        if structlog is not None:
+            try:
+                getattr(structlog.get_logger(self._logger.name), method)(event, **fields)
+            except Exception:
+                # A program's own pipeline: an odd message that it cannot write must not end the attempt it is about.
+                self._logger.exception("a log entry could not be written")
+        elif self._logger.isEnabledFor(level):
+            error = fields.pop("exc_info", None)
+            parts = [event, *(f"{key}={value!r}" for key, value in fields.items())]
+            # As an argument: a stray % in a value is not a format.
+            self._logger.log(level, "%s", " ".join(parts), exc_info=error)
 
 
-def get_logger(name: str) -> structlog.stdlib.BoundLogger:
-    """Return a logger that is silent below WARNING until logging is configured, and never writes to stdout itself."""
-    logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
-        logging.getLogger(name), processors=[_forward], wrapper_class=structlog.stdlib.BoundLogger
-    )
-    return logger
+def get_logger(name: str) -> Logger:
+    return Logger(name)
 
 
 def log_enabled(name: str, level: int = logging.INFO) -> Callable[[], bool]:
     """Return a check for whether an entry would be written: building thousands in vain costs too much."""
     logger = logging.getLogger(name)
-    return lambda: structlog.is_configured() or logger.isEnabledFor(level)
+    return lambda: _configured_structlog() is not None or logger.isEnabledFor(level)
 
 
-def _forward(logger: logging.Logger, method: str, event: Any) -> Any:
-    if structlog.is_configured():
-        try:
-            getattr(structlog.get_logger(logger.name), method)(**event)
-        except Exception:
-            # A program's own pipeline: an odd message that it cannot write must not end the attempt that it is about.
-            logger.exception("a log entry could not be written")
-        raise structlog.DropEvent
-    level = logging.ERROR if method == "exception" else logging.getLevelNamesMapping()[method.upper()]
-    if not logger.isEnabledFor(level):
-        raise structlog.DropEvent
-    error = event.pop("exc_info", None)
-    parts = [str(event.pop("event")), *(f"{key}={value!r}" for key, value in event.items())]
-    # As an argument: a stray % in a value is not a format.
-    return ("%s", " ".join(parts)), {"exc_info": error}
+def _configured_structlog() -> Any:
+    """Return structlog if the program has imported and configured it.
+
+    It is not imported here, for it imports rich and pygments: a fifth of the time until a worker process can start.
+    """
+    structlog = sys.modules.get("structlog")
+    is_configured = getattr(structlog, "is_configured", None)  # None while another thread is importing it.
+    return structlog if is_configured is not None and is_configured() else None

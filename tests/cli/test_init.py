@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.hanbeon import call, hanbeon, hanbeon_inside
+from tests.cli.hanbeon import call, hanbeon_inside, hanbeon_script
 from tests.cli.workers import Running
 
 
 def test_printed_next_steps_work(tmp_path: Path) -> None:
-    done = hanbeon("init", cwd=tmp_path)
+    done = hanbeon_script("init", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     commands = [
         line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")
@@ -20,15 +20,15 @@ def test_printed_next_steps_work(tmp_path: Path) -> None:
     assert [command[0] for command in commands] == ["worker", "enqueue", "jobs", "top", "--help"]
     with Running(*commands[0], cwd=tmp_path) as worker:
         worker.until("worker_started")
-        made = hanbeon(*commands[1], cwd=tmp_path)
+        made = hanbeon_script(*commands[1], cwd=tmp_path)
         assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!"\n', "")
         for command in commands[2:]:
-            assert hanbeon(*command, cwd=tmp_path).returncode == 0
+            assert hanbeon_script(*command, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("name", ["hanbeon.toml", pytest.param("shop.toml", marks=pytest.mark.slow)])
 def test_printed_next_steps_work_without_python(tmp_path: Path, name: str) -> None:
-    done = hanbeon("init", name, cwd=tmp_path)
+    done = hanbeon_script("init", name, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     lines = [line.partition("#")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  hanbeon ")]
     assert [words[0] for words in lines] == ["worker", "enqueue", "config", "jobs", "top", "--help"]
@@ -36,10 +36,10 @@ def test_printed_next_steps_work_without_python(tmp_path: Path, name: str) -> No
     assert all((f"--config {name}" in " ".join(words)) == (name != "hanbeon.toml") for words in lines[:-1])
     with Running(*lines[0], cwd=tmp_path) as worker:
         assert worker.until("worker_started")["tasks"] == ["greet"]
-        made = hanbeon(*lines[1], cwd=tmp_path)
+        made = hanbeon_script(*lines[1], cwd=tmp_path)
         assert (made.returncode, made.stdout, made.stderr) == (0, '"Hello, Ada!\\n"\n', "")
         for command in lines[2:]:
-            shown = hanbeon(*command, cwd=tmp_path)
+            shown = hanbeon_script(*command, cwd=tmp_path)
             assert (shown.returncode, shown.stderr) == (0, ""), command
     assert (tmp_path / "hanbeon.db").exists()
 
@@ -50,10 +50,10 @@ def test_commented_parts_of_the_starter_are_valid(tmp_path: Path) -> None:
     text = re.sub(r"(?m)^# (\[|http = |timeout = |python = |task = |cron = |args = )", r"\1", path.read_text())
     (tmp_path / "tasks.py").write_text("def report() -> None: ...\n")
     path.write_text(text)
-    done = hanbeon("tasks", "--json", cwd=tmp_path)
+    done = hanbeon_script("tasks", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [task["name"] for task in json.loads(done.stdout)["tasks"]] == ["greet", "ping", "report"]
-    done = hanbeon("config", "check", cwd=tmp_path)
+    done = hanbeon_script("config", "check", cwd=tmp_path)
     assert "(3 tasks, 1 queue, 1 schedule)" in done.stdout, done.stderr
 
 

@@ -13,7 +13,7 @@ from hanbeon.cli.catalogue import COMMANDS, NAMES, front_page
 from hanbeon.cli.exits import EXIT_CODES, MEANINGS
 from hanbeon.cli.program import program
 from hanbeon.errors import Kind
-from tests.cli.hanbeon import environment, hanbeon, hanbeon_inside
+from tests.cli.hanbeon import environment, hanbeon_inside, hanbeon_script
 
 _HEAVY = (
     "apsw",
@@ -62,10 +62,10 @@ def test_help_of_a_command_loads_only_that_command(command: str, option: str) ->
 
 
 def test_both_ways_to_ask_for_help_say_the_same() -> None:
-    assert hanbeon("--help").stdout == hanbeon("-h").stdout == front_page() + "\n"
-    both = hanbeon("--version", "--help")  # Not the shortcut: typer handles it.
+    assert hanbeon_script("--help").stdout == hanbeon_script("-h").stdout == front_page() + "\n"
+    both = hanbeon_script("--version", "--help")  # Not the shortcut: typer handles it.
     assert both.returncode == 0
-    nothing = hanbeon()
+    nothing = hanbeon_script()
     assert (nothing.returncode, nothing.stderr.strip()) == (2, front_page())
 
 
@@ -77,7 +77,7 @@ def test_front_page_agrees_with_the_help_of_each_command(name: str) -> None:
 
 
 def test_the_version_is_that_of_the_package() -> None:
-    done = hanbeon("--version")
+    done = hanbeon_script("--version")
     assert (done.returncode, done.stdout) == (0, f"hanbeon {version('hanbeon')}\n")
 
 
@@ -111,14 +111,14 @@ def test_an_error_is_one_line_that_names_the_remedy(
 
 
 def test_an_invalid_setting_is_refused_by_its_name(tmp_path: Path) -> None:
-    done = hanbeon("migrate", cwd=tmp_path, HANBEON_LEASE="soon")
+    done = hanbeon_script("migrate", cwd=tmp_path, HANBEON_LEASE="soon")
     assert done.returncode == 2
     assert "HANBEON_LEASE" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("worker",), ("migrate", "--databse", "x"), ("wroker",)])
 def test_a_wrong_command_line_is_invalid_input(arguments: tuple[str, ...]) -> None:
-    assert hanbeon(*arguments).returncode == EXIT_CODES[Kind.INVALID]
+    assert hanbeon_script(*arguments).returncode == EXIT_CODES[Kind.INVALID]
 
 
 def test_every_kind_of_error_has_one_documented_exit_code() -> None:
@@ -129,7 +129,9 @@ def test_every_kind_of_error_has_one_documented_exit_code() -> None:
 
 def test_the_shell_completes_commands_options_and_states() -> None:
     def completed(words: str) -> list[str]:
-        done = hanbeon(_HANBEON_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1))
+        done = hanbeon_script(
+            _HANBEON_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1)
+        )
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.split()
 

@@ -7,18 +7,18 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment
+from tests.cli.hanbeon import EXAMPLES, SCRIPT, environment, start_forked
 
 
 class Running:
     """A worker process and its log lines."""
 
     def __init__(self, *arguments: str, **options: Any) -> None:
-        self.process = subprocess.Popen(
-            [SCRIPT, *arguments],
-            text=True,
-            **{"env": environment(), "stderr": subprocess.PIPE, "cwd": EXAMPLES, **options},
-        )
+        given: dict[str, Any] = {"env": environment(), "stderr": subprocess.PIPE, "cwd": EXAMPLES, **options}
+        if "preexec_fn" in given:
+            self.process = subprocess.Popen([SCRIPT, *arguments], text=True, **given)
+        else:
+            self.process = start_forked(*arguments, **given)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         assert self.process.stderr is not None

@@ -19,6 +19,8 @@ FAST = [job_cases.enqueue_one, job_cases.hand_back, surface_cases.manual_runs]
 # Here and not in the test: CPython 3.11 may fail to build a syntax tree while finalizers of coroutines run.
 WRITING = writing_operations()
 _MOST_COMMITS = 200
+_EVERY = 20
+"""Of a long case, whose cost is the square of its commits, each further commit is lost in one way on each store."""
 NOT_SWEPT = {
     "claim.claim_these": "for test kits only",
     "incarnation.begin_incarnation": "by `hanbeon restore` alone; repeated, it begins another in which nothing runs",
@@ -53,6 +55,8 @@ async def _sweep(url: str, case: Case, when: str) -> None:
     async with stage(url) as place:
         add_tasks(place.app, place)
         for number in range(1, _MOST_COMMITS):
+            if number > _EVERY and (number + (when == "after") + url.startswith("sqlite")) % 2:
+                continue
             scene = await _play(place, case, number, when)
             if not scene.struck:
                 assert number > 1, "the case commits nothing"

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-ROOT = Path(__file__).parents[2]
+from tests.processes.fork_server import ROOT, Program, start_program
+
 PATIENCE = 60.0
 READY = "ready"
 
@@ -26,16 +25,9 @@ class Process:
     """
 
     def __init__(self, module: str, arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-u", "-m", module, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, **(environment or {})},
-            start_new_session=True,
-        )
+        program = Program(module, arguments, {**os.environ, **(environment or {})}, str(ROOT), new_session=True)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self._process = start_program(program, **pipes)
         self.name = f"{module.rpartition('.')[2]} {self.pid}"
         self._lines: list[str] = []
         self._told = threading.Condition()

@@ -8,7 +8,8 @@ import sys
 import psutil
 import pytest
 
-from tests.processes.process import PATIENCE, ROOT
+from tests.processes.fork_server import ROOT
+from tests.processes.process import PATIENCE
 from tests.processes.workers import WorkerProcess, worker_processes
 
 

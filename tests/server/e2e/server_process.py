@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from tests.cli.hanbeon import SCRIPT, environment
+from tests.cli.hanbeon import environment, start_forked
 from tests.server.client import Client
 
 T = TypeVar("T")
@@ -25,8 +25,8 @@ class ServerProcess:
         self.name = name
         self._log = config.with_name(f"{name}.log")
         with self._log.open("w") as log:
-            self.process = subprocess.Popen(
-                [SCRIPT, "serve", "--database", database_url, "--config", str(config), "--port", "0", *more],
+            self.process = start_forked(
+                *("serve", "--database", database_url, "--config", str(config), "--port", "0", *more),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
