@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -29,16 +29,25 @@ class Service(NamedTuple):
 
 
 @contextmanager
-def serving(rig: Rig, database: str) -> Iterator[Service]:
-    """Run a server without a worker, so that only the requests are measured."""
+def running_server(
+    rig: Rig, database: str, *options: str, settings: Mapping[str, str] = {}
+) -> Iterator[tuple[str, ProcessGroup]]:
+    """Run `hanbeon serve` for the block; yield its URL and its process. `settings` are environment variables."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     script = str(Path(sys.executable).with_name("hanbeon"))
-    command = [script, "serve", "--no-worker", "--app", "bench.adapters.ours:app", "--port", str(port)]
-    environment = {**rig.environment(database), "HANBEON_DATABASE_URL": database}
+    command = [script, "serve", "--app", "bench.adapters.ours:app", "--port", str(port), *options]
+    environment = {**rig.environment(database), "HANBEON_DATABASE_URL": database, **settings}
     with processes.group([command], environment, rig.folder / "server.log") as group:
         url = f"http://127.0.0.1:{port}"
         _until_ready(url, group)
+        yield url, group
+
+
+@contextmanager
+def serving(rig: Rig, database: str) -> Iterator[Service]:
+    """Run a server without a worker, so that only the requests are measured."""
+    with running_server(rig, database, "--no-worker") as (url, _):
         body = json.dumps({"name": "bench", "sessions": {"default": HANDLER}}).encode()
         with urllib.request.urlopen(f"{url}/api/offices", body, timeout=_TIMEOUT) as answer:
             yield Service(url, json.load(answer)["id"])

@@ -6,6 +6,7 @@ from bench.scenario import Scenario
 from bench.scenarios.bodies import Bodies
 from bench.scenarios.bulk import Bulk
 from bench.scenarios.chains import Chains
+from bench.scenarios.dashboards import Dashboards
 from bench.scenarios.drain import Drain
 from bench.scenarios.enqueue import Enqueue
 from bench.scenarios.events import Events
@@ -23,7 +24,7 @@ from bench.scenarios.streams import Streams
 
 _ALL: tuple[Scenario, ...] = (
     *(Enqueue(), Drain(), Latency(), Events(), Floor(), Flat(), Graph(), Idle(), Processes(), Schedules(), Server()),
-    *(Streams(), Rendering(), Bodies(), Bulk(), Chains(), Soak()),
+    *(Streams(), Rendering(), Bodies(), Bulk(), Chains(), Dashboards(), Soak()),
 )
 
 SCENARIOS: dict[str, Scenario] = {scenario.name: scenario for scenario in _ALL}

@@ -18,7 +18,8 @@ const COUNTED = [
 ] as const;
 
 export function Counts({ titled = false }: { titled?: boolean }): JSX.Element {
-  const { data } = usePolled(() => call("GET /api/scheduler/monitor"), "", 10_000);
+  // On the home page, with its title, nothing can be done to workflows: ten seconds are soon enough.
+  const { data } = usePolled(() => call("GET /api/scheduler/monitor"), "", 10_000, !titled);
   if (!data) return <Waiting lines={1} />;
   const worst = data.delayed[0];
   return (

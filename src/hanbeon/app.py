@@ -284,7 +284,7 @@ class App(TaskDefinitions):
         check_whole("limit", limit, 1, _PAGE_LIMIT)
         chosen = None if states is None else tuple(_state(state) for state in states)
         filter = JobFilter(queue=queue, states=chosen, task=task, role=role, work_item=work_item, newest=newest)
-        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit))
+        return await self.store.read(lambda tx: list_jobs(tx, filter, after, limit, self.store.unfolded))
 
     async def cancel(self, job: Job[Any] | str) -> State:
         """Cancel a job; `running` means that its work is being stopped, and `cancelled` follows when it has."""

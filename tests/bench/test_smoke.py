@@ -119,5 +119,15 @@ def test_streams_and_rendering_can_be_measured() -> None:
     assert 0 < by_clock.values["rate"] <= of_processor.values["rate"] * 1.1
 
 
+@pytest.mark.slow
+def test_dashboards_can_be_measured() -> None:
+    arguments = ["--jobs", "2000", "--short", "--quiet-wait", "0", "--peers", "none"]
+    with Rig(parse(arguments, list(SCENARIOS), []), [SUBJECTS["hanbeon-sqlite"]]) as rig:
+        measured = _all(rig, "dashboards")
+    assert len({each.measure for each in measured}) == 4
+    assert all(each.values["rate"] > 0 and each.values["engine_us"] > 0 for each in measured)
+    assert ["requests" in each.values for each in measured] == [False, True] * 2
+
+
 def _all(rig: Rig, scenario: str) -> list[Measurement]:
     return [each for step in SCENARIOS[scenario].steps(rig) for each in step.run()]

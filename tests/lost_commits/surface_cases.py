@@ -176,9 +176,9 @@ async def browser_logins(scene: Scene) -> None:
     with scene.losing():
         made = await scene.surely(lambda: logins.create_login(store, user, Scope.READ, token=None, until=None))
         assert made is not None
-        assert await logins.find_login(store, made.text) == made.record
+        assert list((await logins.find_logins(store, [tokens.hash_of(made.text)])).values()) == [made.record]
         await scene.surely(lambda: logins.end_login(store, made.text))
-    assert await logins.find_login(store, made.text) is None
+    assert await logins.find_logins(store, [tokens.hash_of(made.text)]) == {}
 
 
 async def keyed_requests(scene: Scene) -> None:

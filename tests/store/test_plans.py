@@ -191,6 +191,7 @@ async def _few_rows_tell_the_numbers(connection: Any) -> None:
         "events_of_queue": "'q3', 10000, 10",
         "events_after": "10000, 10",
         "event_bodies": "'[10000, 10001, 10002]'",
+        "strip_bodies": "'[10000, 10001, 10002]'",
         "schedules_by_id": f"'[\"{_SCHEDULE}\"]'",
         "jobs_listed": "'[1, 2, 3]'",
         "job_nodes": "'[1, 2, 3]'",

@@ -8,11 +8,12 @@ import asyncpg
 import msgspec
 import pytest
 
+from hanbeon.clock import MICROS
 from hanbeon.domain.event_strips import decode_events, deltas_of, queues_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.outcome import Raised, Returned
-from hanbeon.domain.tally import tally
+from hanbeon.domain.tally import Delta, tally
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
@@ -76,6 +77,32 @@ def _reports(jobs: Sequence[Claimed], *results: str) -> list[CompletionReport]:
         CompletionReport(job.seq, job.fence, outcome, instance=INSTANCE, job=job)
         for job, outcome in zip(jobs, outcomes, strict=True)
     ]
+
+
+async def test_strips_are_derived_once_for_all_readers(
+    world: World, strips: Strips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    derived: list[int] = []
+
+    def counted(body: str, at: int) -> dict[str, Delta]:
+        derived.append(at)
+        return deltas_of(body, at)
+
+    monkeypatch.setattr("hanbeon.store.operations.tallies.deltas_of", counted)
+    jobs = await _claimed(world, strips, 3)
+    for _ in range(2):
+        assert (await world.store.counts())[State.RUNNING] == 3
+    assert len(derived) == 1
+    assert await strips.succeed(world.store.lanes, _reports(jobs))
+    for _ in range(2):
+        assert (await world.store.counts())[State.SUCCEEDED] == 3
+        assert (await world.store.statistics(None, MICROS))["default"].succeeded == 3
+    assert len(derived) == 2
+    await world.fold()
+    derived.clear()
+    assert (await world.store.counts())[State.SUCCEEDED] == 3
+    assert derived == []
+    assert world.store.unfolded._strips == {}
 
 
 async def _rows(world: World) -> list[dict[str, Any]]:

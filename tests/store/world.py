@@ -214,7 +214,7 @@ class World:
 
 async def _both_counts(tx: Tx) -> tuple[dict[str, Stock], dict[str, Stock], dict[State, int]]:
     tallied, found = await tallies.stocks(tx), await tallies.recount(tx)
-    counted, _ = await tallies.counts(tx, None)
+    counted, _ = await tallies.counts(tx, None, tallies.UnfoldedBatches())
     return _solid(tallied), _solid(found), counted
 
 

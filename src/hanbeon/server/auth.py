@@ -18,11 +18,12 @@ from hanbeon.logs import get_logger
 from hanbeon.quotation import quoted
 from hanbeon.server.auth_throttle import AuthThrottle
 from hanbeon.server.jwt import InvalidJwt, Issuer
+from hanbeon.server.login_cache import LoginCache
 from hanbeon.server.problems import Refused
 from hanbeon.server.request import BEARER, Handshake, Principal
-from hanbeon.service.logins import NewLogin, create_login, end_login, find_login
+from hanbeon.server.shared_read import SharedRead
+from hanbeon.service.logins import NewLogin, create_login, end_login
 from hanbeon.service.tokens import all_tokens, find_token, note_use
-from hanbeon.store.operations.logins import LoginRecord
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.store.store import Store
 
@@ -30,7 +31,6 @@ _log = get_logger("hanbeon.server")
 _KNOWN_FOR_SECONDS = 1.0
 _USE_NOTED_EVERY = 60.0
 _TOKEN_BYTES = 512
-_LOGINS_KNOWN = 10_000
 _COOKIE = "hanbeon_session"
 _MICROSECONDS = 1_000_000
 _SAFE = ("GET", "HEAD")
@@ -64,9 +64,10 @@ class Authenticator:
         self._cron_secret = None if cron_secret is None else cron_secret.encode()
         self._tokens: dict[str, TokenRecord] = {}
         self._read_at = -math.inf
+        self._reading = SharedRead(self._read_tokens)
         self._failures = AuthThrottle(clock)
         self._noted: dict[int, float] = {}
-        self._logins: dict[str, tuple[float, LoginRecord | None]] = {}
+        self._logins = LoginCache(store, clock)
 
     async def closed(self) -> bool:
         """Return true if every request needs a token."""
@@ -121,18 +122,12 @@ class Authenticator:
     async def log_out(self, request: Request) -> None:
         cookie = session_cookie(request)
         if cookie is not None:
-            self._logins.pop(cookie, None)
             await end_login(self._store, cookie)
+            self._logins.forget(cookie)
 
     async def _logged_in(self, cookie: str) -> Principal:
         """Return the principal of a login. A failure is not counted: a page that is left open asks again and again."""
-        now = self._clock.monotonic()
-        read_at, found = self._logins.get(cookie, (-math.inf, None))
-        if now - read_at > _KNOWN_FOR_SECONDS:
-            found = await find_login(self._store, cookie)
-            if len(self._logins) >= _LOGINS_KNOWN:
-                self._logins.clear()
-            self._logins[cookie] = (now, found)
+        found = await self._logins.find(cookie, _KNOWN_FOR_SECONDS)
         if found is None:
             raise Refused("not_authenticated", "the login has ended; log in again", _CHALLENGE)
         return Principal(found.user_name, found.scope)
@@ -152,10 +147,13 @@ class Authenticator:
 
     async def _known(self) -> dict[str, TokenRecord]:
         if self._clock.monotonic() - self._read_at > _KNOWN_FOR_SECONDS:
-            read_at = self._clock.monotonic()
-            self._tokens = await all_tokens(self._store)
-            self._read_at = read_at
+            await self._reading.get()
         return self._tokens
+
+    async def _read_tokens(self) -> None:
+        read_at = self._clock.monotonic()
+        self._tokens = await all_tokens(self._store)
+        self._read_at = read_at
 
     def _failed(self, request: Request, why: str) -> Refused:
         address = address_of(request)

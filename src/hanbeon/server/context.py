@@ -12,6 +12,7 @@ from hanbeon.server.database_watch import DatabaseWatch
 from hanbeon.server.idempotency import Idempotency
 from hanbeon.server.jwt import issuer_of
 from hanbeon.server.metrics import RequestCounts
+from hanbeon.server.shared_read import SharedReads
 
 
 class ServerContext:
@@ -24,6 +25,7 @@ class ServerContext:
         """Live events for all subscribers of this server."""
         self.database_watch = DatabaseWatch(app.store)
         self.idempotency = Idempotency(app.store)
+        self.shared_reads = SharedReads()
         self.counts = RequestCounts()
         self.stopping = asyncio.Event()
         """Set when the server is to stop: open streams end then."""

@@ -82,6 +82,10 @@ def _endpoint(context: ServerContext, surface: str, service: object, operation: 
 
         if operation.upload is not None:
             return await respond_to_upload(request, getattr(service, operation.upload), context.idempotency, respond)
+        if operation.polled:
+            # Whoever may not see all gets an answer of their own.
+            key = (http.url.path, http.url.query, principal.scope in ALLOWED[Need.ADMIN])
+            return await context.shared_reads.get(key, respond)
         return await context.idempotency.once(request, respond) if operation.creates else await respond()
 
     return endpoint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Collection
 from typing import NamedTuple
 
 from hanbeon.domain.access import Scope
@@ -29,8 +30,9 @@ async def create_login(store: Store, user: str, scope: Scope, *, token: int | No
     return NewLogin(text, made)
 
 
-async def find_login(store: Store, text: str) -> LoginRecord | None:
-    return await store.read(lambda tx: logins.login(tx, hash_of(text)))
+async def find_logins(store: Store, digests: Collection[str]) -> dict[str, LoginRecord]:
+    """Return those of these logins that have not ended, by the hashes of their cookies."""
+    return await store.read(lambda tx: logins.logins(tx, digests))
 
 
 async def end_login(store: Store, text: str) -> None:

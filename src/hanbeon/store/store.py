@@ -400,19 +400,19 @@ class Store(Transactions):
 
     async def counts(self, queue: str | None = None) -> dict[State, int]:
         """Return the number of jobs in each state. The cost does not depend on the number of jobs."""
-        counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue))
+        counted, unfolded = await self.read(lambda tx: tallies.counts(tx, queue, self.unfolded))
         self._fold_if_behind(unfolded)
         return counted
 
     async def stock(self, queue: str) -> Stock:
         """Return the counts of a queue with the total run time of succeeded jobs."""
-        found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue))
+        found, unfolded = await self.read(lambda tx: tallies.stock(tx, queue, self.unfolded))
         self._fold_if_behind(unfolded)
         return found
 
     async def statistics(self, queue: str | None, window_us: int) -> dict[str, QueueStatistics]:
         """Return the statistics of one queue, or of all by name, now and over the last `window_us`."""
-        found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us))
+        found, unfolded = await self.read(lambda tx: tallies.statistics(tx, queue, window_us, self.unfolded))
         self._fold_if_behind(unfolded)
         return found
 

@@ -19,6 +19,7 @@ from hanbeon.store.operations import probe
 from hanbeon.store.operations.actions import add_action
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.retention import Retention
+from hanbeon.store.operations.tallies import UnfoldedBatches
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.sqlite import SqliteDatabase
 from hanbeon.store.tx import JOBS_A_SECOND, AfterCommit, TakesLonger, TraceScope, Tx
@@ -41,6 +42,8 @@ class Transactions:
         self._clock = clock
         self.lanes = LaneCache(clock)
         """Passed to the operations that need it; learns of new lanes after their transaction has committed."""
+        self.unfolded = UnfoldedBatches()
+        """Passed to the operations that read tallies, likewise."""
         self.restored = asyncio.Event()
         """Set once an operation was refused because the database was restored: nothing more can be done with it."""
         self.retention: Sequence[Retention] | None = None
@@ -55,7 +58,7 @@ class Transactions:
     async def open(self) -> None:
         statements.load(self.database.dialect)
         # Another database may be there now.
-        self.lanes = LaneCache(self._clock)
+        self.lanes, self.unfolded = LaneCache(self._clock), UnfoldedBatches()
         self.restored.clear()
         await self.database.open()
 

@@ -92,6 +92,8 @@ class Operation(NamedTuple):
     """A GET that changes something: never cached, no HEAD, and refused to pages of other sites."""
     quiet: bool = False
     """Polled by machines; logged at debug level only."""
+    polled: bool = False
+    """A GET that open pages repeat: requests for the same at the same time share one read and its response."""
     client: ClientCall = ClientCall()
 
     @property

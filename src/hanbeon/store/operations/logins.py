@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from hanbeon.domain.access import Scope
-from hanbeon.store.tx import Tx
+from hanbeon.store.tx import Tx, in_parts, to_json
 
 LOGIN_US = 12 * 3_600_000_000
 _EACH_USER = 100
@@ -32,10 +33,12 @@ async def add_login(
     return _record(rows[0])
 
 
-async def login(tx: Tx, digest: str) -> LoginRecord | None:
-    """Return the login if it has not ended."""
-    rows = await tx.fetch("login_by_hash", digest)
-    return _record(rows[0]) if rows else None
+async def logins(tx: Tx, digests: Collection[str]) -> dict[str, LoginRecord]:
+    """Return those of these logins that have not ended."""
+    found: dict[str, LoginRecord] = {}
+    for part in in_parts(list(digests), _AT_ONCE):
+        found |= {row["hash"]: _record(row) for row in await tx.fetch("logins_by_hash", to_json(part))}
+    return found
 
 
 async def drop_login(tx: Tx, digest: str) -> None:

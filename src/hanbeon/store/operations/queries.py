@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -58,6 +59,15 @@ async def jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     ]
 
 
+class HeldJob(NamedTuple):
+    """A running job, and the instance that runs it."""
+
+    started_at: int
+    id: str
+    task: str
+    instance: int
+
+
 async def nodes_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     """Return these jobs without arguments, progress, results and messages."""
     known = to_json([job_id for job_id in ids if is_id(job_id)])
@@ -73,13 +83,15 @@ async def bounded_jobs_by_id(tx: Tx, ids: Sequence[str]) -> list[JobRecord]:
     return [job_record(row) for row in await tx.fetch("jobs_listed", seqs)]
 
 
-async def list_jobs(tx: Tx, filter: JobFilter, after: int = 0, limit: int = 100) -> list[JobRecord]:
+async def list_jobs(
+    tx: Tx, filter: JobFilter, after: int = 0, limit: int = 100, batches: tallies.UnfoldedBatches | None = None
+) -> list[JobRecord]:
     """Return jobs in creation order after seq `after`, or the newest first before it; 0 is the beginning of both."""
     if filter.states is not None and UNFINISHED.issuperset(filter.states):
         lanes = await lanes_of(tx, filter.queue)
         if lanes is None:
             return []
-        counted, _ = await tallies.counts(tx, filter.queue)
+        counted, _ = await tallies.counts(tx, filter.queue, batches or tallies.UnfoldedBatches())
         if sum(counted[state] for state in filter.states) <= _FEW:
             return await _few_of(tx, filter, filter.states, lanes, after, limit)
     states = None if filter.states is None else to_json(filter.states)
@@ -149,16 +161,21 @@ async def dependencies_of_page(tx: Tx, page: Slice[JobRecord]) -> tuple[Slice[Jo
 
 
 async def running_jobs(tx: Tx, limit: int) -> list[JobRecord]:
-    """Return the running jobs, longest-running first, without arguments.
+    """Return the running jobs, longest-running first, without arguments."""
+    found = await bounded_jobs_by_id(tx, [job.id for job in await held_jobs(tx, limit)])
+    return sorted(found, key=lambda job: (job.started_at or 0, job.seq))
+
+
+async def held_jobs(tx: Tx, limit: int) -> list[HeldJob]:
+    """Return the running jobs, longest-running first, with what one index and their lanes tell of them.
 
     Queue by queue, so that each uses its part of the index.
     """
-    held: list[tuple[int, str]] = []
+    held: list[HeldJob] = []
     for queue in await tx.fetch("queues"):
         rows = await tx.fetch("holders", *lanes_of_queue(queue["id"]), limit)
-        held += [(row["started_at"], str(row["id"])) for row in rows]
-    found = await bounded_jobs_by_id(tx, [job_id for _, job_id in sorted(held)[:limit]])
-    return sorted(found, key=lambda job: (job.started_at or 0, job.seq))
+        held += [HeldJob(row["started_at"], str(row["id"]), row["task"], row["instance"]) for row in rows]
+    return sorted(held)[:limit]
 
 
 async def now_us(tx: Tx) -> int:

@@ -27,8 +27,35 @@ _READY_LANES = 1000
 _FINE_US = 24 * 3_600 * 1_000_000
 _COARSENED_US = 6 * 3_600 * 1_000_000
 _ROWS_A_STATEMENT = 5000
+_STRIPS_KNOWN = 5000
 _deltas = msgspec.json.Decoder(dict[str, Delta])
 _flows = msgspec.json.Decoder(Flow)
+
+
+class UnfoldedBatches:
+    """Reads what the tallies do not include yet. Strips are derived once: a batch never changes.
+
+    One object for each open database, for transactions that only read: a number that is rolled back is used again. So
+    it is if a server fails over to a replica that was behind, but not at the same microsecond.
+    """
+
+    def __init__(self) -> None:
+        self._strips: dict[tuple[int, int], dict[str, Delta]] = {}
+
+    async def read(self, tx: Tx) -> list[tuple[int, dict[str, Delta]]]:
+        """Return the instant and the deltas of each batch, which are not to be changed."""
+        rows, known = await tx.fetch("unfolded"), self._strips
+        strips = {row["seq"]: row["at"] for row in rows if row["delta"] is None}
+        derived = {seq: known[seq, at] for seq, at in strips.items() if (seq, at) in known}
+        for part in in_parts([seq for seq in strips if seq not in derived], _ROWS_A_STATEMENT):
+            for row in await tx.fetch("strip_bodies", to_json(part)):
+                derived[row["seq"]] = _derived(row["body"], strips[row["seq"]])
+        # Without a worker that folds, there may be any number.
+        keep = len(strips) <= _STRIPS_KNOWN
+        self._strips = {(seq, at): derived[seq] for seq, at in strips.items()} if keep else {}
+        return [
+            (row["at"], derived[row["seq"]] if row["delta"] is None else _deltas.decode(row["delta"])) for row in rows
+        ]
 
 
 async def fold(tx: Tx, limit: int, rest_us: int = 0) -> int:
@@ -79,26 +106,21 @@ def _queues(batch: Any) -> Collection[str]:
         return ()
 
 
-async def counts(tx: Tx, queue: str | None) -> tuple[dict[State, int], int]:
+async def counts(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> tuple[dict[State, int], int]:
     """Return the number of jobs per state, of one queue or of all; and the number of unfolded batches."""
-    total, unfolded = await stock(tx, queue)
+    total, unfolded = await stock(tx, queue, batches)
     return all_states(total), unfolded
 
 
-async def stock(tx: Tx, queue: str | None) -> tuple[Stock, int]:
+async def stock(tx: Tx, queue: str | None, batches: UnfoldedBatches) -> tuple[Stock, int]:
     """Return the stock of one queue or of all; and the number of unfolded batches."""
-    total = Stock()
-    for row in await tx.fetch("tallies", *await _range(tx, queue)):
-        total.add(_stock(row))
-    unfolded = await tx.fetch("unfolded")
-    for batch in unfolded:
-        for name, delta in _read(batch).items():
-            if queue is None or name == queue:
-                total.add(delta.stock)
-    return total, len(unfolded)
+    ids, unfolded = await _range(tx, queue), await batches.read(tx)
+    return await _total(tx, queue, ids, unfolded), len(unfolded)
 
 
-async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[str, QueueStatistics], int]:
+async def statistics(
+    tx: Tx, queue: str | None, window_us: int, batches: UnfoldedBatches
+) -> tuple[dict[str, QueueStatistics], int]:
     """Return the statistics of one queue or of all, by name, over the last `window_us`; and the unfolded batches."""
     ids = await _range(tx, queue)
     names = {row["id"]: row["name"] for row in await tx.fetch("queues")} if queue is None else {ids[0]: queue}
@@ -111,11 +133,11 @@ async def statistics(tx: Tx, queue: str | None, window_us: int) -> tuple[dict[st
     timings = tx.fetch("timings_of_all", since) if queue is None else tx.fetch("timings", ids[0], since)
     for row in await timings:
         flows[names[row["queue_id"]]].add(_flows.decode(row["flow"]))
-    unfolded = await tx.fetch("unfolded")
-    for batch in unfolded:
-        for name, delta in _read(batch).items():
+    unfolded = await batches.read(tx)
+    for at, deltas in unfolded:
+        for name, delta in deltas.items():
             stocks[name].add(delta.stock)
-            if batch["at"] >= since:
+            if at >= since:
                 flows[name].add(delta.flow)
     found = {
         name: summarise(
@@ -150,10 +172,12 @@ async def coarsen(tx: Tx, limit: int) -> int:
     return len(fine)
 
 
-async def flows_between(tx: Tx, queue: str | None, start: int, end: int, step: int) -> tuple[Stock, dict[int, Flow]]:
+async def flows_between(
+    tx: Tx, queue: str | None, start: int, end: int, step: int, batches: UnfoldedBatches
+) -> tuple[Stock, dict[int, Flow]]:
     """Return the stock of one queue or of all, and what went through in each step that begins from `start` on."""
-    ids = await _range(tx, queue)
-    total, _ = await stock(tx, queue)
+    ids, unfolded = await _range(tx, queue), await batches.read(tx)
+    total = await _total(tx, queue, ids, unfolded)
     if queue is None:
         rows = await tx.fetch("timings_between", start, end)
     else:
@@ -161,19 +185,19 @@ async def flows_between(tx: Tx, queue: str | None, start: int, end: int, step: i
     flows: defaultdict[int, Flow] = defaultdict(Flow)
     for row in rows:
         flows[row["slot"] - row["slot"] % step].add(_flows.decode(row["flow"]))
-    for batch in await tx.fetch("unfolded"):
-        if start <= batch["at"] < end:
-            for name, delta in _read(batch).items():
+    for at, deltas in unfolded:
+        if start <= at < end:
+            for name, delta in deltas.items():
                 if queue is None or name == queue:
-                    flows[batch["at"] - batch["at"] % step].add(delta.flow)
+                    flows[at - at % step].add(delta.flow)
     return total, dict(flows)
 
 
 async def stocks(tx: Tx) -> dict[str, Stock]:
     """Return the stock of every queue by name, from the tallies: to be compared with `recount`."""
     found = await _by_queue(tx, await tx.fetch("tallies", *_EVERY_QUEUE))
-    for batch in await tx.fetch("unfolded"):
-        for name, delta in _read(batch).items():
+    for _, deltas in await UnfoldedBatches().read(tx):
+        for name, delta in deltas.items():
             found[name].add(delta.stock)
     return found
 
@@ -189,6 +213,19 @@ async def _by_queue(tx: Tx, rows: Sequence[Any]) -> defaultdict[str, Stock]:
     for row in rows:
         found[names.get(row["queue_id"], f"#{row['queue_id']}")].add(_stock(row))
     return found
+
+
+async def _total(
+    tx: Tx, queue: str | None, ids: tuple[int, int], unfolded: list[tuple[int, dict[str, Delta]]]
+) -> Stock:
+    total = Stock()
+    for row in await tx.fetch("tallies", *ids):
+        total.add(_stock(row))
+    for _, deltas in unfolded:
+        for name, delta in deltas.items():
+            if queue is None or name == queue:
+                total.add(delta.stock)
+    return total
 
 
 async def _range(tx: Tx, queue: str | None) -> tuple[int, int]:
@@ -232,10 +269,12 @@ def _stock(row: Any) -> Stock:
 
 def _read(batch: Any) -> dict[str, Delta]:
     """Return the deltas of a batch; those of strips are not stored, and derived from the events."""
-    if batch["delta"] is not None:
-        return _deltas.decode(batch["delta"])
+    return _derived(batch["body"], batch["at"]) if batch["delta"] is None else _deltas.decode(batch["delta"])
+
+
+def _derived(body: str, at: int) -> dict[str, Delta]:
     try:
-        return deltas_of(batch["body"], batch["at"])
+        return deltas_of(body, at)
     except msgspec.DecodeError:
         return {}  # The audit reports the batch, and that the tallies are wrong.
 

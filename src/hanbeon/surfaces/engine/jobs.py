@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Unpack
 
@@ -31,7 +31,7 @@ from hanbeon.surfaces.log import log_view
 from hanbeon.surfaces.moment import instant_of
 from hanbeon.surfaces.schema import Explanation, Log
 from hanbeon.surfaces.service import NewId, Service, may_exist, random_id
-from hanbeon.surfaces.surface import load
+from hanbeon.surfaces.surface import JobPlace, load
 from hanbeon.surfaces.validation import given_fields, or_default, validate
 from hanbeon.tasks.task_settings import settings_of
 
@@ -259,10 +259,15 @@ class EngineJobs(Service):
 
     def _place(self, job: JobRecord) -> Place:
         """Where the surface that made a job shows it, and if it may be moved as a job."""
-        for surface in self._app.surfaces:
-            if surface.job_place is not None and (found := load(surface.job_place)(job)) is not None:
-                return Place(surface.name, found.path, found.moves)
+        for surface, place_of in self._places:
+            if (found := place_of(job)) is not None:
+                return Place(surface, found.path, found.moves)
         return Place()
+
+    @cached_property
+    def _places(self) -> list[tuple[str, Callable[[JobRecord], JobPlace | None]]]:
+        """What finds the places of jobs, by surface: imported once and not for every job of a list."""
+        return [(each.name, load(each.job_place)) for each in self._app.surfaces if each.job_place is not None]
 
     async def _check_moves(self, job_id: str) -> None:
         _check_moves(job_id, self._place(await self._record(job_id)))

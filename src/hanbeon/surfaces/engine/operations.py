@@ -32,6 +32,7 @@ _LETTER = f"{_LETTERS}/{{letterId}}"
 _JOB_OPERATIONS = [
     Operation(
         *("GET", _JOBS, Need.READ, "jobs", "Search all jobs, newest first, one page at a time."),
+        polled=True,
         request=schemas.EngineJobQuery,
         responses={200: schemas.EngineJobPage},
     ),
@@ -94,6 +95,7 @@ _JOB_OPERATIONS = [
 _INSTALLATION_OPERATIONS = [
     Operation(
         *("GET", _QUEUES, Need.READ, "queues", "List the queues with their limits and statistics."),
+        polled=True,
         request=schemas.QueueQuery,
         responses={200: schemas.EngineQueues},
     ),
@@ -112,6 +114,7 @@ _INSTALLATION_OPERATIONS = [
     ),
     Operation(
         *("GET", f"{_ENGINE}/instances", Need.READ, "instances", "List the workers and what each of them runs."),
+        polled=True,
         responses={200: schemas.EngineInstances},
     ),
     Operation(
@@ -128,11 +131,13 @@ _INSTALLATION_OPERATIONS = [
     ),
     Operation(
         *("GET", f"{_ENGINE}/statistics", Need.READ, "statistics", "Return throughput, waits and runs over time."),
+        polled=True,
         request=schemas.StatisticsQuery,
         responses={200: schemas.EngineStatistics},
     ),
     Operation(
         *("GET", f"{_ENGINE}/failures", Need.READ, "failures", "Group the latest failures by task and error."),
+        polled=True,
         request=schemas.FailureQuery,
         responses={200: schemas.FailureGroups},
     ),

@@ -15,6 +15,7 @@ from hanbeon.domain.statistics import QueueStatistics
 from hanbeon.domain.timeline import timeline
 from hanbeon.store.operations.instances import InstanceRecord
 from hanbeon.store.operations.job_search import LinkedJob
+from hanbeon.store.operations.queries import HeldJob
 from hanbeon.store.operations.queues import QueueRecord
 from hanbeon.store.operations.tokens import TokenRecord
 from hanbeon.surfaces.engine import schemas
@@ -152,7 +153,7 @@ class Serializer:
             **msgspec.structs.asdict(numbers),
         )
 
-    def instance(self, instance: InstanceRecord, jobs: Sequence[JobRecord]) -> schemas.EngineInstance:
+    def instance(self, instance: InstanceRecord, jobs: Sequence[HeldJob]) -> schemas.EngineInstance:
         return schemas.EngineInstance(
             id=instance.id,
             name=instance.name,
@@ -168,7 +169,7 @@ class Serializer:
             started_at=self.iso(instance.started_at),
             seen_at=self.iso(instance.seen_at),
             stopped_at=self.iso_or_none(instance.stopped_at),
-            jobs=[schemas.Linked(id=job.id, task=job.task, state=job.state) for job in jobs],
+            jobs=[schemas.Linked(id=job.id, task=job.task, state=State.RUNNING) for job in jobs],
         )
 
     def token(self, token: TokenRecord) -> schemas.Token:

@@ -11,7 +11,7 @@ import msgspec
 from hanbeon.clock import micros
 from hanbeon.domain import failures
 from hanbeon.domain.event_cursor import Cursor, EventPlace
-from hanbeon.domain.job import JobRecord, check_name
+from hanbeon.domain.job import check_name
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.schedules.checks import check_instant
 from hanbeon.domain.statistics import summarise
@@ -68,9 +68,9 @@ class Engine(EngineDeadLetters):
         """List the workers, newest last, with the jobs that each of them runs, the longest-running first."""
 
         async def read(tx: Tx) -> schemas.EngineInstances:
-            running: defaultdict[int, list[JobRecord]] = defaultdict(list)
-            for job in await queries.running_jobs(tx, _RUNNING_MOST):
-                running[job.locked_by or 0].append(job)
+            running: defaultdict[int, list[queries.HeldJob]] = defaultdict(list)
+            for job in await queries.held_jobs(tx, _RUNNING_MOST):
+                running[job.instance].append(job)
             view = self._serializer
             found = await instances(tx, self._alive_within_us)
             return schemas.EngineInstances(items=[view.instance(each, running[each.id]) for each in found])
@@ -115,7 +115,7 @@ class Engine(EngineDeadLetters):
                 raise InvalidInput(
                     f"must be longer: {(last - first) // step:,} steps, at most {schemas.STEPS_MOST:,}", field="step"
                 )
-            stock, flows = await tallies.flows_between(tx, queue, first, last, step)
+            stock, flows = await tallies.flows_between(tx, queue, first, last, step, self._store.unfolded)
             return stock, flows, first, last
 
         try:

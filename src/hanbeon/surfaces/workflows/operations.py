@@ -138,6 +138,7 @@ OPERATIONS = (
     ),
     Operation(
         *("GET", "/api/scheduler/monitor", Need.MONITOR, "monitor", "Counts of runs, delays, next runs, failures."),
+        polled=True,
         responses={200: schemas.Monitor},
         quiet=True,
         client=ClientCall("workflows", "monitor"),
