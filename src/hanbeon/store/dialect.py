@@ -13,6 +13,7 @@
 @has_id(j; e.uid) @id_in(j; $1)            of j, a job: it has this id; its id is in a JSON array
 @job_ids                                   a relation with the id and the seq of each job
 @with_id                                   after j, a job, in views: a condition on its id finds it
+@plain_event_bodies                        keeps the bodies of events from being compressed
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
@@ -189,6 +190,8 @@ class Postgres:
         "job_ids": "hanbeon.job_id",
         # By both columns: from an id to its job, and from a job that was found otherwise to its id.
         "with_id": "JOIN hanbeon.job_id AS ids ON ids.id = j.id AND ids.seq = j.seq",
+        # Compressing them takes an eighth of the time that a claim and an end take.
+        "plain_event_bodies": "ALTER TABLE hanbeon.event_batch ALTER COLUMN body SET STORAGE EXTERNAL;",
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
         "not_by_index": "v.meta IS NOT NULL",
@@ -292,6 +295,7 @@ class Sqlite:
         "keyed_table": "WITHOUT ROWID",
         "job_uuid": "text NOT NULL UNIQUE",
         "job_ids": "hanbeon.job",
+        "plain_event_bodies": "",
         "with_id": "",
         "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",

@@ -223,6 +223,7 @@ CREATE TABLE hanbeon.event_batch (
   body text NOT NULL,
   delta text
 );
+@plain_event_bodies
 CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_id IS NULL;
 CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
 CREATE INDEX hanbeon_event_at ON hanbeon.event_batch (at);
