@@ -53,6 +53,9 @@ CROSS JOIN t
 JOIN lane ON lane.place = s.n % (SELECT count(*) FROM lane)
 ORDER BY s.n
 """
+_IDS = (
+    "INSERT INTO hanbeon.job_id (id, seq) SELECT j.id, j.seq FROM hanbeon.job AS j ORDER BY j.id ON CONFLICT DO NOTHING"
+)
 _EVENTS = """
 WITH e AS (
   SELECT (row_number() OVER (ORDER BY j.seq) - 1) / {batch} AS batch, j.finished_at AS at,
@@ -128,7 +131,7 @@ def seed(query: Query, jobs: SeedJobs) -> None:
         "batch": _EVENTS_PER_BATCH,
         "day_ms": 86_400_000,
     }
-    for step in (_QUEUES, _LANES, _JOBS, *([_EVENTS] if jobs.finished else [])):
+    for step in (_QUEUES, _LANES, _JOBS, _IDS, *([_EVENTS] if jobs.finished else [])):
         query(step.format(**words))
     _count(query)
 

@@ -77,6 +77,9 @@ def fill(dialect: Dialect, first: int, last: int) -> list[str]:
         .format(**words)
         .replace("@terminal_states", dialect.words["terminal_states"])
     )
+    if dialect is Postgres:
+        made = f"SELECT j.id, j.seq FROM hanbeon.job AS j WHERE j.run_at BETWEEN {first} AND {last}"
+        texts += f"INSERT INTO hanbeon.job_id (id, seq) {made};\n"
     if dialect is Sqlite:
         texts = texts.replace("hanbeon.", "hanbeon_")
     return [text for text in texts.split(";\n") if text.strip()]

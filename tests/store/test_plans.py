@@ -35,7 +35,7 @@ WALKS = {name: "the audit reads all there is" for name in names(Postgres) if nam
     "expire_leases": "ends the leases of all that runs",
 }
 BIG = {
-    *("job", "edge", "unmet", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
+    *("job", "job_id", "edge", "unmet", "event_batch", "queue_batch", "past_attempt", "log", "timing"),
     *("schedule", "fire", "execution", "total"),
 }
 # Indexes that hold only what waits to be done, and so may be walked from their beginning, up to a limit.
@@ -55,6 +55,7 @@ SELECT gen_random_uuid(), (l.queue_id << 32) | l.n, CASE WHEN s.n > 20000 THEN '
   'u' || s.n, 'w' || s.n % 1000
 FROM generate_series(1, 40000) AS s(n) JOIN hanbeon.lane AS l ON l.n = 1 + s.n % 10
 ORDER BY s.n;
+INSERT INTO hanbeon.job_id (id, seq) SELECT id, seq FROM hanbeon.job;
 INSERT INTO hanbeon.edge (dependency, dependent) SELECT n, n + 20000 FROM generate_series(1, 20000) AS n;
 INSERT INTO hanbeon.past_attempt (job, attempt, status, started_at, ended_at)
 SELECT n, 1, 'completed', 1, 2 FROM generate_series(1, 20000) AS n;
@@ -86,6 +87,7 @@ SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), (1::bigint << 32) | 1,
   CASE WHEN n % 100 = 0 THEN NULL ELSE n END, 'block', '{}', '{}', '',
   'hanbeon:execution/' || 1 + n % 100 || '/' || n
 FROM generate_series(1, 20000) AS n;
+INSERT INTO hanbeon.job_id (id, seq) SELECT id, seq FROM hanbeon.job WHERE unique_key LIKE 'hanbeon:%';
 INSERT INTO hanbeon.execution (job, task_id, type, schedule_id, scheduled_at)
 SELECT seq, 1 + seq % 100, CASE WHEN seq % 1000 = 0 THEN 'MANUAL' ELSE 'SCHEDULE' END, id, run_at
 FROM hanbeon.job WHERE unique_key LIKE 'hanbeon:%';

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from hanbeon.domain.retry import RetryPolicy
 from hanbeon.domain.statistics import all_states
 from hanbeon.domain.tally import Stock
 from hanbeon.store.backends import open_store
+from hanbeon.store.dialect import Dialect
 from hanbeon.store.operations import tallies
 from hanbeon.store.operations.claim import ClaimRequest
 from hanbeon.store.operations.complete import Completed, CompletionReport
@@ -25,7 +27,7 @@ from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import Lease
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.postgres import PostgresDatabase
-from hanbeon.store.schema import FOLDER
+from hanbeon.store.schema import MIGRATIONS, script
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.store_parts import equip
@@ -35,26 +37,27 @@ LEASE = 30.0
 LEASE_US = 30 * MICROS
 INSTANCE = 7
 SINGLE_ROWS = {"clock", "event_counter", "fold", "incarnation", "pruned", "relay"}
-# Read from the migrations: a table that a list here forgot would carry rows from one test into the next.
-TABLES = sorted(
-    {
-        table
-        for migration in FOLDER.glob("*.sql")
-        for table in re.findall(r"CREATE TABLE hanbeon\.(\w+)", migration.read_text())
-    }
-    - SINGLE_ROWS
-)
-# Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index.
-EMPTY = "; ".join(
-    [
-        *(f"DELETE FROM hanbeon.{table}" for table in TABLES),
-        "UPDATE hanbeon.event_counter SET last_id = 0",
-        "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
-        "UPDATE hanbeon.relay SET relayed_to = 0",
-        "UPDATE hanbeon.pruned SET before = 0",
-        "UPDATE hanbeon.clock SET trusted_at = 0, steady_since = 0, seen_at = 0",
-    ]
-)
+
+
+@cache
+def empty_script(dialect: Dialect) -> str:
+    """Return the script that empties all tables.
+
+    Their names are read from the migrations: a table that a list here forgot would carry rows from one test into the
+    next. Deleting takes a twentieth of the time of TRUNCATE, which syncs a file per table and index.
+    """
+    scripts = "\n".join(script(migration, dialect) for migration in MIGRATIONS)
+    tables = set(re.findall(r"CREATE TABLE hanbeon[._](\w+)", scripts)) - SINGLE_ROWS
+    return "; ".join(
+        [
+            *(f"DELETE FROM hanbeon.{table}" for table in sorted(tables)),
+            "UPDATE hanbeon.event_counter SET last_id = 0",
+            "UPDATE hanbeon.fold SET folded_to = 0, folded_at = 0",
+            "UPDATE hanbeon.relay SET relayed_to = 0",
+            "UPDATE hanbeon.pruned SET before = 0",
+            "UPDATE hanbeon.clock SET trusted_at = 0, steady_since = 0, seen_at = 0",
+        ]
+    )
 
 
 def new_id() -> str:
@@ -208,7 +211,7 @@ class World:
 
     async def empty(self) -> None:
         """As new."""
-        await self.script(EMPTY)
+        await self.script(empty_script(self.store.database.dialect))
         self.store.lanes = LaneCache(self.clock)
 
 

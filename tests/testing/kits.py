@@ -7,10 +7,11 @@ import psycopg
 import pytest
 
 from hanbeon import App
+from hanbeon.store.dialect import Postgres
 from hanbeon.testing import TestKit
 from tests.databases.fixtures import find_installation, migrated_database
 from tests.databases.run import SERVERS
-from tests.store.world import EMPTY
+from tests.store.world import empty_script
 
 CleanUrl = Callable[[str, str], str]
 
@@ -36,7 +37,7 @@ def lasting_databases(request: pytest.FixtureRequest) -> Iterator[CleanUrl]:
                 url = databases.enter_context(migrated_database(servers, find_installation(servers, name)))
                 kept[name, use] = url, databases.enter_context(psycopg.connect(url, autocommit=True))
             url, connection = kept[name, use]
-            connection.execute(EMPTY.encode())
+            connection.execute(empty_script(Postgres).encode())
             return url
 
         yield url_of

@@ -164,7 +164,9 @@ class _Jobs:
 def _orphans(rows: list[dict[str, Any]]) -> Iterator[Finding]:
     for seq, group in groupby(rows, key=lambda row: row["job"]):
         found = tuple(group)
-        message = f"job #{seq} is gone, but {len(found)} rows of its attempts, dependencies, logs and traces are left"
+        message = (
+            f"job #{seq} is gone, but {len(found)} rows of its id, attempts, dependencies, logs and traces are left"
+        )
         yield Finding(code=Code.LOST_JOB, message=message, rows=found)
 
 

@@ -83,6 +83,7 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
     ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, strict=True))
     for part in in_parts(ordered, _JOBS_AT_ONCE):
+        await tx.copy("job_id", ("id", "seq"), _ids(part))
         await tx.copy("job", _COLUMNS, _lines(part, kinds))
     events = [_event(kind, now) for kind in batch.kinds]
     await write_alike(tx, events, batch.numbers, batch.ids)
@@ -91,6 +92,10 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     if tx.tracing is not None:
         await write_traces(tx, made)
     return made
+
+
+async def _ids(jobs: Sequence[tuple[str, int, int, str]]) -> AsyncIterator[bytes]:
+    yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, _, _ in jobs]).encode()
 
 
 async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:

@@ -10,6 +10,10 @@
 @few(r.column)                             always true; makes PostgreSQL's planner assume few rows in r, and start from
                                            them instead of reading a table that it thinks is small
 @each[SELECT k.seq …]                      for each row of the relation before it, the seqs of this query as `s`
+@has_id(j; e.uid) @id_in(j; $1)            of j, a job: it has this id; its id is in a JSON array
+@job_ids                                   a relation with the id and the seq of each job
+@with_id                                   after j, a job, in views: a condition on its id finds it
+@plain_event_bodies                        keeps the bodies of events from being compressed
 @among(relation)                           the seqs of a relation of the same statement: `seq @among(head)`
 @prunable_job @prunable_batch @prunable_instance
                                            of j, b or i: older than $1, and may be deleted
@@ -69,6 +73,8 @@ _JSON = re.compile("@json" + _EXPRESSION)
 _MEMBER = re.compile(r"@member\(([\w.]+); ([\w.]+)\)")
 _IDS = re.compile(r"@ids\[([^]]*)\]")
 _EACH = re.compile(r"@each\[([^]]*)\]")
+_HAS_ID = re.compile(r"@has_id\((\w+); ([\w.$]+)\)")
+_ID_IN = re.compile(r"@id_in\((\w+); (\$\d+)\)")
 _RANK = re.compile(r"@rank\(([^;]+); ((?:[^()]|\([^()]*\))+)\)")
 _CONTAINS = re.compile(r"@contains\(([\w.]+); (\$\d+)\)")
 _SESSION = re.compile(r"@session\(([\w.]+); ([\w.]+)\)")
@@ -179,6 +185,13 @@ class Postgres:
         "random_id": "substr(replace(CAST(gen_random_uuid() AS text), '-', ''), 1, 16)",
         "readers_now": "hanbeon.now()",
         "keyed_table": "",
+        # See `hanbeon.job_id`.
+        "job_uuid": "uuid NOT NULL",
+        "job_ids": "hanbeon.job_id",
+        # By both columns: from an id to its job, and from a job that was found otherwise to its id.
+        "with_id": "JOIN hanbeon.job_id AS ids ON ids.id = j.id AND ids.seq = j.seq",
+        # Compressing them takes an eighth of the time that a claim and an end take.
+        "plain_event_bodies": "ALTER TABLE hanbeon.event_batch ALTER COLUMN body SET STORAGE EXTERNAL;",
         "office_of_queue": "q.name = 'office:' || CAST(o.id AS text)",
         "by_queue": "v.meta IS NOT NULL AND (v.lane >> 32) = v.queue_id",
         "not_by_index": "v.meta IS NOT NULL",
@@ -204,6 +217,15 @@ class Postgres:
     @staticmethod
     def within(parameter: str, kind: str) -> str:
         return f"= ANY(ARRAY(SELECT json_array_elements_text({parameter}::text::json)::{kind}))"
+
+    @staticmethod
+    def has_id(job: str, value: str) -> str:
+        return f"{job}.seq = (SELECT ids.seq FROM hanbeon.job_id AS ids WHERE ids.id = {value})"
+
+    @staticmethod
+    def id_in(job: str, parameter: str) -> str:
+        found = f"SELECT ids.seq FROM hanbeon.job_id AS ids WHERE ids.id {Postgres.within(parameter, 'uuid')}"
+        return f"{job}.seq = ANY(ARRAY({found}))"
 
     @staticmethod
     def among(relation: str) -> str:
@@ -271,6 +293,10 @@ class Sqlite:
         "not_by_index": "coalesce(v.meta, '') <> ''",
         # Rows are kept in the key's own tree: a third less to write for each.
         "keyed_table": "WITHOUT ROWID",
+        "job_uuid": "text NOT NULL UNIQUE",
+        "job_ids": "hanbeon.job",
+        "plain_event_bodies": "",
+        "with_id": "",
         "readers_now": "CAST((julianday('now') - 2440587.5) * 86400000000 AS integer)",
         "lock": "",
         "lock_skip": "",
@@ -293,6 +319,14 @@ class Sqlite:
     @staticmethod
     def within(parameter: str, kind: str) -> str:
         return f"IN (SELECT value FROM json_each({parameter}))"
+
+    @staticmethod
+    def has_id(job: str, value: str) -> str:
+        return f"{job}.id = {value}"
+
+    @staticmethod
+    def id_in(job: str, parameter: str) -> str:
+        return f"{job}.id {Sqlite.within(parameter, 'text')}"
 
     @staticmethod
     def among(relation: str) -> str:
@@ -357,6 +391,8 @@ def translate(sql: str, dialect: Dialect) -> str:
     sql = _ROWS.sub(lambda m: dialect.rows(m[1], m[2], _columns(m[3])), sql)
     sql = _EACH.sub(lambda m: dialect.each(m[1]), sql)
     sql = _IN.sub(lambda m: dialect.within(m[1], m[2]), sql)
+    sql = _HAS_ID.sub(lambda m: dialect.has_id(m[1], m[2]), sql)
+    sql = _ID_IN.sub(lambda m: dialect.id_in(m[1], m[2]), sql)
     sql = _HIDDEN.sub(lambda m: dialect.hidden(m[1]), sql)
     # Not strict, so the planner cannot infer that there is a lease, and does not use the index of leases.
     sql = _HELD_UNTIL.sub(r"coalesce(\1, 0)", sql)

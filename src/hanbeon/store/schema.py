@@ -35,7 +35,7 @@ MIGRATIONS = (Migration(1, 1, "0001_engine.sql"),)
 def script(migration: Migration, dialect: Dialect) -> str:
     text = translate((FOLDER / migration.file).read_text(), dialect)
     if migration.version == 1 and dialect is Postgres:
-        return translate((FOLDER / "postgres_now.sql").read_text(), dialect) + "\n" + text
+        return translate((FOLDER / "postgres_only.sql").read_text(), dialect) + "\n" + text
     return text
 
 

@@ -19,6 +19,7 @@ class JobFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     seq: int
     id: str
+    has_id: bool = True
     queue: str | None
     role: str
     key: str
@@ -101,6 +102,8 @@ def audit_missing(job_id: str, trace: Trace) -> Iterator[Finding]:
 
 def _check_creation(case: Case, bounds: Bounds) -> Iterator[Finding]:
     job, trace = case.job, case.trace
+    if not job.has_id:
+        yield _found(case, Code.LOST_JOB, "its id does not lead to it: it can neither be seen nor looked up")
     if job.queue is None:
         yield _found(case, Code.LOST_JOB, "its lane or queue is gone: it can neither be seen nor claimed")
     if (trace is None or not trace.created) and bounds.covers(job.created_at):

@@ -48,7 +48,7 @@ CREATE INDEX hanbeon_lane_key ON hanbeon.lane (concurrency_key) WHERE concurrenc
 
 CREATE TABLE hanbeon.job (
   seq @identity,
-  id @uuid NOT NULL UNIQUE,
+  id @job_uuid,
   lane bigint NOT NULL,
   state text NOT NULL CHECK (state IN (@states)),
   urgent boolean NOT NULL,
@@ -223,6 +223,7 @@ CREATE TABLE hanbeon.event_batch (
   body text NOT NULL,
   delta text
 );
+@plain_event_bodies
 CREATE INDEX hanbeon_event_unnumbered ON hanbeon.event_batch (seq) WHERE first_id IS NULL;
 CREATE UNIQUE INDEX hanbeon_event_number ON hanbeon.event_batch (first_id) WHERE first_id IS NOT NULL;
 CREATE INDEX hanbeon_event_at ON hanbeon.event_batch (at);
@@ -726,7 +727,7 @@ SELECT j.seq, j.id, q.name AS queue, l.task, l.role, l.concurrency_key, j.state,
   j.retry_count, j.timeout_us, j.policy, j.fence, j.dispatched_at,
   CASE WHEN j.state = 'running' THEN j.instance END AS locked_by, j.locked_until, j.progress, j.result, j.failure_type,
   j.error_message, j.idempotency_key, j.unique_key, j.work_item, j.meta, j.replaced_by
-FROM hanbeon.job AS j
+FROM hanbeon.job AS j @with_id
 JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32);
 
@@ -760,7 +761,7 @@ SELECT j.seq, j.id, o.id AS office_id, q.id AS queue_id, j.lane, j.state, j.urge
     SELECT d.id FROM hanbeon.edge AS e JOIN hanbeon.job AS d ON d.seq = e.dependency
     WHERE e.dependent = j.seq AND j.state = 'pending' AND d.state IN ('failed', 'cancelled') ORDER BY d.seq
   ] AS blocked_by
-FROM hanbeon.job AS j
+FROM hanbeon.job AS j @with_id
 JOIN hanbeon.lane AS l ON l.n = (j.lane & 4294967295)
 JOIN hanbeon.queue AS q ON q.id = (j.lane >> 32) + 0 AND j.lane >= (q.id << 32) AND j.lane < ((q.id + 1) << 32)
 JOIN hanbeon.office AS o ON @office_of_queue;
@@ -819,7 +820,7 @@ SELECT j.id AS execution_id, t.name AS task_id, e.type, e.schedule_id, e.schedul
   j.progress, j.result, e.requested_by
 FROM hanbeon.execution AS e
 JOIN hanbeon.task AS t ON t.id = e.task_id
-JOIN hanbeon.job AS j ON j.seq = e.job
+JOIN hanbeon.job AS j ON j.seq = e.job @with_id
 LEFT JOIN hanbeon.instance AS i ON i.id = j.instance
 WHERE @an_execution;
 
@@ -865,7 +866,7 @@ SELECT e.id AS job_id, e.job_type, e.owner AS owner_user_id, e.replay_id AS targ
   CASE WHEN j.state = 'failed' THEN nullif(upper(j.failure_type), '') END AS error_code,
   CASE WHEN j.state = 'failed' THEN j.error_message END AS error_message, e.result_uri, e.result_checksum
 FROM hanbeon.export AS e
-JOIN hanbeon.job AS j ON j.id = e.uid;
+JOIN hanbeon.job AS j ON @has_id(j; e.uid);
 -- The runs of workflows. A run in a wait, and one whose step will be tried again, is pending.
 CREATE VIEW hanbeon.scheduled_jobs AS
 SELECT r.run_id AS id, r.workflow_id, @json(coalesce(r.workflow_data, w.shown)) AS workflow_data,

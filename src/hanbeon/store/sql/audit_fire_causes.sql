@@ -4,7 +4,7 @@ SELECT 'no_execution' AS kind, CAST(f.schedule_id AS text) AS schedule_id, f.fir
 FROM hanbeon.fire AS f
 WHERE f.outcome = 'created' AND f.recorded_at >= $1 AND NOT EXISTS (
   SELECT 1 FROM hanbeon.job AS j JOIN hanbeon.execution AS e ON e.job = j.seq
-  WHERE j.id = f.execution_id AND e.schedule_id = f.schedule_id AND e.scheduled_at = f.fire_at
+  WHERE @has_id(j; f.execution_id) AND e.schedule_id = f.schedule_id AND e.scheduled_at = f.fire_at
 )
 UNION ALL
 SELECT 'no_fire' AS kind, CAST(e.schedule_id AS text) AS schedule_id, e.scheduled_at AS fire_at,

@@ -8,6 +8,9 @@ UNION ALL
 SELECT 'execution' AS kind, x.job AS job, x.task_id AS other FROM hanbeon.execution AS x
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = x.job)
 UNION ALL
+SELECT 'id' AS kind, i.seq AS job, 0 AS other FROM @job_ids AS i
+WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = i.seq AND j.id = i.id)
+UNION ALL
 SELECT 'log' AS kind, l.job AS job, l.attempt AS other FROM hanbeon.log AS l
 WHERE NOT EXISTS (SELECT 1 FROM hanbeon.job AS j WHERE j.seq = l.job)
 GROUP BY l.job, l.attempt

@@ -1,1 +1,1 @@
-SELECT @export_columns FROM hanbeon.export AS e JOIN hanbeon.job AS j ON j.id = e.uid WHERE e.uid = $1
+SELECT @export_columns FROM hanbeon.export AS e JOIN hanbeon.job AS j ON @has_id(j; e.uid) WHERE e.uid = $1

@@ -1,1 +1,1 @@
-SELECT * FROM hanbeon.jobs WHERE id @in($1 @uuid) ORDER BY seq
+SELECT * FROM hanbeon.jobs AS v WHERE @id_in(v; $1) ORDER BY v.seq

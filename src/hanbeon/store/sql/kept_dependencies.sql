@@ -2,6 +2,6 @@
 -- completion does not see our edges; so dependents of unfinished jobs are recounted after the commit.
 SELECT j.seq, j.id, j.state, j.lane
 FROM hanbeon.job AS j
-WHERE j.id @in($1 @uuid)
+WHERE @id_in(j; $1)
 ORDER BY j.seq
 @keep

@@ -1,1 +1,1 @@
-SELECT @node_columns FROM hanbeon.jobs AS v WHERE v.id @in($1 @uuid) ORDER BY v.seq
+SELECT @node_columns FROM hanbeon.jobs AS v WHERE @id_in(v; $1) ORDER BY v.seq

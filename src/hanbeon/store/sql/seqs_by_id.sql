@@ -1,1 +1,1 @@
-SELECT j.seq, j.id FROM hanbeon.job AS j WHERE j.id @in($1 @uuid)
+SELECT j.seq, j.id FROM hanbeon.job AS j WHERE @id_in(j; $1)

@@ -1,5 +1,6 @@
 -- Own text: keys are inserted in a fixed order, not in array order: two batches that share some would wait for each
--- other, and deadlock. The array's order is kept by the numbers, which are assigned before.
+-- other, and deadlock. The array's order is kept by the numbers, which are assigned before. Ids come first: if a job is
+-- then rejected for another key, its id is left, until `conflicting_jobs` removes it.
 WITH n AS MATERIALIZED (SELECT hanbeon.now() AS now),
 r AS MATERIALIZED (
   SELECT nextval('hanbeon.job_seq_seq') AS seq, a.*
@@ -9,6 +10,11 @@ r AS MATERIALIZED (
       args text, idempotency_key text, unique_key text, digest text, work_item text, meta text)
     ORDER BY b.ord
   ) AS a
+),
+free AS (
+  INSERT INTO hanbeon.job_id (id, seq) SELECT r.id, r.seq FROM r ORDER BY r.id
+  ON CONFLICT DO NOTHING
+  RETURNING seq
 )
 INSERT INTO hanbeon.job (seq, id, lane, state, urgent, priority, rank, run_at, created_at, blocked, recount,
   on_dependency_failure, timeout_us, policy, args, idempotency_key, unique_key, digest, work_item, meta)
@@ -20,6 +26,8 @@ SELECT r.seq, r.id, r.lane,
   coalesce(r.blocked, false), coalesce(r.recount, false), coalesce(r.on_dependency_failure, 'block'), r.timeout_us,
   coalesce(r.policy, '{}'), r.args, r.idempotency_key, r.unique_key, r.digest, r.work_item, r.meta
 FROM r CROSS JOIN n
+-- As a value, not as a condition: that would become a join, row by row, because the engine's sessions have no other.
+WHERE (r.seq IN (SELECT f.seq FROM free AS f)) IS TRUE
 ORDER BY r.unique_key, r.idempotency_key, r.id
 ON CONFLICT DO NOTHING
 RETURNING seq, id, lane, state, run_at, created_at

@@ -19,3 +19,11 @@ BEGIN
   RETURN EXISTS (SELECT FROM hanbeon.edge AS e WHERE e.dependency = ANY(seqs));
 END
 $$;
+
+-- The ids of jobs, and where a conflict of ids is decided. A table of its own, because each change of a job's state would
+-- otherwise write an entry in the index of ids and look for conflicts again: a sixth of the server's work for a job. A row
+-- is written and deleted in the transaction that does so with its job, and never changed.
+CREATE TABLE hanbeon.job_id (
+  id uuid PRIMARY KEY,
+  seq bigint NOT NULL
+);
