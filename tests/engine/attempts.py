@@ -1,11 +1,12 @@
 """Attempts for tests of the engine's parts: real ones, around work that the test controls."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.retry import RetryPolicy
-from hanbeon.engine.attempt import Attempt
+from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.executors.executor import Call, Done, Executor, StopCause
 from hanbeon.store.store import Store
 
@@ -53,6 +54,13 @@ class NoStore:
         raise AssertionError(f"the store was asked to {name}")
 
 
+class NoStrips:
+    """A database without the fast path of successes."""
+
+    async def succeed(self, jobs: Sequence[Claimed], results: Sequence[str | None]) -> int | None:
+        return None
+
+
 def new_attempt(
     *,
     seq: int = 1,
@@ -82,8 +90,7 @@ def new_attempt(
         started_at=0,
         progress=None,
     )
-    return Attempt(
-        job,
+    claim = Claim(
         cast(Store, store or NoStore()),
         executor or HandExecutor(),
         claimed_at=claimed_at,
@@ -91,3 +98,4 @@ def new_attempt(
         zone=ZoneInfo("UTC"),
         max_payload_bytes=1024,
     )
+    return Attempt(job, claim)

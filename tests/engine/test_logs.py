@@ -63,7 +63,7 @@ class World:
 
     def attempt(self, seq: int = 1) -> Attempt:
         attempt = new_attempt(seq=seq)
-        attempt._logs = self.logs
+        attempt.claim.logs = self.logs
         return attempt
 
     def said(self, seq: int = 1, data: bytes = b"words\n") -> AttemptLog:

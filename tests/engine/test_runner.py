@@ -18,7 +18,7 @@ from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 from hanbeon.testing import TestKit, VirtualClock
-from tests.engine.attempts import LEASE, HandExecutor, new_attempt
+from tests.engine.attempts import LEASE, HandExecutor, NoStrips, new_attempt
 
 STOPPED = None
 RETURNED, PUT_OFF = Returned('"x"'), PutOff(5)
@@ -55,7 +55,7 @@ def test_every_cause_has_its_row() -> None:
     assert CLASSIFIED.keys() == {None, *StopCause}
 
 
-class Settling:
+class Settling(NoStrips):
     """Answers settlements from a script: an error to raise, or whether to accept."""
 
     def __init__(self, *script: Exception | bool) -> None:
@@ -99,8 +99,8 @@ class World:
             completing.cancel()
             await asyncio.wait([completing])
 
-    def _ended(self, attempt: Attempt) -> None:
-        self.ended.append(attempt)
+    def _ended(self, attempts: Sequence[Attempt]) -> None:
+        self.ended += attempts
         self.all_ended.set()
 
     async def _complete(self) -> None:

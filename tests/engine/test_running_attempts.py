@@ -103,7 +103,7 @@ async def test_learn_ignores_attempts_that_have_ended_meanwhile() -> None:
     old, new = new_attempt(fence=1), new_attempt(fence=2)
     held = running(VirtualClock(), old)
     asked_about = held.held()
-    held.remove(old)
+    held.remove([old])
     held.add(new)
     held.learn(asked_about, LeaseFacts(renewed=set(), lost={1}, stop=set()))
     assert (old.cause, new.cause) == (None, None)
@@ -117,7 +117,7 @@ async def test_reclaiming_its_own_job_stops_the_older_attempt() -> None:
     assert later.cause is None
     assert len(held) == 2, "both use a slot until they have ended"
     assert held.held() == {1: later}
-    held.remove(older)
+    held.remove([older])
     assert held.held() == {1: later}
-    held.remove(later)
+    held.remove([later])
     assert len(held) == 0

@@ -304,7 +304,7 @@ async def test_stop_leaves_no_task_of_an_unacknowledged_result(app_url: str, mon
         @app.task
         async def work() -> None: ...
 
-        monkeypatch.setattr(app.store, "complete", never)
+        monkeypatch.setattr(app.store, "succeed", never)
         worker = app.worker()
         await worker.start()
         await app.enqueue(work)

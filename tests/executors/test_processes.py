@@ -290,7 +290,7 @@ async def test_a_log_goes_through_the_engine_in_order(bench: Bench) -> None:
     heard = Heard()
     started = bench.start(bodies.flooding, lines=5_000)
     assert bench.attempt is not None
-    bench.attempt._logs = cast(Logs, heard)
+    bench.attempt.claim.logs = cast(Logs, heard)
     assert isinstance(await started.within(), Returned)
     assert b"".join(heard.said) == b"".join(b"line %d\n" % number for number in range(1, 5_001))
 

@@ -12,7 +12,7 @@ from hanbeon.clock import MICROS
 from hanbeon.domain.event_strips import decode_events, deltas_of, queues_of
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import State
-from hanbeon.domain.outcome import Raised, Returned
+from hanbeon.domain.outcome import Returned
 from hanbeon.domain.tally import Delta, tally
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
@@ -22,7 +22,7 @@ from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.rows import Row
 from hanbeon.store.sqlite_strips import LONGEST_TEXT, SqliteStrips
 from hanbeon.store.statements import statement
-from hanbeon.store.strips import Strips, strip_key
+from hanbeon.store.strips import Strips
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 
 _OWN = ("seq", "id")
@@ -71,12 +71,13 @@ async def _claimed(world: World, strips: Strips, count: int) -> list[Claimed]:
     return answer.jobs
 
 
-def _reports(jobs: Sequence[Claimed], *results: str) -> list[CompletionReport]:
-    outcomes = [Returned(result) for result in results] or [Returned()] * len(jobs)
-    return [
-        CompletionReport(job.seq, job.fence, outcome, instance=INSTANCE, job=job)
-        for job, outcome in zip(jobs, outcomes, strict=True)
-    ]
+def _reports(jobs: Sequence[Claimed], result: str = "null") -> list[CompletionReport]:
+    return [CompletionReport(job.seq, job.fence, Returned(result), instance=INSTANCE) for job in jobs]
+
+
+async def _succeed(world: World, strips: Strips, jobs: Sequence[Claimed], *results: str) -> int | None:
+    """End the attempts by the fast path, and return the instant."""
+    return await strips.succeed(world.store.lanes, jobs, results or ("null",) * len(jobs))
 
 
 async def test_strips_are_derived_once_for_all_readers(
@@ -93,7 +94,7 @@ async def test_strips_are_derived_once_for_all_readers(
     for _ in range(2):
         assert (await world.store.counts())[State.RUNNING] == 3
     assert len(derived) == 1
-    assert await strips.succeed(world.store.lanes, _reports(jobs))
+    assert await _succeed(world, strips, jobs)
     for _ in range(2):
         assert (await world.store.counts())[State.SUCCEEDED] == 3
         assert (await world.store.statistics(None, MICROS))["default"].succeeded == 3
@@ -131,11 +132,8 @@ async def test_strips_write_what_the_general_path_writes(world: World, strips: S
     assert rows[:2] == rows[2:]
     assert len(set(await _events(world))) == 1
     await world.clock.advance(1.5)
-    reports = _reports(general, result, result)
-    await world.store.complete([msgspec.structs.replace(each, job=None) for each in reports])
-    done = await strips.succeed(world.store.lanes, _reports(quick.jobs, result, result))
-    assert done is not None
-    assert [(each.seq, each.fence, each.state) for each in done] == [(j.seq, 1, State.SUCCEEDED) for j in quick.jobs]
+    assert len(await world.store.complete(_reports(general, result))) == 2
+    assert await _succeed(world, strips, quick.jobs, result, result) is not None
     rows = await _rows(world)
     assert rows[:2] == rows[2:]
     assert rows[0]["result"] == result
@@ -159,7 +157,7 @@ async def test_strips_keep_the_order_and_the_place(world: World, strips: Strips)
 
 async def test_strips_write_different_results(world: World, strips: Strips) -> None:
     jobs = await _claimed(world, strips, 3)
-    assert await strips.succeed(world.store.lanes, _reports(jobs, "1", '"2"', "null"))
+    assert await _succeed(world, strips, jobs, "1", '"2"', "null")
     assert [(await world.job(job.id)).result for job in jobs] == ["1", '"2"', "null"]
 
 
@@ -179,7 +177,7 @@ async def test_restored_databases_are_left_alone(postgres_world: World, postgres
     kept = (await world.sql("SELECT id FROM hanbeon.incarnation"))[0][0]
     await world.script("UPDATE hanbeon.incarnation SET id = 'restored'")
     assert await _claim(world, postgres_strips) is None
-    assert await postgres_strips.succeed(world.store.lanes, _reports(jobs)) is None
+    assert await _succeed(world, postgres_strips, jobs) is None
     await world.script(f"UPDATE hanbeon.incarnation SET id = '{kept}'")
     assert await world.count("event_batch") == 3
 
@@ -199,7 +197,7 @@ async def test_success_of_all_or_of_none(world: World, strips: Strips, changed: 
     await world.script(f"UPDATE hanbeon.job {changed} WHERE seq = {jobs[1].seq}")
     before = await _rows(world)
     batches = await world.count("event_batch")
-    assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
+    assert await _succeed(world, strips, jobs) is None
     assert await _rows(world) == before
     assert await world.count("event_batch") == batches
 
@@ -208,14 +206,14 @@ async def test_success_waits_for_no_lock(postgres_world: World, postgres_strips:
     jobs = await _claimed(postgres_world, postgres_strips, 2)
     async with somebody.transaction():
         await somebody.execute("SELECT FROM hanbeon.job ORDER BY seq LIMIT 1 FOR SHARE")
-        assert await postgres_strips.succeed(postgres_world.store.lanes, _reports(jobs)) is None
+        assert await _succeed(postgres_world, postgres_strips, jobs) is None
 
 
 async def test_success_frees_dependents_by_the_general_path(world: World, strips: Strips) -> None:
     jobs = await _claimed(world, strips, 2)
     dependent = new_job(depends_on=(jobs[0].id,))
     await world.enqueue(dependent)
-    assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
+    assert await _succeed(world, strips, jobs) is None
     assert len(await world.store.complete(_reports(jobs))) == 2
     assert await world.state(dependent.id) is State.READY
 
@@ -259,21 +257,17 @@ async def test_refused_lanes_rest_for_a_while(world: World, strips: Strips) -> N
     """A lane of a graph would be refused each time, and every try costs a round trip."""
     jobs = await _claimed(world, strips, 2)
     await world.enqueue(new_job(depends_on=(jobs[0].id,)))
-    assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
-    assert await strips.succeed(world.store.lanes, _reports(jobs[1:])) is None
+    assert await _succeed(world, strips, jobs) is None
+    assert await _succeed(world, strips, jobs[1:]) is None
     await world.clock.advance(1.5)
-    assert await strips.succeed(world.store.lanes, _reports(jobs[1:])) is not None
+    assert await _succeed(world, strips, jobs[1:]) is not None
 
 
-async def test_other_ends_are_no_strips(world: World, strips: Strips) -> None:
-    (first, second) = await _claimed(world, strips, 2)
-    failed = CompletionReport(first.seq, 1, Raised("no"), instance=INSTANCE, job=first)
-    unknown = CompletionReport(first.seq, 1, Returned(), instance=INSTANCE)
-    (plain,) = _reports([second])
-    assert (strip_key(failed), strip_key(unknown)) == (None, None)
-    assert strip_key(plain) == (INSTANCE, 1)
-    for reports in ([failed, plain], [plain, unknown], [plain, plain]):
-        assert await strips.succeed(world.store.lanes, reports) is None
+async def test_success_ends_no_job_twice(world: World, strips: Strips) -> None:
+    (job,) = await _claimed(world, strips, 1)
+    assert await _succeed(world, strips, [job, job]) is None
+    assert await _succeed(world, strips, [job]) is not None
+    assert await _succeed(world, strips, [job]) is None
 
 
 def test_deltas_of_strips_are_those_of_their_events() -> None:

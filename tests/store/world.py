@@ -128,9 +128,10 @@ class World:
 
     async def settle(self, held: Claimed, outcome: Outcome | None = None) -> Completed | None:
         """Complete as an instance does. Reports without an instance, as tests build them, take the general path."""
-        settled = await self.store.complete(
-            [CompletionReport(held.seq, held.fence, outcome or Returned(), instance=held.instance, job=held)]
-        )
+        outcome = outcome or Returned()
+        if isinstance(outcome, Returned) and (at := await self.store.succeed([held], [outcome.result])) is not None:
+            return Completed(held.seq, held.fence, State.SUCCEEDED, Reason.SUCCEEDED, at)
+        settled = await self.store.complete([CompletionReport(held.seq, held.fence, outcome, instance=held.instance)])
         return settled[0] if settled else None
 
     async def finish(self, job_id: str, outcome: Outcome | None = None) -> None:

@@ -31,7 +31,33 @@ _RETRY_SECONDS = 0.2
 class Slots(Protocol):
     """The slots of which an attempt takes one."""
 
-    def ended(self, attempt: Attempt) -> None: ...
+    def ended(self, attempts: Sequence[Attempt]) -> None: ...
+
+
+class Claim:
+    """The facts that the attempts of one claim share, for one executor."""
+
+    def __init__(
+        self,
+        store: Store,
+        executor: Executor,
+        *,
+        claimed_at: float,
+        lease_seconds: float,
+        zone: ZoneInfo,
+        max_payload_bytes: int,
+        logs: Logs | None = None,
+        sooner: Callable[[], None] | None = None,
+    ) -> None:
+        """`sooner` is called when a deadline has moved to an earlier moment than the guard knows."""
+        self.store, self.executor = store, executor
+        self.claimed_at = claimed_at
+        self.lease_until = claimed_at + lease_seconds
+        # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
+        self.margin = lease_seconds / 10 + executor.stop_seconds
+        self.zone = zone
+        self.max_payload_bytes = max_payload_bytes
+        self.logs, self.sooner = logs, sooner
 
 
 class Attempt:
@@ -45,6 +71,7 @@ class Attempt:
     """Of the guard: when it saw the work stopped."""
     unheard_at: float | None = None
     """Of the guard: when stopping must have had an effect."""
+    deadline: float | None = None
     settling = False
     acknowledged = False
     """The database has said that it has recorded the end."""
@@ -55,32 +82,21 @@ class Attempt:
     trace: AttemptTrace | None = None
     _lending: asyncio.Lock | None = None
 
-    def __init__(
-        self,
-        job: Claimed,
-        store: Store,
-        executor: Executor,
-        *,
-        claimed_at: float,
-        lease_seconds: float,
-        zone: ZoneInfo,
-        max_payload_bytes: int,
-        logs: Logs | None = None,
-        sooner: Callable[[], None] | None = None,
-    ) -> None:
-        """`sooner` is called when the deadline has moved to an earlier moment than the guard knows."""
+    def __init__(self, job: Claimed, claim: Claim) -> None:
         self.job = job
-        self.lease = Lease(job.seq, job.fence, job.instance)
-        self.executor = executor
-        self.given_at = claimed_at
-        self.lease_until = claimed_at + lease_seconds
-        # A tenth of the lease, and the time it takes to stop, before the lease ends the work is given up.
-        self._margin = lease_seconds / 10 + executor.stop_seconds
-        self.deadline = None if job.timeout_us is None else claimed_at + job.timeout_us / MICROS
-        self._store = store
-        self._zone = zone
-        self._max_payload_bytes = max_payload_bytes
-        self._logs, self._sooner = logs, sooner
+        self.claim = claim
+        self.given_at = claim.claimed_at
+        self.lease_until = claim.lease_until
+        if job.timeout_us is not None:
+            self.deadline = claim.claimed_at + job.timeout_us / MICROS
+
+    @property
+    def executor(self) -> Executor:
+        return self.claim.executor
+
+    @property
+    def lease(self) -> Lease:
+        return Lease(self.job.seq, self.job.fence, self.job.instance)
 
     def begin(self, work: Work, now: float) -> None:
         """The work starts now; where that takes a while, its executor says when the body has begun."""
@@ -88,14 +104,14 @@ class Attempt:
             return  # It has ended already.
         self.work = work
         if self.job.timeout_us is not None:
-            self.deadline = now + self.executor.start_seconds + self.job.timeout_us / MICROS
+            self.deadline = now + self.claim.executor.start_seconds + self.job.timeout_us / MICROS
 
     def body_began(self, now: float) -> None:
         """The body starts now: its time counts from here."""
         if self.job.timeout_us is not None:
             self.deadline = now + self.job.timeout_us / MICROS
-            if self._sooner is not None:
-                self._sooner()
+            if self.claim.sooner is not None:
+                self.claim.sooner()
 
     def renewed(self, sent_at: float, lease_seconds: float) -> None:
         self.lease_until = sent_at + lease_seconds
@@ -110,11 +126,11 @@ class Attempt:
 
     @property
     def zone(self) -> ZoneInfo:
-        return self._zone
+        return self.claim.zone
 
     @property
     def give_up_at(self) -> float:
-        return self.lease_until - self._margin
+        return self.lease_until - self.claim.margin
 
     @property
     def lost(self) -> bool:
@@ -168,13 +184,13 @@ class Attempt:
 
     async def write_progress(self, value: Any) -> None:
         text = to_json_text(value, "progress", "progress")
-        check_size("progress", text, self._max_payload_bytes)
+        check_size("progress", text, self.claim.max_payload_bytes)
         self._check_running()
         while not self.lost:
             try:
-                held = await self._store.write_progress(self.lease, text, self.lent)
+                held = await self.claim.store.write_progress(self.lease, text, self.lent)
             except DatabaseUnavailable:
-                if self.stopping or self._store.is_blocking(self.lent):
+                if self.stopping or self.claim.store.is_blocking(self.lent):
                     raise  # In the second case it goes through its transaction, which is lost.
                 # A database that refuses for a moment must not fail the body; its lease limits the wait.
                 await asyncio.sleep(_RETRY_SECONDS)
@@ -186,7 +202,8 @@ class Attempt:
 
     def log(self, stream: LogStream, data: bytes) -> None:
         # A thread or process that outlives the body would log after its end.
-        if self._logs is not None and not self.settling and (log := self.printed or self._logs.of(self)) is not None:
+        logs = self.claim.logs
+        if logs is not None and not self.settling and (log := self.printed or logs.of(self)) is not None:
             log.take(stream, data)
 
     async def transaction(self) -> UserTransaction:
@@ -197,7 +214,7 @@ class Attempt:
             # One at a time: of two transactions the first would be forgotten, and on SQLite hold the second one up.
             if self.lent is None:
                 self._check_running()
-                lent = await self._store.lend()
+                lent = await self.claim.store.lend()
                 if self.lost or self.settling:
                     # The body has ended meanwhile, without waiting for this: nobody would end the transaction.
                     await lent.abandon()
@@ -207,12 +224,12 @@ class Attempt:
 
     async def enqueue(self, request: JobRequest[Any]) -> str:
         """Kept until the body has returned, then created with its success or not at all."""
-        child = request.to_new_job(self._zone, self.job.queue)
+        child = request.to_new_job(self.claim.zone, self.job.queue)
         self.add_child(child)
         return child.id
 
     def add_child(self, child: NewJob) -> None:
-        child.validate(self._max_payload_bytes)
+        child.validate(self.claim.max_payload_bytes)
         self._check_running()
         if not isinstance(self.children, list):
             self.children = []

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 import msgspec
 
 from hanbeon.clock import Clock
+from hanbeon.domain.job import Claimed
+from hanbeon.domain.outcome import Outcome, Returned
+from hanbeon.engine.attempt import Attempt
 from hanbeon.engine.loop import AGAIN
 from hanbeon.errors import DatabaseUnavailable
 from hanbeon.logs import get_logger
 from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.store import Store
-from hanbeon.store.strips import strip_key
 
 _log = get_logger("hanbeon.engine")
 _BATCH = 500
@@ -28,22 +33,47 @@ class _Waiting(msgspec.Struct, frozen=True):
     callback: Callable[[Answer], None]
 
 
+Success = tuple[Attempt, Returned]
+"""An attempt of which only the result is left to write."""
+
+
+class Successes(Protocol):
+    """Takes the answers to successes."""
+
+    def succeeded(self, successes: list[Success], at: int) -> None:
+        """All of these were recorded, at this instant."""
+        ...
+
+    def answered(self, success: Success, answer: Answer) -> None:
+        """This one was answered by itself."""
+        ...
+
+
 class CompletionBuffer:
     """Calls back when the database has acknowledged a report; only then the slot of its job is free."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._waiting: deque[_Waiting] = deque()
+        self._successes: list[Success] = []
+        self._owner: Successes
         self._arrived = asyncio.Event()
 
     @property
     def waiting(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._waiting or self._successes)
 
     def hand_in(self, report: CompletionReport, until: float, callback: Callable[[Answer], None]) -> None:
         """Have it settled; `callback` is called once with the answer. Its lease is held until `until` (monotonic)."""
         self._waiting.append(_Waiting(report, until, callback))
         self._arrived.set()
+
+    def hand_in_success(self, success: Success, owner: Successes) -> None:
+        """Have it settled, together with others for which one statement is enough; `owner` gets the answer."""
+        if not self._successes:
+            self._owner = owner
+            self._arrived.set()
+        self._successes.append(success)
 
     async def settle(self, report: CompletionReport, until: float) -> Completed | None:
         """Write a report and return the result; None if it was refused. Raises DatabaseUnavailable."""
@@ -62,23 +92,54 @@ class CompletionBuffer:
 
     async def run_once(self) -> float:
         """Wait for reports, then flush them."""
-        while not self._waiting:
+        while not self.waiting:
             self._arrived.clear()
             await self._arrived.wait()
         await self.flush()
         return AGAIN
 
     async def flush(self) -> None:
-        """Write the next reports: plain successes by themselves, for which there is a faster path."""
-        batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
-        parts = _parts(batch)
+        """Write the next reports, and then the next successes, for which there is a faster path.
+
+        In that order, because a loop that ends with the last attempt must not leave out jobs that never became one.
+        """
+        strip, others = _next_strip(self._successes)
+        batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))] + self._each(others)
         try:
-            while parts:
-                await self._flush_part(parts.pop(0))
+            if batch:
+                await self._flush_part(batch)
         except BaseException:
-            for part in parts:
-                _fail(part, DatabaseUnavailable("the worker was stopped"))
+            _fail(self._each(strip), DatabaseUnavailable("the worker was stopped"))
             raise
+        if strip:
+            await self._flush_strip(strip)
+
+    async def _flush_strip(self, strip: list[Success]) -> None:
+        """Write successes by one statement. If it refuses them, they are written like all other reports."""
+        until = min([attempt.lease_until for attempt, _ in strip])
+        jobs, results = [attempt.job for attempt, _ in strip], [outcome.result for _, outcome in strip]
+        try:
+            async with asyncio.timeout(max(0.0, until - self._clock.monotonic())):
+                at = await self._store.succeed(jobs, results)
+        except (DatabaseUnavailable, TimeoutError) as error:
+            return _fail(self._each(strip), error)  # Each attempt tries again by itself for as long as its lease lasts.
+        except Exception:
+            at = None  # There may be one that the database cannot take.
+        except BaseException:
+            _fail(self._each(strip), DatabaseUnavailable("the worker was stopped"))
+            raise
+        if at is None:
+            return await self._flush_part(self._each(strip))
+        try:
+            self._owner.succeeded(strip, at)
+        except Exception:
+            _log.exception("answer_failed", successes=len(strip))
+
+    def _each(self, successes: list[Success]) -> list[_Waiting]:
+        return [
+            _Waiting(report_of(each[0].job, each[1]), each[0].lease_until, partial(self._owner.answered, each))
+            for each in successes
+        ]
 
     async def _flush_part(self, batch: list[_Waiting]) -> None:
         try:
@@ -105,19 +166,26 @@ class CompletionBuffer:
             _answer(item, answers.get((item.report.seq, item.report.fence)))
 
 
-def _parts(batch: list[_Waiting]) -> list[list[_Waiting]]:
-    """Return the largest strip of plain successes, and before it all the others.
+def report_of(job: Claimed, outcome: Outcome) -> CompletionReport:
+    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance)
 
-    That order, because a loop that ends with the last attempt must not leave out jobs that never became one.
-    """
-    alike: dict[object, list[_Waiting]] = {}
-    for item in batch:
-        alike.setdefault(strip_key(item.report), []).append(item)
+
+def _next_strip(successes: list[Success]) -> tuple[list[Success], list[Success]]:
+    """Remove the next successes; return the most that can be written by one statement, and the others."""
+    taken = successes[:_BATCH]
+    del successes[:_BATCH]
+    alike: dict[tuple[int, int], list[Success]] = {}
+    for success in taken:
+        job = success[0].job
+        key = (job.instance, job.fence)
+        if key in alike:
+            alike[key].append(success)
+        else:
+            alike[key] = [success]
     if len(alike) < 2:
-        return [batch] if batch else []
-    largest = max((key for key in alike if key is not None), key=lambda key: len(alike[key]))
-    others = [item for key, part in alike.items() if key != largest for item in part]
-    return [others, alike[largest]]
+        return taken, []
+    largest = max(alike, key=lambda key: len(alike[key]))
+    return alike.pop(largest), [success for part in alike.values() for success in part]
 
 
 def _fail(batch: list[_Waiting], error: Exception) -> None:

@@ -32,11 +32,13 @@ class Printing(Protocol):
     """The attempt that a log is of."""
 
     job: Claimed
-    lease: Lease
     given_at: float
     """When the claim was answered: a moment after the database's `started_at`."""
     lent: UserTransaction | None
     printed: AttemptLog | None
+
+    @property
+    def lease(self) -> Lease: ...
 
 
 class AttemptLog:

@@ -127,9 +127,9 @@ class Pool:
         if self._relay is not None:
             self._relay.look_again()
 
-    def ended(self, attempt: Attempt) -> None:
-        """Free the slot of an attempt."""
-        self.running.discard(attempt)
+    def ended(self, attempts: Sequence[Attempt]) -> None:
+        """Free the slots of those of these attempts that have one here."""
+        self.running.difference_update(attempts)
         self.claim.wake()
 
     async def _claim(self) -> float:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
-from hanbeon.domain.lifecycle import Reason
+from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.outcome import HandedBack, Outcome, Raised, Returned, TimedOut
 from hanbeon.domain.retry import FailureType
 from hanbeon.engine.attempt import Attempt
-from hanbeon.engine.completion import Answer, CompletionBuffer
+from hanbeon.engine.completion import Answer, CompletionBuffer, Success, report_of
 from hanbeon.engine.execution_log import log_end, log_start
 from hanbeon.errors import DatabaseUnavailable, HanbeonError
 from hanbeon.executors.executor import Call, StopCause, raised
 from hanbeon.logs import get_logger, log_enabled
-from hanbeon.store.operations.complete import Completed, CompletionReport
+from hanbeon.store.operations.complete import Completed
 from hanbeon.store.store import Store
 from hanbeon.tasks.task import Task
 
 _log = get_logger("hanbeon.engine")
 _log_enabled = log_enabled("hanbeon.engine")
 _RETRY_SECONDS = 0.2
-Ended = Callable[[Attempt], None]
+Ended = Callable[[Sequence[Attempt]], None]
 
 
 class Runner:
@@ -73,7 +72,7 @@ class Runner:
     def refuse(self, job: Claimed, error: Exception, until: float) -> None:
         """End a claimed job that cannot even become an attempt."""
         self._not_started(job, error)
-        self._completion.hand_in(_report(job, raised(error)), until, lambda answer: None)
+        self._completion.hand_in(report_of(job, raised(error)), until, lambda answer: None)
 
     def _not_started(self, job: Claimed, error: BaseException) -> None:
         if not isinstance(error, HanbeonError):
@@ -100,20 +99,34 @@ class Runner:
         attempt.work = None
         result = outcome if attempt.cause is None else _classify(attempt, outcome)
         if result is None and attempt.lent is None:
-            return self._ended(attempt)
+            return self._ended((attempt,))
         if isinstance(result, Returned) and attempt.is_plain:
-            report = _report(attempt.job, result)
-            return self._completion.hand_in(report, attempt.lease_until, partial(self._answered, attempt, result))
+            return self._completion.hand_in_success((attempt, result), self)
         return self._finish_in_task(attempt, result)
 
-    def _answered(self, attempt: Attempt, outcome: Returned, answer: Answer) -> None:
-        """The end of a plain success; one that was not accepted as such is finished by a task."""
+    def succeeded(self, successes: list[Success], at: int) -> None:
+        """The end of plain successes that were all accepted."""
+        attempts = [attempt for attempt, _ in successes]
+        for attempt in attempts:
+            attempt.acknowledged = True
+        self._succeeded += len(attempts)
+        try:
+            if _log_enabled():
+                for attempt in attempts:
+                    lease = (attempt.job.seq, attempt.job.fence)
+                    _log_settled(attempt, Completed(*lease, State.SUCCEEDED, Reason.SUCCEEDED, at))
+        finally:
+            self._ended(attempts)
+
+    def answered(self, success: Success, answer: Answer) -> None:
+        """The end of a plain success by itself; one that was not accepted as such is finished by a task."""
+        attempt, outcome = success
         if isinstance(answer, Exception):
             return self._finish_in_task(attempt, outcome, answer)
         try:
             return self._log_end(attempt, answer)
         finally:
-            self._ended(attempt)
+            self._ended((attempt,))
 
     def _finish_in_task(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None = None) -> None:
         finishing = self._finish(attempt, outcome, error)
@@ -126,7 +139,7 @@ class Runner:
         if not task.cancelled() and (error := task.exception()) is not None:
             # Its lease runs out and recovery takes the job: nothing is lost, but it is a defect.
             _log.error("attempt_crashed", job=attempt.job.id, attempt=attempt.job.fence, exc_info=error)
-        self._ended(attempt)
+        self._ended((attempt,))
 
     async def _finish(self, attempt: Attempt, outcome: Outcome | None, error: Exception | None) -> None:
         try:
@@ -157,7 +170,7 @@ class Runner:
         return None
 
     async def _settle(self, attempt: Attempt, outcome: Outcome) -> Completed | None:
-        report = _report(attempt.job, outcome)
+        report = report_of(attempt.job, outcome)
         if not isinstance(outcome, Returned):
             if attempt.lent is not None:
                 await attempt.lent.abandon()
@@ -186,9 +199,14 @@ class Runner:
         else:
             self._ends[settled.reason] += 1
         if _log_enabled():
-            _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
-            if job.idempotency_key is not None:
-                log_end(job, settled, attempt.zone)
+            _log_settled(attempt, settled)
+
+
+def _log_settled(attempt: Attempt, settled: Completed) -> None:
+    job = attempt.job
+    _log.info(settled.reason.value, job=job.id, task=job.task, attempt=job.fence, state=settled.state.value)
+    if job.idempotency_key is not None:
+        log_end(job, settled, attempt.zone)
 
 
 async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
@@ -204,10 +222,6 @@ async def _write_log(attempt: Attempt, outcome: Outcome | None) -> bool:
         await asyncio.sleep(_RETRY_SECONDS)
         return False
     return True
-
-
-def _report(job: Claimed, outcome: Outcome) -> CompletionReport:
-    return CompletionReport(job.seq, job.fence, outcome, random.random(), job.instance, job)
 
 
 async def _after(error: Exception, attempt: Attempt, outcome: Outcome) -> Outcome:

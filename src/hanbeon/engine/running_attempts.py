@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hanbeon.clock import Clock
 from hanbeon.engine.attempt import Attempt
@@ -29,7 +29,7 @@ class RunningAttempts:
         self._store, self._clock = store, clock
         self._grace_seconds = grace_seconds
         self._idle_seconds = idle_seconds
-        self._attempts: dict[Lease, Attempt] = {}
+        self._attempts: dict[Attempt, None] = {}  # In the order of their claims.
         self._latest: dict[int, Attempt] = {}
         self._unacknowledged: dict[Lease, int] = {}
         """Attempts that are over here and perhaps not in the database, with their instance."""
@@ -42,7 +42,7 @@ class RunningAttempts:
         return len(self._attempts)
 
     def __iter__(self) -> Iterator[Attempt]:
-        return iter(list(self._attempts.values()))
+        return iter(list(self._attempts))
 
     def add(self, attempt: Attempt) -> bool:
         """Return True if the guard must be woken for it: it may have to stop before the guard checks again."""
@@ -50,23 +50,27 @@ class RunningAttempts:
         if older is not None:
             # This instance was stuck for longer than the lease, and has claimed the job again from itself.
             older.stop(StopCause.LEASE_LOST)
-        self._attempts[attempt.lease] = self._latest[attempt.job.seq] = attempt
+        self._attempts[attempt] = None
+        self._latest[attempt.job.seq] = attempt
         deadline = attempt.deadline
         return attempt.give_up_at < self._guard_at or (deadline is not None and deadline < self._guard_at)
 
-    def remove(self, attempt: Attempt) -> None:
-        self._attempts.pop(attempt.lease, None)
-        if not attempt.acknowledged:
-            self._unacknowledged[attempt.lease] = attempt.job.instance
-            if len(self._unacknowledged) > _REMEMBERED_AT_MOST:
-                del self._unacknowledged[next(iter(self._unacknowledged))]
-        if self._latest.get(attempt.job.seq) is attempt:
-            del self._latest[attempt.job.seq]
+    def remove(self, attempts: Iterable[Attempt]) -> None:
+        running, latest = self._attempts, self._latest
+        for attempt in attempts:
+            running.pop(attempt, None)
+            if not attempt.acknowledged:
+                self._unacknowledged[attempt.lease] = attempt.job.instance
+                if len(self._unacknowledged) > _REMEMBERED_AT_MOST:
+                    del self._unacknowledged[next(iter(self._unacknowledged))]
+            seq = attempt.job.seq
+            if latest.get(seq) is attempt:
+                del latest[seq]
         self._left.set()
 
     def begun(self) -> set[Lease]:
         """Return the leases of all attempts that have begun here and may be running by the database's account."""
-        return self._attempts.keys() | self._unacknowledged.keys()
+        return {attempt.lease for attempt in self._attempts} | self._unacknowledged.keys()
 
     def forget(self, instance: int, over: set[Lease]) -> None:
         """Forget attempts of an instance that are over by the database's account, too."""

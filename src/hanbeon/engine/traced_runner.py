@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 from hanbeon.clock import Clock
@@ -32,10 +33,11 @@ class TracedRunner(Runner):
     ) -> None:
         self._tracer = tracer
 
-        def end(attempt: Attempt) -> None:
-            if attempt.trace is not None:
-                tracer.end(attempt.trace)
-            ended(attempt)
+        def end(attempts: Sequence[Attempt]) -> None:
+            for attempt in attempts:
+                if attempt.trace is not None:
+                    tracer.end(attempt.trace)
+            ended(attempts)
 
         super().__init__(store, completion, clock, max_result_bytes, ended=end)
 

@@ -13,7 +13,7 @@ from hanbeon.clock import Clock
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason
 from hanbeon.domain.schedules.declaration import Declaration
-from hanbeon.engine.attempt import Attempt
+from hanbeon.engine.attempt import Attempt, Claim
 from hanbeon.engine.completion import CompletionBuffer
 from hanbeon.engine.drain import hand_back, let_finish
 from hanbeon.engine.garbage_collector import tune_collector
@@ -25,7 +25,7 @@ from hanbeon.engine.maintenance import Maintenance
 from hanbeon.engine.pool import Pool, TaskPool, run_here
 from hanbeon.engine.reload import RELOADABLE, Reloader
 from hanbeon.engine.renew import Renewer
-from hanbeon.engine.runner import Runner
+from hanbeon.engine.runner import Ended, Runner
 from hanbeon.engine.running_attempts import RunningAttempts
 from hanbeon.engine.schedule_declarer import ScheduleDeclarer
 from hanbeon.engine.schedule_poller import SchedulePoller
@@ -381,24 +381,20 @@ class Worker:
         """Start the attempts of claimed jobs."""
         if jobs and not len(self.attempts):
             self.watch.wake()  # It slept, having nothing to look after.
+        claims: dict[str, tuple[Task[..., Any], Claim]] = {}
         for job in jobs:
-            self._begin_one(pool, job, sent_at)
+            self._begin_one(pool, job, sent_at, claims)
 
-    def _begin_one(self, pool: Pool, job: Claimed, sent_at: float) -> None:
+    def _begin_one(
+        self, pool: Pool, job: Claimed, sent_at: float, claims: dict[str, tuple[Task[..., Any], Claim]]
+    ) -> None:
         """Start the attempt of a claimed job. Nothing is raised: the others of the same claim follow."""
         try:
-            task = pool.tasks[job.task]
-            attempt = Attempt(
-                job,
-                self._store,
-                self._executors[task.executor],
-                claimed_at=sent_at,
-                lease_seconds=self._settings.lease,
-                zone=self._zone,
-                max_payload_bytes=self._settings.max_payload_bytes,
-                logs=self._logs,
-                sooner=self.guard.wake,
-            )
+            if (known := claims.get(job.task)) is None:
+                task = pool.tasks[job.task]
+                known = claims[job.task] = task, self._claim(self._executors[task.executor], sent_at)
+            task, claim = known
+            attempt = Attempt(job, claim)
         except Exception as error:
             self._runner.refuse(job, error, sent_at + self._settings.lease)
             return
@@ -412,12 +408,25 @@ class Worker:
         for begun in self._begun:
             begun.append(job.queue)
 
-    def _ended(self, attempt: Attempt) -> None:
-        self.attempts.remove(attempt)
-        if attempt.slots is not None:
-            attempt.slots.ended(attempt)
-        if attempt.printed is not None:
-            self._logs.forget(attempt.printed)
+    def _claim(self, executor: Executor, sent_at: float) -> Claim:
+        return Claim(
+            self._store,
+            executor,
+            claimed_at=sent_at,
+            lease_seconds=self._settings.lease,
+            zone=self._zone,
+            max_payload_bytes=self._settings.max_payload_bytes,
+            logs=self._logs,
+            sooner=self.guard.wake,
+        )
+
+    def _ended(self, attempts: Sequence[Attempt]) -> None:
+        self.attempts.remove(attempts)
+        for pool in {attempt.slots for attempt in attempts if attempt.slots is not None}:
+            pool.ended(attempts)
+        for attempt in attempts:
+            if attempt.printed is not None:
+                self._logs.forget(attempt.printed)
 
     async def _recover(self) -> float:
         """Recover expired leases; jobs that never began here are not lost, and are handed back first."""
@@ -448,9 +457,7 @@ async def _cancel(tasks: Iterable[asyncio.Task[None]]) -> None:
         _, pending = await asyncio.wait(pending, timeout=_CANCEL_SECONDS)
 
 
-def _runner(
-    store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Callable[[Attempt], None]
-) -> Runner:
+def _runner(store: Store, completion: CompletionBuffer, clock: Clock, max_result_bytes: int, ended: Ended) -> Runner:
     """Return the runner of attempts; the other kind is imported only while tracing is on."""
     if store.tracer is None:
         return Runner(store, completion, clock, max_result_bytes, ended=ended)

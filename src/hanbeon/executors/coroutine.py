@@ -43,21 +43,27 @@ class AsyncExecutor:
 class AsyncWork(BodyExits):
     """One body. It runs in a task of its own, or in one that has run others before, which all ended without waiting."""
 
-    __slots__ = ("_call", "_done", "_exit", "_task", "context", "kind", "name", "stopped")
-
-    _call: Call | None
-    _done: Done | None
+    # On the class, because most bodies never have another value.
+    _exit: BaseException | None = None
+    _task: asyncio.Task[Any] | None = None
+    stopped = False
+    """It was stopped, perhaps before it began."""
 
     def __init__(self, call: Call, done: Done) -> None:
-        self._call, self._done = call, done
-        self.stopped = False
-        """It was stopped, perhaps before it began."""
-        self.name = call.backend.job.id
-        self._exit: BaseException | None = None
-        self._task: asyncio.Task[Any] | None = None
+        self._call: Call | None = call
+        self._done: Done | None = done
         self.context = contextvars.copy_context()
-        self.kind: object = call.task
+
+    @property
+    def name(self) -> str:
+        assert self._call is not None
+        return self._call.backend.job.id
+
+    @property
+    def kind(self) -> object:
         """Bodies of one kind wait alike."""
+        assert self._call is not None
+        return self._call.task
 
     def begin(self) -> None:
         """Run in a task of its own."""
@@ -130,12 +136,15 @@ class AsyncWork(BodyExits):
         value, exit_error = result
         error = self._exit or error or exit_error
         try:
-            found = self._outcome(call, value, error, cancelled and self._exit is None)
+            if error is None and not cancelled:
+                found = self.returned(call, value)
+            else:
+                found = self._broken(call, error, cancelled and self._exit is None)
         except BaseException as failure:
             found = failed(call, failure)
         done(found)
 
-    def _outcome(self, call: Call, value: Any, error: BaseException | None, cancelled: bool) -> Outcome | None:
-        if cancelled:
+    def _broken(self, call: Call, error: BaseException | None, cancelled: bool) -> Outcome | None:
+        if cancelled or error is None:
             return None if self.stopped else raised(RuntimeError("the task cancelled itself"))
-        return self.returned(call, value) if error is None else failed(call, error)
+        return failed(call, error)

@@ -34,8 +34,6 @@ class StreamExecutor:
 
 
 class _StreamWork(AsyncWork):
-    __slots__ = ()
-
     async def run(self, call: Call) -> Any:
         spec, job = cast(StreamCall, call.task.spec), call.backend.job
         assert spec.work is not None  # Others are not claimed.

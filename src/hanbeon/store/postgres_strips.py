@@ -34,7 +34,7 @@ class PostgresStrips:
     async def succeed(self, successes: Successes) -> int | None:
         if self._database.pooled:
             return None
-        seqs, results = [job.seq for job in successes.jobs], successes.results
+        seqs, results = successes.seqs, successes.results
         alike = successes.alike
         rows = await self._database.fetch(
             "succeed_strip",

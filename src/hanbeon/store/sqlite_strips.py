@@ -81,7 +81,7 @@ async def _claim(tx: Tx, name: LaneName, behind: LanePosition, request: ClaimReq
 
 
 async def _succeed(tx: Tx, successes: Successes) -> int:
-    seqs = [job.seq for job in successes.jobs]
+    seqs = successes.seqs
     now: int = (await tx.fetch("now"))[0]["now"]
     lease = (successes.fence, successes.instance, now)
     if successes.alike:

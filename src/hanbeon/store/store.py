@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from hanbeon.domain.actor import Actor, current_actor, nobody
-from hanbeon.domain.job import JobRecord, NewJob
+from hanbeon.domain.job import Claimed, JobRecord, NewJob
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.log import LogPage, LogPlace
 from hanbeon.domain.statistics import QueueStatistics
@@ -245,13 +245,20 @@ class Store(Transactions):
 
     async def complete(self, reports: Sequence[completions.CompletionReport]) -> list[completions.Completed]:
         """End the attempts whose leases are held; those missing from the answer were rejected."""
-        if reports and (strips := self._strips()) is not None:
-            with self._noticing():
-                done = await strips.succeed(self.lanes, reports)
-            if done is not None:
-                self.notifier.send(completions.hints_of(self.lanes, [report.job for report in reports if report.job]))
-                return done
         return await self.write(lambda tx: completions.complete(tx, self.lanes, reports))
+
+    async def succeed(self, jobs: Sequence[Claimed], results: Sequence[str | None]) -> int | None:
+        """End attempts that succeeded, all of one instance and with the same fence, by the fast path.
+
+        Return the instant; None: nothing was written, use `complete`.
+        """
+        if (strips := self._strips()) is None:
+            return None
+        with self._noticing():
+            at = await strips.succeed(self.lanes, jobs, results)
+        if at is not None:
+            self.notifier.send(completions.hints_of(self.lanes, jobs))
+        return at
 
     async def complete_lent(
         self, lent: UserTransaction, report: completions.CompletionReport, children: Sequence[NewJob]

@@ -13,9 +13,7 @@ from hanbeon.clock import Clock, SystemClock
 from hanbeon.domain.event_strips import batch_of, before_jobs, job_text
 from hanbeon.domain.job import Claimed, LaneName
 from hanbeon.domain.lifecycle import AttemptStatus, Reason, State
-from hanbeon.domain.outcome import Returned
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
-from hanbeon.store.operations.complete import Completed, CompletionReport
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import LANE_MASK
 
@@ -29,8 +27,8 @@ class Successes(NamedTuple):
 
     instance: int
     fence: int
-    jobs: list[Claimed]
-    results: list[str | None]
+    seqs: list[int]
+    results: Sequence[str | None]
     body: str
 
     @property
@@ -79,39 +77,30 @@ class Strips:
         place = LanePosition(behind.lane, taken.rank, taken.jobs[-1].seq)
         return ClaimAnswer(taken.jobs, request.cursor, place, more=len(taken.jobs) == request.want)
 
-    async def succeed(self, lanes: LaneCache, reports: Sequence[CompletionReport]) -> list[Completed] | None:
-        """End the attempts of all these reports, if all of them succeeded and nothing is to be done besides."""
-        strip = self._strip(lanes, reports)
+    async def succeed(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> int | None:
+        """End attempts of one instance with the same fence, if nothing is to be done besides; return the instant."""
+        strip = self._strip(lanes, jobs, results)
         if strip is None:
             return None
         now = await self._writer.succeed(strip)
         if now is None:
             until = self._clock.monotonic() + _REFUSED_SECONDS
-            self._refused_until.update({job.lane: until for job in strip.jobs})
-            return None
-        return [Completed(job.seq, job.fence, State.SUCCEEDED, Reason.SUCCEEDED, now) for job in strip.jobs]
+            self._refused_until.update({job.lane: until for job in jobs})
+        return now
 
-    def _strip(self, lanes: LaneCache, reports: Sequence[CompletionReport]) -> Successes | None:
-        instance, fence = reports[0].instance, reports[0].fence
-        if instance is None:
-            return None
-        jobs: list[Claimed] = []
-        results: list[str | None] = []
+    def _strip(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Successes | None:
+        fence = jobs[0].fence
         texts: dict[int, list[str]] = {}
-        for report in reports:
-            job, outcome = report.job, report.outcome
-            if job is None or type(outcome) is not Returned or report.fence != fence or report.instance != instance:
-                return None
-            jobs.append(job)
-            results.append(outcome.result)
+        for job in jobs:
             text = job_text(job.id, fence, job.started_at)
             if (known := texts.get(job.lane)) is None:
                 texts[job.lane] = [text]
             else:
                 known.append(text)
-        if not self._are_plain(lanes, texts.keys()) or len({job.seq for job in jobs}) < len(jobs):
+        seqs = [job.seq for job in jobs]
+        if not self._are_plain(lanes, texts.keys()) or len(set(seqs)) < len(seqs):
             return None
-        return Successes(instance, fence, jobs, results, _body(lanes, texts))
+        return Successes(jobs[0].instance, fence, seqs, results, _body(lanes, texts))
 
     def _are_plain(self, lanes: LaneCache, of: Iterable[int]) -> bool:
         if self._refused_until:
@@ -120,12 +109,6 @@ class Strips:
             if not self._refused_until.keys().isdisjoint(of):
                 return False
         return all(lanes.knows(lane) and lane & LANE_MASK not in lanes.hooked for lane in of)
-
-
-def strip_key(report: CompletionReport) -> tuple[int | None, int] | None:
-    """Return a key that the reports of a strip have in common; None for one that is no plain success."""
-    plain = report.job is not None and isinstance(report.outcome, Returned)
-    return (report.instance, report.fence) if plain else None
 
 
 def _body(lanes: LaneCache, texts: dict[int, list[str]]) -> str:

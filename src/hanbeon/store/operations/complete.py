@@ -35,8 +35,6 @@ class CompletionReport(msgspec.Struct, frozen=True, gc=False):
 
     A plain success of a known instance takes one statement.
     """
-    job: Claimed | None = None
-    """The claimed job, if it is known: with it, a plain success can be written with its event by one statement."""
 
 
 class Completed(msgspec.Struct, frozen=True, gc=False):
