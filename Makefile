@@ -31,7 +31,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes, each of which would compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run demo test test-slow check lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
+.PHONY: help setup run demo test test-slow check quick lint bytecode fmt chaos fuzz docs screenshots bench soak lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,7 +67,11 @@ test: setup ## Run every check and the tests, with real servers (about 12 minute
 test-slow: setup ## Run what make test leaves out: long races and kills, fuzzing, endurance, benchmarks
 	$(PYTEST) $(SLOW_JOBS) -m slow --rerun-timing $(ARGS)
 
-check: lint ## Run every check and the quick tests, without servers (under a minute)
+check: setup ## Run every check and the quick tests, without servers (under a minute)
+	@$(MAKE) -j2 --output-sync=target lint quick
+
+# mypy has one core while it reads everything anew.
+quick: setup
 	$(PYTEST) $(JOBS) -m "not postgres and not slow" $(QUICK) $(ARGS)
 
 # In a fresh clone each worker would compile every test module; one process does so while mypy has the other core.
