@@ -47,15 +47,21 @@ async def test_open_pages_ask_as_the_home_page_does(browser: Browser, sqlite_url
         under_way.add(request)
         asked.append(request.url)
 
+    def answered(request: Request) -> None:
+        under_way.discard(request)
+
+    def connected(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+
     async with App(sqlite_url) as app, serving(app) as server:
         page = await browser.new_page()
         await page.clock.install()
-        await page.route_web_socket(f"**{CHANGES}", sockets.append)
+        await page.route_web_socket(f"**{CHANGES}", connected)
         await page.goto(server.url)
         await page.get_by_role("heading", name="Home").wait_for()
         page.on("request", sent)
         for each in ("requestfinished", "requestfailed"):
-            page.on(each, under_way.discard)
+            page.on(each, answered)
 
         async def minute(hint: str | None) -> Counter[tuple[str, tuple[tuple[str, str], ...]]]:
             asked.clear()

@@ -62,7 +62,7 @@ async def test_a_read_shows_what_was_written_before_it_was_asked_for() -> None:
     assert (await early, await late) == (0, 1)
 
 
-async def test_one_who_leaves_takes_nothing_from_others_and_is_not_waited_for() -> None:
+async def test_one_who_leaves_takes_nothing_from_others() -> None:
     reader = Reader()
     shared = SharedRead(reader.read)
     stays, leaves = (asyncio.ensure_future(shared.get()) for _ in range(2))

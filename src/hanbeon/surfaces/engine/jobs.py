@@ -266,7 +266,7 @@ class EngineJobs(Service):
 
     @cached_property
     def _places(self) -> list[tuple[str, Callable[[JobRecord], JobPlace | None]]]:
-        """What finds the places of jobs, by surface: imported once and not for every job of a list."""
+        """Functions that find the place of a job, by surface: imported once and not for every job of a list."""
         return [(each.name, load(each.job_place)) for each in self._app.surfaces if each.job_place is not None]
 
     async def _check_moves(self, job_id: str) -> None:
