@@ -135,16 +135,12 @@ class AsyncWork(BodyExits):
         del self.context
         value, exit_error = result
         error = self._exit or error or exit_error
+        found: Outcome | None
         try:
-            if error is None and not cancelled:
-                found = self.returned(call, value)
+            if cancelled and self._exit is None:
+                found = None if self.stopped else raised(RuntimeError("the task cancelled itself"))
             else:
-                found = self._broken(call, error, cancelled and self._exit is None)
+                found = self.returned(call, value) if error is None else failed(call, error)
         except BaseException as failure:
             found = failed(call, failure)
         done(found)
-
-    def _broken(self, call: Call, error: BaseException | None, cancelled: bool) -> Outcome | None:
-        if cancelled or error is None:
-            return None if self.stopped else raised(RuntimeError("the task cancelled itself"))
-        return failed(call, error)
