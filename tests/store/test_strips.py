@@ -16,12 +16,14 @@ from hanbeon.domain.tally import tally
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.lane_head import LONGEST_TEXT
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.rows import Row
-from hanbeon.store.sqlite_strips import LONGEST_TEXT, SqliteStrips
+from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
 from hanbeon.store.strips import Strips, strip_key
+from hanbeon.store.tx import JOBS_A_SECOND
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 
 _OWN = ("seq", "id")
@@ -108,7 +110,7 @@ async def test_strips_write_what_the_general_path_writes(world: World, strips: S
     await world.store.complete([msgspec.structs.replace(each, job=None) for each in reports])
     done = await strips.succeed(world.store.lanes, _reports(quick.jobs, result, result))
     assert done is not None
-    assert [(each.seq, each.fence, each.state) for each in done] == [(j.seq, 1, State.SUCCEEDED) for j in quick.jobs]
+    assert [(each.seq, each.fence, each.state) for each in done[0]] == [(j.seq, 1, State.SUCCEEDED) for j in quick.jobs]
     rows = await _rows(world)
     assert rows[:2] == rows[2:]
     assert rows[0]["result"] == result
@@ -184,13 +186,48 @@ async def test_success_waits_for_no_lock(postgres_world: World, postgres_strips:
         assert await postgres_strips.succeed(postgres_world.store.lanes, _reports(jobs)) is None
 
 
-async def test_success_frees_dependents_by_the_general_path(world: World, strips: Strips) -> None:
-    jobs = await _claimed(world, strips, 2)
+async def test_success_frees_dependents_by_the_general_path(postgres_world: World, postgres_strips: Strips) -> None:
+    world = postgres_world
+    jobs = await _claimed(world, postgres_strips, 2)
     dependent = new_job(depends_on=(jobs[0].id,))
     await world.enqueue(dependent)
-    assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
+    assert await postgres_strips.succeed(world.store.lanes, _reports(jobs)) is None
     assert len(await world.store.complete(_reports(jobs))) == 2
     assert await world.state(dependent.id) is State.READY
+
+
+async def test_success_frees_dependents_on_sqlite(sqlite_world: World) -> None:
+    """Nobody else writes meanwhile: the strip counts down what waits for its jobs, and wakes workers."""
+    world, strips = sqlite_world, _strips(sqlite_world)
+    jobs = await _claimed(world, strips, 2)
+    dependent, other = new_job(depends_on=(jobs[0].id,)), new_job(depends_on=(jobs[0].id, jobs[1].id))
+    later = new_job(depends_on=(jobs[1].id,), delay_us=9_000_000)
+    await world.enqueue(dependent, other, later)
+    done = await strips.succeed(world.store.lanes, _reports(jobs[:1]))
+    assert done is not None
+    assert "work" in done[1]
+    assert (await world.state(dependent.id), await world.state(other.id)) == (State.READY, State.PENDING)
+    done = await strips.succeed(world.store.lanes, _reports(jobs[1:]))
+    assert done is not None
+    assert {"work", "later"} <= set(done[1])
+    assert (await world.state(other.id), await world.state(later.id)) == (State.READY, State.PENDING)
+    assert [event.job_id for event in await world.events() if event.type == "promoted"] == [dependent.id, other.id]
+    await world.check_tallies()
+    await world.fold()
+    await world.check_tallies()
+
+
+async def test_success_on_sqlite_leaves_many_dependents(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than may be written unannounced: nothing of the strip stays, and the general path announces them."""
+    world, strips = sqlite_world, _strips(sqlite_world)
+    jobs = await _claimed(world, strips, 1)
+    dependents = [new_job(depends_on=(jobs[0].id,)) for _ in range(3)]
+    await world.enqueue(*dependents)
+    monkeypatch.setattr("hanbeon.store.tx.LONG_SECONDS", 2 / JOBS_A_SECOND)
+    assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
+    assert await world.state(jobs[0].id) is State.RUNNING
+    assert len(await world.store.complete(_reports(jobs))) == 1
+    assert [await world.state(each.id) for each in dependents] == [State.READY] * 3
 
 
 async def test_success_sees_edges_committed_meanwhile(
@@ -228,8 +265,9 @@ async def test_sqlite_strips_leave_long_arguments(world: World, strips: Strips) 
     assert [job.args for job in await world.claim(2)][1] == long.args
 
 
-async def test_refused_lanes_rest_for_a_while(world: World, strips: Strips) -> None:
+async def test_refused_lanes_rest_for_a_while(postgres_world: World, postgres_strips: Strips) -> None:
     """A lane of a graph would be refused each time, and every try costs a round trip."""
+    world, strips = postgres_world, postgres_strips
     jobs = await _claimed(world, strips, 2)
     await world.enqueue(new_job(depends_on=(jobs[0].id,)))
     assert await strips.succeed(world.store.lanes, _reports(jobs)) is None
