@@ -14,7 +14,7 @@ from hanbeon.config.file import ConfigFile
 from hanbeon.config.imports import find_app
 from hanbeon.domain.events import Event
 from hanbeon.domain.explain import Explanation
-from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, check_name, check_whole
+from hanbeon.domain.job import PRIORITY_MAX, PRIORITY_MIN, JobRecord, NewJob, check_name, check_whole
 from hanbeon.domain.lifecycle import State
 from hanbeon.domain.limits import check_limits
 from hanbeon.domain.log import LogPage
@@ -33,6 +33,7 @@ from hanbeon.settings import Settings, load_settings
 from hanbeon.store.backends import migrate, open_store
 from hanbeon.store.operations import queues as queue_rows
 from hanbeon.store.operations.cancel import CancelFilter
+from hanbeon.store.operations.enqueue import Enqueued
 from hanbeon.store.operations.instances import InstanceRecord, instances
 from hanbeon.store.operations.prune import TIMINGS_KEPT_US
 from hanbeon.store.operations.queries import JobFilter, list_jobs
@@ -46,7 +47,7 @@ from hanbeon.surfaces.schedules.references import AnyTask, name_of_task
 from hanbeon.surfaces.store_parts import equip
 from hanbeon.surfaces.surface import Surface, load
 from hanbeon.tasks import import_guard
-from hanbeon.tasks.build import check_requests, new_jobs, request_of
+from hanbeon.tasks.build import check_requests, new_job, new_jobs, request_of
 from hanbeon.tasks.definitions import TaskDefinitions
 from hanbeon.tasks.options import check_names
 from hanbeon.tasks.registry import Registry
@@ -233,7 +234,9 @@ class App(TaskDefinitions):
         `transaction`: a connection inside your own transaction; the job exists if and only if that commits.
         """
         request = request_of(self.tasks, task, args, options)
-        return (await self.enqueue_many([request], transaction=transaction))[0]
+        new = [new_job(self.tasks, self.settings, request)]
+        (answer,) = await self._enqueue(new, transaction)
+        return Job(self, answer.id, request.task, created=answer.created)
 
     async def enqueue_many(self, requests: Iterable[JobRequest[R]], *, transaction: Any = None) -> list[Job[R]]:
         """Create all of these jobs or none, in this order; they may depend on each other.
@@ -244,14 +247,16 @@ class App(TaskDefinitions):
         new = new_jobs(self.tasks, self.settings, requests)
         if not new:
             return []
-        if transaction is None:
-            answers = await self.store.enqueue_once(new)
-        else:
-            answers = await self.store.enqueue_within(transaction, new)
+        answers = await self._enqueue(new, transaction)
         return [
             Job(self, answer.id, request.task, created=answer.created)
             for request, answer in zip(requests, answers, strict=True)
         ]
+
+    async def _enqueue(self, new: Sequence[NewJob], transaction: Any) -> list[Enqueued]:
+        if transaction is None:
+            return await self.store.enqueue_once(new)
+        return await self.store.enqueue_within(transaction, new)
 
     def transaction(self) -> contextlib.AbstractAsyncContextManager[UserTransaction]:
         """A transaction on the jobs' database: `async with app.transaction() as tx:`, `await tx.execute(…)`.

@@ -58,6 +58,13 @@ async def world(
 
 
 @pytest.fixture
+async def sqlite_world(sqlite_url: str) -> AsyncIterator[World]:
+    """A world on SQLite only, for tests of what a single writer need not leave to the general path."""
+    async with _opened(sqlite_url) as opened:
+        yield opened
+
+
+@pytest.fixture
 async def postgres_world(
     postgres_installation: Installation, shared_database: Callable[[str], str]
 ) -> AsyncIterator[World]:

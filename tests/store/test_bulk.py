@@ -38,16 +38,17 @@ FULL: dict[str, Any] = {
     "meta": '{"m":"a\\tb"}',
     "on_dependency_failure": OnDependencyFailure.FAIL,
 }
+METAS = [None, '{"m":"a\\tb \\\\N"}', '{"title":"☃"}']
 ARGS = ["{}", '{"a":"☃ \\"at\\":0 \\n \\\\N"}', '{ "written":\n\t"by hand" \r}', '{"line":"\u2028\x7f"}']
 
 
 def batch_of(*kinds: NewJob, count: int = MANY) -> Batch:
-    """So many jobs, of these kinds in turn, with arguments of all sorts."""
+    """So many jobs, of these kinds in turn, with arguments and meta of all sorts."""
     batch = Batch(10_000)
     for kind in kinds:
         batch.add(kind)
     for n in range(len(kinds), count):
-        batch.add_alike(n % len(kinds), new_id(), ARGS[n % len(ARGS)])
+        batch.add_alike(n % len(kinds), new_id(), ARGS[n % len(ARGS)], METAS[n % len(METAS)])
     return batch
 
 
@@ -265,7 +266,7 @@ async def test_first_of_two_batches_creates_a_shared_job(postgres_world: World) 
     backwards = Batch(1_000)
     backwards.add(msgspec.structs.replace(batch[-1]))
     for job in reversed(batch[:-1]):
-        backwards.add_alike(0, job.id, job.args)
+        backwards.add_alike(0, job.id, job.args, job.meta)
     both = await asyncio.gather(world.store.enqueue(batch), world.store.enqueue(backwards))
     made = [{each.id for each in answers if each.created} for answers in both]
     assert made[0] ^ made[1] == set(batch.ids), "each by one of them"

@@ -17,12 +17,14 @@ from hanbeon.domain.tally import Delta, tally
 from hanbeon.store.dialect import Postgres
 from hanbeon.store.operations.claim import ClaimAnswer, ClaimRequest, LanePosition
 from hanbeon.store.operations.complete import CompletionReport
+from hanbeon.store.operations.lane_head import LONGEST_TEXT
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.postgres_strips import PostgresStrips
 from hanbeon.store.rows import Row
-from hanbeon.store.sqlite_strips import LONGEST_TEXT, SqliteStrips
+from hanbeon.store.sqlite_strips import SqliteStrips
 from hanbeon.store.statements import statement
-from hanbeon.store.strips import Strips
+from hanbeon.store.strips import Ended, Strips
+from hanbeon.store.tx import JOBS_A_SECOND
 from tests.store.world import INSTANCE, LEASE_US, World, new_job
 
 _OWN = ("seq", "id")
@@ -75,8 +77,8 @@ def _reports(jobs: Sequence[Claimed], result: str = "null") -> list[CompletionRe
     return [CompletionReport(job.seq, job.fence, Returned(result), instance=INSTANCE) for job in jobs]
 
 
-async def _succeed(world: World, strips: Strips, jobs: Sequence[Claimed], *results: str) -> int | None:
-    """End the attempts by the fast path, and return the instant."""
+async def _succeed(world: World, strips: Strips, jobs: Sequence[Claimed], *results: str) -> Ended | None:
+    """End the attempts by the fast path."""
     return await strips.succeed(world.store.lanes, jobs, results or ("null",) * len(jobs))
 
 
@@ -209,13 +211,48 @@ async def test_success_waits_for_no_lock(postgres_world: World, postgres_strips:
         assert await _succeed(postgres_world, postgres_strips, jobs) is None
 
 
-async def test_success_frees_dependents_by_the_general_path(world: World, strips: Strips) -> None:
-    jobs = await _claimed(world, strips, 2)
+async def test_success_frees_dependents_by_the_general_path(postgres_world: World, postgres_strips: Strips) -> None:
+    world = postgres_world
+    jobs = await _claimed(world, postgres_strips, 2)
     dependent = new_job(depends_on=(jobs[0].id,))
     await world.enqueue(dependent)
-    assert await _succeed(world, strips, jobs) is None
+    assert await _succeed(world, postgres_strips, jobs) is None
     assert len(await world.store.complete(_reports(jobs))) == 2
     assert await world.state(dependent.id) is State.READY
+
+
+async def test_success_frees_dependents_on_sqlite(sqlite_world: World) -> None:
+    """Nobody else writes meanwhile: the strip counts down what waits for its jobs, and wakes workers."""
+    world, strips = sqlite_world, _strips(sqlite_world)
+    jobs = await _claimed(world, strips, 2)
+    dependent, other = new_job(depends_on=(jobs[0].id,)), new_job(depends_on=(jobs[0].id, jobs[1].id))
+    later = new_job(depends_on=(jobs[1].id,), delay_us=9_000_000)
+    await world.enqueue(dependent, other, later)
+    done = await _succeed(world, strips, jobs[:1])
+    assert done is not None
+    assert "work" in done.hints
+    assert (await world.state(dependent.id), await world.state(other.id)) == (State.READY, State.PENDING)
+    done = await _succeed(world, strips, jobs[1:])
+    assert done is not None
+    assert {"work", "later"} <= set(done.hints)
+    assert (await world.state(other.id), await world.state(later.id)) == (State.READY, State.PENDING)
+    assert [event.job_id for event in await world.events() if event.type == "promoted"] == [dependent.id, other.id]
+    await world.check_tallies()
+    await world.fold()
+    await world.check_tallies()
+
+
+async def test_success_on_sqlite_leaves_many_dependents(sqlite_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than may be written unannounced: nothing of the strip stays, and the general path announces them."""
+    world, strips = sqlite_world, _strips(sqlite_world)
+    jobs = await _claimed(world, strips, 1)
+    dependents = [new_job(depends_on=(jobs[0].id,)) for _ in range(3)]
+    await world.enqueue(*dependents)
+    monkeypatch.setattr("hanbeon.store.tx.LONG_SECONDS", 2 / JOBS_A_SECOND)
+    assert await _succeed(world, strips, jobs) is None
+    assert await world.state(jobs[0].id) is State.RUNNING
+    assert len(await world.store.complete(_reports(jobs))) == 1
+    assert [await world.state(each.id) for each in dependents] == [State.READY] * 3
 
 
 async def test_success_sees_edges_committed_meanwhile(
@@ -253,8 +290,9 @@ async def test_sqlite_strips_leave_long_arguments(world: World, strips: Strips) 
     assert [job.args for job in await world.claim(2)][1] == long.args
 
 
-async def test_refused_lanes_rest_for_a_while(world: World, strips: Strips) -> None:
+async def test_refused_lanes_rest_for_a_while(postgres_world: World, postgres_strips: Strips) -> None:
     """A lane of a graph would be refused each time, and every try costs a round trip."""
+    world, strips = postgres_world, postgres_strips
     jobs = await _claimed(world, strips, 2)
     await world.enqueue(new_job(depends_on=(jobs[0].id,)))
     assert await _succeed(world, strips, jobs) is None

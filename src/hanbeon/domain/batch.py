@@ -11,7 +11,7 @@ from hanbeon.domain.job import NewJob, check_own
 
 
 class Batch(Sequence[NewJob]):
-    """New jobs in order, each valid. Jobs of one kind differ only in their ids and arguments.
+    """New jobs in order, each valid. Jobs of one kind differ only in their ids, arguments and meta.
 
     The fields that a kind shares are validated and encoded once per kind, not once per job.
     """
@@ -22,6 +22,7 @@ class Batch(Sequence[NewJob]):
         """One job of each kind."""
         self.ids: list[str] = []
         self.args: list[str] = []
+        self.metas: list[str | None] = []
         self.numbers: list[int] = []
         """For each job, the index of its kind in `kinds`."""
         self._jobs: list[NewJob] | None = None
@@ -32,14 +33,16 @@ class Batch(Sequence[NewJob]):
         self.kinds.append(job)
         self.ids.append(job.id)
         self.args.append(job.args)
+        self.metas.append(job.meta)
         self.numbers.append(len(self.kinds) - 1)
         return self.numbers[-1]
 
-    def add_alike(self, number: int, job_id: str, args: str) -> None:
+    def add_alike(self, number: int, job_id: str, args: str, meta: str | None = None) -> None:
         """Add another job of a kind. Self-dependency is not checked: a kind with dependencies has only one job."""
-        check_own(job_id, args, self._max_payload_bytes)
+        check_own(job_id, args, meta, self._max_payload_bytes)
         self.ids.append(job_id)
         self.args.append(args)
+        self.metas.append(meta)
         self.numbers.append(number)
 
     def __len__(self) -> int:
@@ -58,6 +61,6 @@ class Batch(Sequence[NewJob]):
     def _all(self) -> list[NewJob]:
         if self._jobs is None:
             kinds, replace = self.kinds, msgspec.structs.replace
-            each = zip(self.numbers, self.ids, self.args, strict=True)
-            self._jobs = [replace(kinds[number], id=job_id, args=args) for number, job_id, args in each]
+            each = zip(self.numbers, self.ids, self.args, self.metas, strict=True)
+            self._jobs = [replace(kinds[number], id=id, args=args, meta=meta) for number, id, args, meta in each]
         return self._jobs

@@ -83,26 +83,31 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     def digest(self) -> str:
         """Return a digest that tells bodies apart when an id or an idempotency key is reused. It excludes the id."""
-        return self.digests()(self.args)
+        return self.digests()(self.args, self.meta)
 
-    def digests(self) -> Callable[[str], str]:
-        """Return a function from arguments to the digest, for jobs that differ from this one only in those.
+    def digests(self) -> Callable[[str, str | None], str]:
+        """Return a function from arguments and meta to the digest, for jobs that differ from this one only in those.
 
         The shared fields are hashed once.
         """
-        shared = msgspec.structs.replace(self, id="", args="", on_conflict=OnConflict.REFUSE)
+        shared = msgspec.structs.replace(self, id="", args="", meta=None, on_conflict=OnConflict.REFUSE)
         start = hashlib.blake2b(msgspec.json.encode(shared), digest_size=12).copy
 
-        def digest(args: str) -> str:
+        def digest(args: str, meta: str | None) -> str:
             hashing = start()
-            hashing.update(args.encode())
+            # As JSON, which ends itself: the arguments may begin like anything.
+            hashing.update(msgspec.json.encode(meta) + args.encode())
             return hashing.hexdigest()
 
         return digest
 
     def validate(self, max_payload_bytes: int) -> None:
         """Raise for the first invalid field, before anything is written."""
-        check_own(self.id, self.args, max_payload_bytes)
+        check_own(self.id, self.args, self.meta, max_payload_bytes)
+        self.validate_shared()
+
+    def validate_shared(self) -> None:
+        """Like `validate`, for the fields that jobs of one kind share: all but those of `check_own`."""
         _check_lane(self.task, self.queue, self.role)
         for field in ("concurrency_key", "idempotency_key", "unique_key", "work_item"):
             if name := getattr(self, field):
@@ -133,8 +138,6 @@ class NewJob(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             raise InvalidInput(
                 f"must not contain the job's own id {self.id}; remove that dependency", field="depends_on"
             )
-        if self.meta is not None:
-            check_size("meta", self.meta, max_payload_bytes)
 
 
 class LaneName(msgspec.Struct, frozen=True, gc=False):
@@ -285,11 +288,13 @@ def is_id(text: Any) -> bool:
     return isinstance(text, str) and _UUID.fullmatch(text) is not None
 
 
-def check_own(job_id: str, args: str, max_payload_bytes: int) -> None:
+def check_own(job_id: str, args: str, meta: str | None, max_payload_bytes: int) -> None:
     """Check the fields that differ between jobs of one kind."""
     if not is_id(job_id):
         raise InvalidInput(f"must be a UUID in lower case, got {job_id!r}", field="id")
     check_size("args", args, max_payload_bytes)
+    if meta is not None:
+        check_size("meta", meta, max_payload_bytes)
 
 
 def rank_of(urgent: bool, priority: int) -> int:

@@ -29,9 +29,10 @@ _LINES_AT_ONCE = 250
 _JOBS_AT_ONCE = 5_000
 _COLUMNS = (
     *("seq", "id", "lane", "state", "urgent", "priority", "rank", "run_at", "created_at"),
-    *("on_dependency_failure", "timeout_us", "policy", "work_item", "meta", "args", "digest"),
+    *("on_dependency_failure", "timeout_us", "policy", "work_item", "args", "digest", "meta"),
 )
 _ESCAPED = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+_NULL = r"\N"
 
 
 Make = Callable[[Tx, LaneCache], Awaitable[list[Enqueued]]]
@@ -73,7 +74,7 @@ class _Kind(NamedTuple):
 
     between: str
     """The columns between a job's id and its arguments."""
-    digest: Callable[[str], str]
+    digest: Callable[[str, str | None], str]
 
 
 async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued]:
@@ -81,7 +82,7 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     now, seqs = row["now"], row["seqs"]
     kinds = [_kind(kind, lanes, now) for kind in batch.kinds]
     # In id order, not in batch order: two batches that share ids would wait for each other, and deadlock.
-    ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, strict=True))
+    ordered = sorted(zip(batch.ids, seqs, batch.numbers, batch.args, batch.metas, strict=True))
     for part in in_parts(ordered, _JOBS_AT_ONCE):
         await tx.copy("job_id", ("id", "seq"), _ids(part))
         await tx.copy("job", _COLUMNS, _lines(part, kinds))
@@ -94,26 +95,33 @@ async def _make(tx: PostgresTx, lanes: LaneCache, batch: Batch) -> list[Enqueued
     return made
 
 
-async def _ids(jobs: Sequence[tuple[str, int, int, str]]) -> AsyncIterator[bytes]:
-    yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, _, _ in jobs]).encode()
+_Line = tuple[str, int, int, str, str | None]
 
 
-async def _lines(jobs: Sequence[tuple[str, int, int, str]], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:
+async def _ids(jobs: Sequence[_Line]) -> AsyncIterator[bytes]:
+    yield "".join([f"{job_id}\t{seq}\n" for job_id, seq, *_ in jobs]).encode()
+
+
+async def _lines(jobs: Sequence[_Line], kinds: Sequence[_Kind]) -> AsyncIterator[bytes]:
     for part in in_parts(jobs, _LINES_AT_ONCE):
         lines = []
-        for job_id, seq, number, args in part:
+        for job_id, seq, number, args, meta in part:
             between, digest = kinds[number]
-            text = args if "\\" not in args and args.isprintable() else args.translate(_ESCAPED)
-            lines.append(f"{seq}\t{job_id}{between}{text}\t{digest(args)}\n")
+            own = _NULL if meta is None else _escaped(meta)
+            lines.append(f"{seq}\t{job_id}{between}{_escaped(args)}\t{digest(args, meta)}\t{own}\n")
         yield "".join(lines).encode()
+
+
+def _escaped(text: str) -> str:
+    return text if "\\" not in text and text.isprintable() else text.translate(_ESCAPED)
 
 
 def _kind(job: NewJob, lanes: LaneCache, now: int) -> _Kind:
     fields = (
         *(lanes.number(job.lane), State.READY, job.urgent, job.priority, rank_of(job.urgent, job.priority), now, now),
-        *(job.on_dependency_failure, job.timeout_us, policy_text(job.policy), job.work_item, job.meta),
+        *(job.on_dependency_failure, job.timeout_us, policy_text(job.policy), job.work_item),
     )
-    texts = [r"\N" if field is None else str(field).translate(_ESCAPED) for field in fields]
+    texts = [_NULL if field is None else str(field).translate(_ESCAPED) for field in fields]
     return _Kind("\t".join(["", *texts, ""]), job.digests())
 
 

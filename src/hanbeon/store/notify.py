@@ -22,6 +22,8 @@ from hanbeon.store.tx import HINTS
 
 _SOCKET_PATH_LIMIT = 100
 _QUIET_SECONDS = 0.01
+# A statement that comes soon after that carries the hints with it: cheaper than a statement of their own.
+_CARRIER_SECONDS = 0.001
 _PING_SECONDS = 30.0
 _BIND_AGAIN_SECONDS = 30.0
 _log = get_logger("hanbeon.wake")
@@ -50,6 +52,7 @@ class PostgresNotifier:
         self._hints: set[str] = set()
         self._heard_here: Callable[[set[str]], None] | None = None
         self._sender: asyncio.Task[None] | None = None
+        self._quiet_until = 0.0
 
     def send(self, hints: Iterable[str]) -> None:
         self._hints.update(hints)
@@ -61,23 +64,26 @@ class PostgresNotifier:
     def piggyback(self, hints: Iterable[str]) -> str | None:
         """Return the payload that a statement may notify itself, which saves a round trip; None if one was just sent.
 
-        In that case, and if the statement does not notify after all, call `send`.
+        In that case, and with the payload if the statement does not notify after all, call `send`.
         """
-        if self._heard_here is not None or (self._sender is not None and not self._sender.done()):
+        now = asyncio.get_running_loop().time()
+        if self._heard_here is not None or now < self._quiet_until:
             return None
-        self._sender = asyncio.get_running_loop().create_task(self._rest())
-        return " ".join(sorted(hints))
-
-    async def _rest(self) -> None:
-        await asyncio.sleep(_QUIET_SECONDS)
-        await self._send()
+        self._quiet_until = now + _QUIET_SECONDS
+        payload = " ".join(sorted(self._hints.union(hints)))
+        self._hints.clear()
+        return payload
 
     async def _send(self) -> None:
+        clock = asyncio.get_running_loop().time
         while self._hints:
+            if self._quiet_until > (now := clock()):
+                await asyncio.sleep(self._quiet_until - now + _CARRIER_SECONDS)
+                continue
+            self._quiet_until = now + _QUIET_SECONDS
             hints, self._hints = self._hints, set()
             with contextlib.suppress(DatabaseUnavailable, asyncpg.PostgresError, TimeoutError):
                 await self._database.notify(hints)
-            await asyncio.sleep(_QUIET_SECONDS)
 
     async def listen(self, heard: Callable[[set[str]], None]) -> None:
         if self._database.pooled and self._listen_url is None:

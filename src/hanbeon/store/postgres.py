@@ -88,6 +88,7 @@ class PostgresTx:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
         self._connection, self._seconds = connection, seconds
         self._events: list[Event] = []
+        self._moves = 0
         self.after = AfterCommit()
 
     async def fetch(self, name: str, *args: Any, precondition: str | None = None) -> Sequence[Any]:
@@ -103,9 +104,12 @@ class PostgresTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    def count_moves(self, count: int) -> None:
+        self._moves += count
+
     @property
     def moves(self) -> int:
-        return sum(event.job_id is not None for event in self._events)
+        return self._moves + sum(event.job_id is not None for event in self._events)
 
     def expect(self, jobs: int) -> None:
         check_announced(jobs, self._seconds)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from hanbeon.domain.event_strips import before_jobs
 from hanbeon.domain.job import Claimed, LaneName
+from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.store.operations.claim import ClaimRequest, LanePosition
+from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.postgres import PostgresDatabase
 from hanbeon.store.records import policy_of
-from hanbeon.store.strips import Claims, Successes
+from hanbeon.store.strips import Claims, Ended, Successes
 from hanbeon.store.tx import to_json
 
 
@@ -18,9 +21,10 @@ class PostgresStrips:
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
 
-    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest, event: str) -> Claims | None:
+    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest) -> Claims | None:
         if self._database.pooled:
             return None
+        event = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
         rows = await self._database.fetch(
             "claim_strip",
             *(behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq),
@@ -31,7 +35,7 @@ class PostgresStrips:
             return None
         return Claims([_claimed(row, name, request.instance) for row in rows], rows[-1]["rank"])
 
-    async def succeed(self, successes: Successes) -> int | None:
+    async def succeed(self, lanes: LaneCache, successes: Successes) -> Ended | None:
         if self._database.pooled:
             return None
         seqs, results = successes.seqs, successes.results
@@ -44,7 +48,7 @@ class PostgresStrips:
             successes.body,
             self._database.incarnation,
         )
-        return rows[0]["now"] if rows else None
+        return Ended(rows[0]["now"]) if rows else None
 
 
 def _claimed(row: Any, name: LaneName, instance: int) -> Claimed:

@@ -8,7 +8,6 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,12 +18,13 @@ from hanbeon.domain.events import Event
 from hanbeon.errors import DatabaseCorrupt, DatabaseRestored, DatabaseUnavailable, TransactionTooLong
 from hanbeon.store import schema
 from hanbeon.store.dialect import Sqlite, translate
-from hanbeon.store.operations.events import number_events, write_events
+from hanbeon.store.operations.events import write_events
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.lease import GRANT_MOST_US, grant_time, is_granted
 from hanbeon.store.rows import row_type
 from hanbeon.store.sqlite_files import OpenFiles
 from hanbeon.store.sqlite_guard import guard_file
+from hanbeon.store.sqlite_thread import SqliteThread
 from hanbeon.store.statements import statement
 from hanbeon.store.tx import LONG_SECONDS, AfterCommit, TraceScope, Tx, check_announced, drive
 from hanbeon.store.user_transaction import ENDED, ENDED_BY_ITS_USER
@@ -46,7 +46,6 @@ class _Connection:
         self.incarnation: str | None = None
         self.ends_at: float | None = None
         """When the leases of others end that a long write keeps from being renewed (monotonic)."""
-        self.thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"hanbeon-sqlite-{name}")
         # It exists: opening must never leave an empty file in place of one that was deleted.
         self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -55,6 +54,7 @@ class _Connection:
         except BaseException:
             self.db.close()
             raise
+        self._thread = SqliteThread(f"hanbeon-sqlite-{name}")
 
     def _set_up(self) -> None:
         self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -104,7 +104,7 @@ class _Connection:
         return str(self.db.execute(statement("incarnation", Sqlite)).fetchall()[0][0])
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.thread, _bordered, function, *args)
+        return await self._thread.run(_bordered, function, *args)
 
     def records(self, sql: str, args: Sequence[Any]) -> list[Any]:
         """Return rows readable by column name only: enough for the engine's statements, at a third of the cost."""
@@ -127,7 +127,7 @@ class _Connection:
 
     async def close(self) -> None:
         await self.run(self.db.close)
-        self.thread.shutdown(wait=False)
+        self._thread.close()
 
 
 class SqliteTx:
@@ -140,6 +140,7 @@ class SqliteTx:
         """`seconds`: how long it was announced to take; one that cannot be begun again may take any time."""
         self._connection, self._seconds = connection, seconds
         self._events: list[Event] = []
+        self._moves = 0
         self.after = AfterCommit()
 
     async def fetch(self, name: str, *args: Any) -> Sequence[Any]:
@@ -149,9 +150,12 @@ class SqliteTx:
     def emit(self, *events: Event) -> None:
         self._events.extend(events)
 
+    def count_moves(self, count: int) -> None:
+        self._moves += count
+
     @property
     def moves(self) -> int:
-        return sum(event.job_id is not None for event in self._events)
+        return self._moves + sum(event.job_id is not None for event in self._events)
 
     def expect(self, jobs: int) -> None:
         check_announced(jobs, self._seconds)
@@ -165,8 +169,6 @@ class SqliteTx:
     async def write_events(self) -> None:
         if self._events:
             await write_events(self, self._events)
-            # There is one writer at a time, so write order is commit order.
-            await number_events(self)
             self.after.hints.add("event")
 
 

@@ -51,6 +51,7 @@ from hanbeon.store.user_transaction import UserTransaction
 
 T = TypeVar("T")
 _NOBODY = (None,) * len(Actor.__struct_fields__)
+_NEW_WORK = ("work", "event")
 _UNFOLDED_LIMIT = 1000
 _ONLY_OURS = "must be a transaction of this App on SQLite; use `async with app.transaction() as tx:` and pass tx"
 
@@ -84,12 +85,12 @@ class Store(Transactions):
         first: Callable[[Tx], Awaitable[None]] | None,
         last: Callable[[Tx, Sequence[enqueues.Enqueued]], Awaitable[None]] | None,
     ) -> list[enqueues.Enqueued]:
+        if len(jobs) == 1 and first is None and last is None and (one := await self.enqueue_one(jobs[0])) is not None:
+            return [one]
         bulk = in_bulk(jobs) if isinstance(self.database, PostgresDatabase) else None
         if bulk is None:
             enqueues.check_batch(jobs)
         make: Make = bulk or partial(enqueues.enqueue, jobs=jobs)
-        if first is None and last is None and (one := await self._enqueue_single(jobs)) is not None:
-            return [one]
 
         async def enqueue(tx: Tx) -> list[enqueues.Enqueued]:
             if first is not None:
@@ -116,9 +117,6 @@ class Store(Transactions):
                 error.ids = tuple(job.id for job in jobs)
                 raise
 
-    async def _enqueue_single(self, jobs: Sequence[NewJob]) -> enqueues.Enqueued | None:
-        return await self.enqueue_one(jobs[0]) if len(jobs) == 1 else None
-
     async def enqueue_one(self, job: NewJob, precondition: RowVersion | None = None) -> enqueues.Enqueued | None:
         """Create a job by the fast path, a single statement, if the precondition holds; None: use the general path."""
         if not isinstance(self.database, PostgresDatabase) or not isinstance(self.notifier, PostgresNotifier):
@@ -127,19 +125,23 @@ class Store(Transactions):
             return None  # Its statement writes no context.
         if not enqueues.is_simple(job) or self.lanes.missing([job.lane]):
             return None
-        hints = ("work", "event")
-        piggybacked = self.notifier.piggyback(hints)
-        values = enqueues.single_row(job, self.lanes, piggybacked)
+        payload = self.notifier.piggyback(_NEW_WORK)
+        values = enqueues.single_row(job, self.lanes, payload)
         actor = current_actor()
         values = (*values, *(_NOBODY if actor is None else msgspec.structs.astuple(actor)), self.incarnation)
-        if precondition is None:
-            rows = await self.database.fetch("enqueue_one", *values, 0)
-        else:
-            values = (*values, precondition.version, precondition.id)
-            rows = await self.database.fetch("enqueue_one", *values, precondition=precondition.statement)
+        rows: Sequence[Any] = ()
+        try:
+            if precondition is None:
+                rows = await self.database.fetch("enqueue_one", *values, 0)
+            else:
+                values = (*values, precondition.version, precondition.id)
+                rows = await self.database.fetch("enqueue_one", *values, precondition=precondition.statement)
+        finally:
+            if payload is not None and not rows:
+                self.notifier.send(payload.split())  # It has hints of others, too.
         for row in rows:
-            if piggybacked is None:
-                self.notifier.send(hints)
+            if payload is None:
+                self.notifier.send(_NEW_WORK)
             return enqueues.Enqueued(job.id, State.READY, True, row["seq"], row["created_at"])
         return None
 
@@ -255,10 +257,11 @@ class Store(Transactions):
         if (strips := self._strips()) is None:
             return None
         with self._noticing():
-            at = await strips.succeed(self.lanes, jobs, results)
-        if at is not None:
-            self.notifier.send(completions.hints_of(self.lanes, jobs))
-        return at
+            ended = await strips.succeed(self.lanes, jobs, results)
+        if ended is None:
+            return None
+        self.notifier.send(completions.hints_of(self.lanes, jobs).union(ended.hints))
+        return ended.at
 
     async def complete_lent(
         self, lent: UserTransaction, report: completions.CompletionReport, children: Sequence[NewJob]

@@ -6,7 +6,7 @@ written with its event, whose shared part is encoded once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from hanbeon.clock import Clock, SystemClock
@@ -44,15 +44,22 @@ class Claims(NamedTuple):
     rank: int
 
 
+class Ended(NamedTuple):
+    """The instant at which attempts ended, and the hints that follow."""
+
+    at: int
+    hints: Collection[str] = ()
+
+
 class StripWriter(Protocol):
     """The statements of one database. Each is a transaction by itself; None: nothing was written."""
 
-    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest, event: str) -> Claims | None:
-        """Claim jobs of a lane. `event` is the text of their event up to the list of its jobs."""
+    async def claim(self, name: LaneName, behind: LanePosition, request: ClaimRequest) -> Claims | None:
+        """Claim jobs of a lane."""
         ...
 
-    async def succeed(self, successes: Successes) -> int | None:
-        """End all of these attempts, or none; return the instant."""
+    async def succeed(self, lanes: LaneCache, successes: Successes) -> Ended | None:
+        """End all of these attempts, or none; with what that means for their dependents, or none if there are any."""
         ...
 
 
@@ -69,24 +76,22 @@ class Strips:
         behind = request.behind
         if behind is None or not lanes.knows(behind.lane):
             return None
-        name = lanes.name(behind.lane)
-        event = before_jobs(Reason.CLAIMED, State.RUNNING, name.queue, name.task, ("instance", request.instance))
-        taken = await self._writer.claim(name, behind, request, event)
+        taken = await self._writer.claim(lanes.name(behind.lane), behind, request)
         if taken is None:
             return None
         place = LanePosition(behind.lane, taken.rank, taken.jobs[-1].seq)
         return ClaimAnswer(taken.jobs, request.cursor, place, more=len(taken.jobs) == request.want)
 
-    async def succeed(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> int | None:
-        """End attempts of one instance with the same fence, if nothing is to be done besides; return the instant."""
+    async def succeed(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Ended | None:
+        """End attempts of one instance with the same fence, if nothing is to be done besides."""
         strip = self._strip(lanes, jobs, results)
         if strip is None:
             return None
-        now = await self._writer.succeed(strip)
-        if now is None:
+        ended = await self._writer.succeed(lanes, strip)
+        if ended is None:
             until = self._clock.monotonic() + _REFUSED_SECONDS
             self._refused_until.update({job.lane: until for job in jobs})
-        return now
+        return ended
 
     def _strip(self, lanes: LaneCache, jobs: Sequence[Claimed], results: Sequence[str | None]) -> Successes | None:
         fence = jobs[0].fence

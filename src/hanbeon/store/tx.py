@@ -78,6 +78,10 @@ class Tx(Protocol):
         """Append events; they are written with the transaction, in this order, as one batch."""
         ...
 
+    def count_moves(self, count: int) -> None:
+        """Add moves of jobs whose events are written without `emit`."""
+        ...
+
     @property
     def moves(self) -> int:
         """How many events of jobs were appended so far."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
 
 import msgspec
 
 from hanbeon.domain.batch import Batch
+from hanbeon.domain.job import NewJob, check_own
 from hanbeon.errors import InvalidInput, UnknownTask
 from hanbeon.quotation import quoted
 from hanbeon.settings import Settings
@@ -48,6 +51,37 @@ def check_requests(requests: Iterable[JobRequest[R]]) -> list[JobRequest[R]]:
     return requests
 
 
+def new_job(tasks: Registry, settings: Settings, request: JobRequest[Any]) -> NewJob:
+    """Build the job of one request, valid by itself. What is the same for many is built and checked once."""
+    _check_task(tasks, request)
+    if _recurs(request):
+        kind = _kind(msgspec.structs.replace(request, id="", args=""), settings.zone)
+        check_own(request.id, request.args, None, settings.max_payload_bytes)
+        return msgspec.structs.replace(kind, id=request.id, args=request.args)
+    job = request.to_new_job(settings.zone)
+    job.validate(settings.max_payload_bytes)
+    return job
+
+
+@lru_cache(maxsize=256)
+def _kind(request: JobRequest[Any], zone: ZoneInfo) -> NewJob:
+    kind = request.to_new_job(zone)
+    kind.validate_shared()
+    return kind
+
+
+def _recurs(request: JobRequest[Any]) -> bool:
+    """True if equal requests mean equal jobs: two times of the hour that comes twice are equal to Python."""
+    return not request.depends_on and request.run_at is None
+
+
+def _check_task(tasks: Registry, request: JobRequest[Any]) -> None:
+    if tasks.get(request.task.name) is not request.task:
+        raise UnknownTask(
+            f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
+        )
+
+
 def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[Any]]) -> Batch:
     """Build the jobs of the requests, each valid by itself.
 
@@ -56,16 +90,11 @@ def new_jobs(tasks: Registry, settings: Settings, requests: Iterable[JobRequest[
     batch = Batch(settings.max_payload_bytes)
     numbers: dict[tuple[Any, ...], int] = {}
     for request in requests:
-        # Two times of the hour that comes twice are different, and equal to Python.
-        recurs = not request.depends_on and request.run_at is None
-        kind = msgspec.structs.astuple(request)[_KIND] if recurs else None
+        kind = msgspec.structs.astuple(request)[_KIND] if _recurs(request) else None
         if kind is not None and (number := numbers.get(kind)) is not None:
             batch.add_alike(number, request.id, request.args)
             continue
-        if tasks.get(request.task.name) is not request.task:
-            raise UnknownTask(
-                f"task {request.task.name!r} belongs to another App; use this one's, or enqueue there", field="task"
-            )
+        _check_task(tasks, request)
         number = batch.add(request.to_new_job(settings.zone))
         if kind is not None:
             numbers[kind] = number

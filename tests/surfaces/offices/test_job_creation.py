@@ -9,8 +9,10 @@ import pytest
 import uuid_utils
 
 from hanbeon import App
+from hanbeon.domain.actor import acting
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.store.operations import queries
+from hanbeon.store.operations.actions import actions
 from hanbeon.store.operations.enqueue import RowVersion
 from hanbeon.store.operations.queries import jobs_by_id
 from hanbeon.store.tx import Tx
@@ -151,3 +153,32 @@ async def test_a_single_job_of_an_office_that_is_gone_is_not_made(postgres_url: 
         await offices.delete(office.id, cancel=True)
         assert await app.store.enqueue_one(new, RowVersion("keep_office", office.id, office.version)) is None
         assert await app.store.read(lambda tx: jobs_by_id(tx, [new.id])) == []
+
+
+async def test_many_jobs_are_created_as_if_one_by_one(office: OfficeKit) -> None:
+    """A large batch takes the fast path of bulk enqueue: the same rows, and the same number of moves is recorded."""
+    bodies: list[dict[str, Any]] = [
+        {},
+        {"args": {"name": "a\\b\tc"}, "title": "one\ntwo \\N", "key": "k"},
+        {"role": "FE", "priority": 7, "urgent": True, "task_id": "T\t1"},
+        {"handler": "work", "timeout_ms": 1_500, "max_retries": 2, "on_dependency_failure": "fail"},
+    ]
+    alone = [await office.one(**body) for body in bodies]
+    rounds = 20
+    with acting("ada", "rest", "create_jobs"):
+        many = await office.make(
+            *({**body, **({"key": f"k{n}"} if "key" in body else {})} for n in range(rounds) for body in bodies)
+        )
+    store = office.kit.app.store
+    records = {job.id: job for job in await store.read(lambda tx: jobs_by_id(tx, [j.id for j in (*alone, *many)]))}
+
+    def compared(job: Any) -> JobRecord:
+        record = records[job.id]
+        meta = {**msgspec.json.decode(record.meta or "{}"), "key": None, "asked": ""}
+        text = msgspec.json.encode(meta, order="sorted").decode()
+        return msgspec.structs.replace(record, seq=0, id="", created_at=0, run_at=0, meta=text)
+
+    assert [compared(job) for job in many] == [compared(job) for job in alone] * rounds
+    assert [records[job.id].seq for job in many] == sorted(records[job.id].seq for job in many)
+    (action,) = await store.read(lambda tx: actions(tx, None, "ada", 10))
+    assert action.count == len(many)

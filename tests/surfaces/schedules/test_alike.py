@@ -75,6 +75,9 @@ class _Meddled:
     def emit(self, *events: Event) -> None:
         self._tx.emit(*events)
 
+    def count_moves(self, count: int) -> None:
+        self._tx.count_moves(count)
+
     @property
     def moves(self) -> int:
         return self._tx.moves

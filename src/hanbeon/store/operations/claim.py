@@ -12,6 +12,7 @@ from hanbeon.domain.events import event_factory
 from hanbeon.domain.job import Claimed
 from hanbeon.domain.lifecycle import Reason, State
 from hanbeon.domain.limits import Candidate, QueueLimits, Usage, admit
+from hanbeon.store.operations.lane_head import HeadClaims, claim_head
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.records import claimed, free_since, lanes_of_queue, queue_of
 from hanbeon.store.tx import Tx, to_json
@@ -74,9 +75,9 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | No
     Limits hold because a limited queue's row is locked before the jobs that take its slots are counted.
     """
     if request.behind is not None:
-        rows = await _claim_lane(tx, request.behind, request)
-        if rows:
-            return await _answer(tx, lanes, rows, request, request.cursor)
+        answer = await _claim_lane(tx, lanes, request.behind, request, request.cursor)
+        if answer.jobs:
+            return answer
     found, seen = await _scan(tx, request)
     candidates = {row["lane"]: row for row in found if row["open"]}
     lanes.limited |= {row["queue_id"] for row in found if row["limited"]}
@@ -88,10 +89,10 @@ async def claim(tx: Tx, lanes: LaneCache, request: ClaimRequest, take: Take | No
     candidates = {lane: row for lane, row in candidates.items() if queue_of(lane) in turns}
 
     if len(candidates) == 1 and turns[0] not in limits and take is None:
-        rows = await _claim_lane(tx, LanePosition.before_all(next(iter(candidates))), request)
+        head = LanePosition.before_all(next(iter(candidates)))
         # Of one that only had its turn before others, the position must not be remembered: they are next.
         alone = len(queues) == 1 and not seen and not request.cursor
-        return await _answer(tx, lanes, rows, request, _next_cursor(turns, request, seen), alone=alone)
+        return await _claim_lane(tx, lanes, head, request, _next_cursor(turns, request, seen), alone=alone)
     limits, streamed = await _lock_limited(tx, [queue for queue in turns if queue in limits])
     if limits:
         candidates = await _still_open(tx, candidates, limits)
@@ -115,19 +116,32 @@ async def claim_these(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimR
     return await _take(tx, lanes, seqs, request)
 
 
-async def _claim_lane(tx: Tx, behind: LanePosition, request: ClaimRequest) -> list[Any]:
-    rows = await tx.fetch(
-        "claim_lane", behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq
-    )
-    return sorted(rows, key=_order)
-
-
-async def _answer(
-    tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest, cursor: int, *, alone: bool = True
+async def _claim_lane(
+    tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest, cursor: int, *, alone: bool = True
 ) -> ClaimAnswer:
-    jobs = await _claimed(tx, lanes, rows, request)
-    place = LanePosition(rows[-1]["lane"], *_order(rows[-1])) if rows and alone else None
-    return ClaimAnswer(jobs, cursor, place, more=place is not None and len(rows) == request.want)
+    """Claim jobs of a lane after a position. `alone`: no other lane has ready jobs."""
+    head = None if tx.has_round_trips else await _claim_head(tx, lanes, behind, request)
+    if head is not None:
+        jobs, rank = head.jobs, head.rank
+    else:
+        rows = await tx.fetch(
+            "claim_lane", behind.lane, request.instance, request.lease_us, request.want, behind.rank, behind.seq
+        )
+        rows = sorted(rows, key=_order)
+        jobs, rank = await _claimed(tx, lanes, rows, request), rows[-1]["rank"] if rows else 0
+    place = LanePosition(behind.lane, rank, jobs[-1].seq) if jobs and alone else None
+    return ClaimAnswer(jobs, cursor, place, more=place is not None and len(jobs) == request.want)
+
+
+async def _claim_head(tx: Tx, lanes: LaneCache, behind: LanePosition, request: ClaimRequest) -> HeadClaims | None:
+    await lanes.learn(tx, [behind.lane])
+    if not lanes.knows(behind.lane):
+        return None
+    name = lanes.name(behind.lane)
+    head = await claim_head(tx, name, behind, request.want, request.instance, request.lease_us)
+    if head is not None:
+        _emit(tx, head.jobs, head.since)
+    return head
 
 
 async def _scan(tx: Tx, request: ClaimRequest) -> tuple[list[Any], int]:
@@ -248,14 +262,19 @@ async def _take(tx: Tx, lanes: LaneCache, seqs: list[int], request: ClaimRequest
 async def _claimed(tx: Tx, lanes: LaneCache, rows: Sequence[Any], request: ClaimRequest) -> list[Claimed]:
     """Convert the rows to jobs in the same order, and emit their events."""
     await lanes.learn(tx, [row["lane"] for row in rows])
-    jobs = []
-    build = event_factory(Reason.CLAIMED, State.RUNNING, instance=request.instance)
-    for row in rows:
-        job = claimed(row, lanes.name(row["lane"]), request.instance)
-        jobs.append(job)
-        at = job.started_at
-        tx.emit(build(at, job.queue, job.id, job.task, job.fence, at - free_since(row)))
+    jobs = [claimed(row, lanes.name(row["lane"]), request.instance) for row in rows]
+    _emit(tx, jobs, [free_since(row) for row in rows])
     return jobs
+
+
+def _emit(tx: Tx, jobs: Sequence[Claimed], since: Sequence[int]) -> None:
+    """Emit the events of claims of one instance; `since`: since when each job had waited."""
+    if not jobs:
+        return
+    build = event_factory(Reason.CLAIMED, State.RUNNING, instance=jobs[0].instance)
+    for job, waited_since in zip(jobs, since, strict=True):
+        at = job.started_at
+        tx.emit(build(at, job.queue, job.id, job.task, job.fence, at - waited_since))
 
 
 def _order(row: Any) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -103,6 +103,10 @@ async def enqueue(tx: Tx, lanes: LaneCache, jobs: Sequence[NewJob], *, lasting: 
     `lasting`: the transaction may stay open for long while others run, so it takes no lock that a completion could wait
     for. Jobs that depend on unfinished ones of other batches are then recounted after its commit; see `recount`.
     """
+    if len(jobs) == 1 and not tx.has_round_trips and is_simple(jobs[0]):
+        one = await _enqueue_one(tx, lanes, jobs[0])
+        if one is not None:
+            return [one]
     outside = await _dependencies_outside(tx, lanes, jobs, lasting)
     digests = {job.id: job.digest() for job in jobs}
     rows = [_row(order, job, lanes, outside, digests[job.id], lasting) for order, job in enumerate(jobs)]
@@ -171,9 +175,27 @@ def is_simple(job: NewJob) -> bool:
     return not job.waits and job.on_conflict is not OnConflict.REPLACE_PENDING
 
 
+async def _enqueue_one(tx: Tx, lanes: LaneCache, job: NewJob) -> Enqueued | None:
+    """Create a simple job within a transaction, where a statement is no round trip; None: an id or a key is taken."""
+    for row in await tx.fetch("enqueue_one", *_columns(job, lanes)):
+        at = row["created_at"]
+        tx.emit(moved(Reason.ENQUEUED, at=at, queue=job.queue, job_id=job.id, task=job.task, state=State.READY))
+        tx.wake("work")
+        made = Enqueued(job.id, State.READY, True, row["seq"], at)
+        if tx.tracing is not None:
+            await write_traces(tx, [made])
+        return made
+    return None
+
+
 def single_row(job: NewJob, lanes: LaneCache, notification: str | None) -> tuple[Any, ...]:
     """Return the parameters of that statement, `enqueue_one`, up to its precondition."""
     before, between, after, delta = _single_event(job.queue, job.task)
+    return (*_columns(job, lanes), before, f"{between}{job.id}{after}", delta, notification)
+
+
+def _columns(job: NewJob, lanes: LaneCache) -> tuple[Any, ...]:
+    digest, policy = _shared(msgspec.structs.replace(job, id="", args="", meta=None))
     return (
         job.id,
         lanes.number(job.lane),
@@ -181,18 +203,20 @@ def single_row(job: NewJob, lanes: LaneCache, notification: str | None) -> tuple
         job.priority,
         job.on_dependency_failure.value,
         job.timeout_us,
-        policy_text(job.policy),
+        policy,
         job.args,
         job.idempotency_key,
         job.unique_key,
-        job.digest(),
+        digest(job.args, job.meta),
         job.work_item,
         job.meta,
-        before,
-        f"{between}{job.id}{after}",
-        delta,
-        notification,
     )
+
+
+@lru_cache(maxsize=256)
+def _shared(kind: NewJob) -> tuple[Callable[[str, str | None], str], str]:
+    """Return what takes the most time of a job's columns, and is the same for its kind."""
+    return kind.digests(), policy_text(kind.policy)
 
 
 @lru_cache(maxsize=1024)

@@ -26,7 +26,7 @@ async def write_events(tx: Tx, events: Sequence[Event]) -> None:
     for part in in_parts(events, _BATCH_SIZE):
         for batch, body in _bounded(part):
             deltas = tally(batch)
-            await tx.fetch("insert_events", len(batch), body, to_json(deltas) if deltas else None)
+            await _insert(tx, len(batch), body, to_json(deltas) if deltas else None)
 
 
 def _bounded(events: Sequence[Event]) -> Iterator[tuple[Sequence[Event], str]]:
@@ -49,7 +49,21 @@ async def write_alike(tx: Tx, kinds: Sequence[Event], numbers: Sequence[int], jo
     for part in in_parts(list(zip(numbers, job_ids, strict=True)), _BATCH_SIZE):
         body = ",".join([f"{texts[number][0]}{job_id}{texts[number][1]}" for number, job_id in part])
         deltas = tally(kinds[number] for number, _ in part)
-        await tx.fetch("insert_events", len(part), f"[{body}]", to_json(deltas))
+        await _insert(tx, len(part), f"[{body}]", to_json(deltas))
+    tx.count_moves(len(job_ids))
+
+
+async def write_strips(tx: Tx, at: int, count: int, body: str) -> None:
+    """Append a batch of strips that happened at this instant; SQLite only."""
+    await tx.fetch("insert_strip", at, count, body)
+    await tx.fetch("add_to_event_counter", count)
+    tx.count_moves(count)
+
+
+async def _insert(tx: Tx, count: int, body: str, delta: str | None) -> None:
+    await tx.fetch("insert_events", count, body, delta)
+    if not tx.has_round_trips:
+        await tx.fetch("add_to_event_counter", count)  # SQLite numbers them with the insertion.
 
 
 def around_job_id(event: Event) -> tuple[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from hanbeon.domain.batch import Batch
 from hanbeon.domain.job import JobRecord, NewJob, as_made
 from hanbeon.domain.lifecycle import State
 from hanbeon.errors import Changed, Conflict, IdAlreadyUsed, UnknownDependency
@@ -14,7 +15,7 @@ from hanbeon.store.operations.offices import OfficeRecord, office_by_id
 from hanbeon.store.operations.queries import Dependency
 from hanbeon.store.store import Store
 from hanbeon.store.tx import Tx
-from hanbeon.surfaces.offices.job_plan import PlannedJob, meta_of, new_job
+from hanbeon.surfaces.offices.job_plan import PlannedJob, arguments_of, kind_of, meta_of, meta_text, new_job
 from hanbeon.surfaces.offices.resolve import Handlers, remembering
 from hanbeon.surfaces.offices.roles import keep_with_roles
 from hanbeon.surfaces.validation import inside
@@ -117,12 +118,19 @@ async def _made_before(store: Store, office: OfficeRecord, planned: Sequence[Pla
 
 def _new_jobs(
     planned: Sequence[PlannedJob], made: set[str], office: OfficeRecord, handlers: Handlers, max_payload_bytes: int
-) -> list[NewJob]:
-    jobs, how_by = [], remembering(office, handlers)
+) -> Batch:
+    """Build the jobs. Most of a batch are of few kinds, and what a kind shares is checked once."""
+    batch, how_by = Batch(max_payload_bytes), remembering(office, handlers)
+    kinds: dict[Hashable, int] = {}
     for number, each in enumerate(planned):
-        if each.id not in made:
-            with inside(f"jobs[{number}]"):
-                job = new_job(each, office, handlers, how_by)
-                job.validate(max_payload_bytes)
-                jobs.append(job)
-    return jobs
+        if each.id in made:
+            continue
+        with inside(f"jobs[{number}]"):
+            kind = kind_of(each)
+            if kind is not None and (known := kinds.get(kind)) is not None:
+                batch.add_alike(known, each.id, arguments_of(each, office, handlers), meta_text(each))
+                continue
+            added = batch.add(new_job(each, office, handlers, how_by))
+            if kind is not None:
+                kinds[kind] = added
+    return batch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -82,21 +82,14 @@ def new_job(planned: PlannedJob, office: OfficeRecord, handlers: Handlers, how_b
     spec, role = planned.spec, planned.spec.role or ""
     if spec.handler is not None:
         handlers.check(spec.handler, role)
-    name = spec.handler or session_of(office.sessions, role)
+    name = _handler_of(spec, office)
     if name is not None:
         handlers.check_role(name, role)
     how = how_by(name, role, spec.timeout_ms, spec.max_retries)
-    meta = JobMeta(
-        key=spec.key,
-        title=spec.title,
-        timeout_ms=spec.timeout_ms,
-        max_retries=spec.max_retries,
-        asked=planned.digest,
-    )
     return NewJob(
         id=planned.id,
         task=how.task,
-        args=_arguments(spec, handlers, name),
+        args=arguments_of(planned, office, handlers),
         queue=office.queue,
         role=role,
         priority=spec.priority or 0,
@@ -106,8 +99,42 @@ def new_job(planned: PlannedJob, office: OfficeRecord, handlers: Handlers, how_b
         timeout_us=how.timeout_us,
         policy=how.policy,
         work_item=spec.task_id,
-        meta=msgspec.json.encode(meta).decode(),
+        meta=meta_text(planned),
     )
+
+
+def kind_of(planned: PlannedJob) -> Hashable | None:
+    """Return a key that is equal for jobs whose `new_job` differs only in id, arguments and meta; None for no other."""
+    spec = planned.spec
+    if planned.depends_on:
+        return None
+    return (
+        *(spec.handler, spec.role, spec.timeout_ms, spec.max_retries, spec.priority, spec.urgent, spec.task_id),
+        spec.on_dependency_failure,
+    )
+
+
+def arguments_of(planned: PlannedJob, office: OfficeRecord, handlers: Handlers) -> str:
+    """The arguments as JSON; checked if the handler is known here, and otherwise by the worker that runs the job."""
+    name, args = _handler_of(planned.spec, office), planned.spec.args or {}
+    task = None if name is None else handlers.get(name)
+    return to_json_text(args, "an argument", "args") if task is None else task.signature.pack((), args)
+
+
+def meta_text(planned: PlannedJob) -> str:
+    spec = planned.spec
+    meta = JobMeta(
+        key=spec.key,
+        title=spec.title,
+        timeout_ms=spec.timeout_ms,
+        max_retries=spec.max_retries,
+        asked=planned.digest,
+    )
+    return msgspec.json.encode(meta).decode()
+
+
+def _handler_of(spec: JobSpec, office: OfficeRecord) -> str | None:
+    return spec.handler or session_of(office.sessions, spec.role or "")
 
 
 def _check(spec: JobSpec) -> None:
@@ -115,13 +142,6 @@ def _check(spec: JobSpec) -> None:
     if spec.title is not None:
         check_size("title", spec.title, TITLE_BYTES)
     to_json_text(spec.args, "an argument", "args")
-
-
-def _arguments(spec: JobSpec, handlers: Handlers, name: str | None) -> str:
-    """The arguments as JSON; checked if the handler is known here, and otherwise by the worker that runs the job."""
-    task = None if name is None else handlers.get(name)
-    args = spec.args or {}
-    return to_json_text(args, "an argument", "args") if task is None else task.signature.pack((), args)
 
 
 def _resolve(name: str, by_key: dict[str, str]) -> str:

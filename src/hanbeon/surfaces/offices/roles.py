@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hanbeon.domain.bounds import ROLES
 from hanbeon.domain.job import NewJob
 from hanbeon.errors import InvalidInput
+from hanbeon.store.bulk import lanes_of
 from hanbeon.store.operations.lanes import LaneCache
 from hanbeon.store.operations.offices import OfficeRecord, keep_office, lock_office, roles_of_queue
 from hanbeon.store.tx import Tx
@@ -36,7 +37,7 @@ async def keep_with_roles(
     The role of a lane that this instance has seen is known, so that only the first job of a role costs anything: then
     the lock is exclusive, or two batches could both bring the last role.
     """
-    new = {name.role for name in lanes.missing(job.lane for job in jobs)} - _named(office) - {""}
+    new = {name.role for name in lanes.missing(lanes_of(jobs))} - _named(office) - {""}
     if not new:
         return await keep_office(tx, office.id, office.version)
     await lock_office(tx, office.id, office.version)

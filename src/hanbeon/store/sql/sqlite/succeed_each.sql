@@ -5,4 +5,3 @@ SET state = 'succeeded', result = r.value ->> 1, finished_at = $4, failure_type 
 FROM json_each($1) AS r
 WHERE j.seq = r.value ->> 0 AND j.fence = $2 AND j.instance = $3 AND j.state = 'running'
   AND j.stop_requested_at IS NULL AND j.locked_until > $4
-  AND NOT EXISTS (SELECT 1 FROM hanbeon.edge AS e WHERE e.dependency = j.seq)

@@ -5,4 +5,3 @@ SET state = 'succeeded', result = $5, finished_at = $4, failure_type = NULL, err
   attempt_status = 'completed'
 WHERE j.seq IN (SELECT value FROM json_each($1)) AND j.fence = $2 AND j.instance = $3 AND j.state = 'running'
   AND j.stop_requested_at IS NULL AND j.locked_until > $4
-  AND NOT EXISTS (SELECT 1 FROM hanbeon.edge AS e WHERE e.dependency = j.seq)

@@ -1,0 +1,79 @@
+"""The thread of a SQLite connection: it runs functions one after the other, for coroutines that await their results."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class SqliteThread:
+    """A thread with a plain queue: a call costs half of what an executor does, and there are several for every job."""
+
+    def __init__(self, name: str) -> None:
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._closed = False
+        # A daemon, which is not waited for before `atexit`: then `_stop` ends it, if nobody has closed the database.
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+        atexit.register(self._stop)
+
+    async def run(self, function: Callable[..., T], *args: Any) -> T:
+        """Run the function. A caller that is cancelled does not wait; a function that has begun runs to its end."""
+        if self._closed:
+            raise RuntimeError("the connection is closed")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._calls.put((loop, future, function, args))
+        return await future
+
+    def close(self) -> None:
+        """Let it end after the calls that it has."""
+        self._closed = True
+        atexit.unregister(self._stop)
+        self._calls.put(None)
+
+    def _stop(self) -> None:
+        # Python must not end while SQLite is in a call: it would wait for a lock that the frozen thread holds.
+        self.close()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            _run(*call)
+            del call  # Nothing of it may live until the next one comes.
+
+
+_Call = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[..., Any], tuple[Any, ...]]
+
+
+def _run(
+    loop: asyncio.AbstractEventLoop,
+    future: asyncio.Future[Any],
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+) -> None:
+    if future.cancelled():
+        return
+    result, error = None, None
+    try:
+        result = function(*args)
+    except BaseException as raised:
+        error = raised
+    with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits for it.
+        loop.call_soon_threadsafe(_settle, future, result, error)
+
+
+def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.cancelled():
+        return
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
