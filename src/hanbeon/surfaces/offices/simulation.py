@@ -14,7 +14,7 @@ from hanbeon.domain.limits import QueueLimits
 from hanbeon.domain.simulation import Cause, SimulatedJob, Step
 from hanbeon.errors import Conflict
 from hanbeon.store.operations import offices, queries
-from hanbeon.store.operations.mean_runs import mean_run_us
+from hanbeon.store.operations.mean_run import mean_run_us
 from hanbeon.store.operations.offices import OfficeRecord
 from hanbeon.store.tx import Tx
 from hanbeon.surfaces.offices import keywords, schemas
