@@ -2,7 +2,8 @@
 
 Each page has a login of its own and asks what the home page of the dashboard asks, when it asks: `HOME` and `Hints` are
 `dashboard/src/home.tsx` and `live.ts` again, and `tests/dashboard/test_open_pages.py` holds them against the real page.
-The timers of the pages are spread evenly, as of pages that were opened at different times. Each second it prints a line
+Timers go by the clock, like those of the pages; what follows changes is spread evenly at first, as on pages that were
+opened at different times. Each second it prints a line
 of JSON with the number of requests and hints so far, and the median of the latest requests in milliseconds.
 """
 
@@ -29,7 +30,7 @@ _TEXT, _PING, _PONG = 0x81, 0x89, 0x8A
 
 
 class Poll(NamedTuple):
-    """A request that a page repeats: so many seconds after the last one, and if it follows, at a hint of changes."""
+    """A request that a page repeats by the clock; if it follows, at a hint of changes and so long after the last."""
 
     path: str
     seconds: float
@@ -37,7 +38,7 @@ class Poll(NamedTuple):
 
     def target(self, now: float) -> str:
         """The path and query, as sent at this time."""
-        hour_ago = dt.datetime.fromtimestamp(now - 3_600, dt.UTC).isoformat(timespec="milliseconds")
+        hour_ago = dt.datetime.fromtimestamp(now // 60 * 60 - 3_600, dt.UTC).isoformat(timespec="milliseconds")
         return self.path.format(hour_ago=hour_ago.replace("+00:00", "Z").replace(":", "%3A"))
 
 
@@ -46,7 +47,7 @@ HOME = (
     Poll("/api/engine/queues", 10),
     Poll("/api/engine/instances", 20),
     Poll("/api/engine/failures?limit=8", 20),
-    Poll("/api/engine/jobs?state=running&limit=12", 5, follows=True),
+    Poll("/api/engine/jobs?state=running&limit=12", 10, follows=True),
     Poll("/api/scheduler/monitor", 10),
     Poll("/healthz", 15),
 )
@@ -163,10 +164,11 @@ class Page:
         seconds = poll.seconds * share
         while True:
             changed.clear()
-            began = time.monotonic()
-            await self._ask(poll.target(time.time()))
+            now = time.time()
+            due = time.monotonic() + (seconds if poll.follows else poll.seconds - now % poll.seconds)
+            await self._ask(poll.target(now))
             try:
-                async with asyncio.timeout(began + seconds - time.monotonic()):
+                async with asyncio.timeout(due - time.monotonic()):
                     await changed.wait()
             except TimeoutError:
                 pass

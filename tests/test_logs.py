@@ -82,3 +82,25 @@ async def test_tracebacks_of_tasks_are_kept(kit: TestKit, caplog: pytest.LogCapt
     await kit.run_all()
     assert "task_raised" in caplog.text
     assert "ValueError: 100% odd" in caplog.text
+
+
+def test_entry_goes_to_the_present_configuration_of_structlog() -> None:
+    """Loggers are kept, since making one takes longer than writing a line."""
+    log = get_logger("hanbeon.tests")
+    seen: list[tuple[str, str]] = []
+
+    def into(name: str) -> Any:
+        def processor(logger: Any, method: str, entry: Any) -> Any:
+            seen.append((name, entry["event"]))
+            raise structlog.DropEvent
+
+        return processor
+
+    try:
+        for name in ("first", "second"):
+            structlog.configure(processors=[into(name)], cache_logger_on_first_use=True)
+            log.info("a")
+            log.info("b")
+    finally:
+        structlog.reset_defaults()
+    assert seen == [("first", "a"), ("first", "b"), ("second", "a"), ("second", "b")]

@@ -15,12 +15,15 @@ import { Counts } from "./workflow_counts";
 const SPANS = { hour: [3_600, 60], day: [86_400, 900], week: [7 * 86_400, 3_600] } as const;
 type Span = keyof typeof SPANS;
 const LATE_SECONDS = 60;
+const MINUTE_MS = 60_000;
+/** Whole minutes: pages that ask in the same minute ask for the same. */
+const ago = (seconds: number): string => new Date(Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - seconds * 1000).toISOString();
 
 export function Home(): JSX.Element {
   const span = useSignal<Span>("hour");
   const [seconds, step] = SPANS[span.value];
   const statistics = usePolled(
-    () => call("GET /api/engine/statistics", { query: { from: new Date(Date.now() - seconds * 1000).toISOString(), step } }),
+    () => call("GET /api/engine/statistics", { query: { from: ago(seconds), step } }),
     span.value,
     30_000,
     false,
@@ -28,7 +31,7 @@ export function Home(): JSX.Element {
   const queues = usePolled(() => call("GET /api/engine/queues"), "", 10_000, false);
   const instances = usePolled(() => call("GET /api/engine/instances"), "", 20_000, false);
   const failures = usePolled(() => call("GET /api/engine/failures", { query: { limit: 8 } }), "", 20_000, false);
-  const running = usePolled(() => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }), "", 5_000);
+  const running = usePolled(() => call("GET /api/engine/jobs", { query: { state: ["running"], limit: 12 } }), "", 10_000);
   const problem = statistics.problem ?? queues.problem ?? instances.problem;
   if (problem) return <Failure problem={problem} />;
   const states = statistics.data?.states;

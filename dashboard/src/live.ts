@@ -56,10 +56,11 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
       arm();
       if (!document.hidden) void run();
     };
-    // Counted from the last request: what a change has just refreshed is not asked for twice.
+    // What follows changes counts from the last request: it is not asked for twice. The rest is asked for when all open
+    // pages do, by the clock, so that the server reads it once for all of them.
     const arm = (): void => {
       clearTimeout(timer);
-      if (!stopped) timer = setTimeout(tick, everyMs);
+      if (!stopped) timer = setTimeout(tick, follow ? everyMs : everyMs - (Date.now() % everyMs));
     };
     refresh.current = () => void run();
     void run();

@@ -11,10 +11,12 @@ from typing import Any
 class Logger:
     """Writes events with fields. It is silent below WARNING until logging is configured, and never writes to stdout."""
 
-    __slots__ = ("_logger",)
+    __slots__ = ("_bound", "_logger", "_processors")
 
     def __init__(self, name: str) -> None:
         self._logger = logging.getLogger(name)
+        self._bound: Any = None
+        self._processors: Any = None
 
     def debug(self, event: str, **fields: Any) -> None:
         self._write("debug", logging.DEBUG, event, fields)
@@ -36,7 +38,7 @@ class Logger:
         structlog = _configured_structlog()
         if structlog is not None:
             try:
-                getattr(structlog.get_logger(self._logger.name), method)(event, **fields)
+                getattr(self._logger_of(structlog), method)(event, **fields)
             except Exception:
                 # A program's own pipeline: an odd message that it cannot write must not end the attempt it is about.
                 self._logger.exception("a log entry could not be written")
@@ -45,6 +47,13 @@ class Logger:
             parts = [event, *(f"{key}={value!r}" for key, value in fields.items())]
             # As an argument: a stray % in a value is not a format.
             self._logger.log(level, "%s", " ".join(parts), exc_info=error)
+
+    def _logger_of(self, structlog: Any) -> Any:
+        """Return the logger of the present configuration: making one takes longer than writing a line."""
+        processors = structlog.get_config()["processors"]
+        if self._bound is None or processors is not self._processors:
+            self._bound, self._processors = structlog.get_logger(self._logger.name).bind(), processors
+        return self._bound
 
 
 def get_logger(name: str) -> Logger:

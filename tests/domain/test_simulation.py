@@ -47,7 +47,7 @@ def test_slot_for_any_role_is_named_if_the_role_has_one() -> None:
     assert slot_to_add(jobs, limits, found) == ({"": 2}, 5)
 
 
-def test_slot_of_a_role_comes_with_one_for_all_where_both_are_taken() -> None:
+def test_slot_of_a_role_may_need_one_for_all() -> None:
     jobs = [job(n, 5, role=role) for n, role in enumerate(["FE", "FE", "BE", "BE"])]
     limits = QueueLimits(max_concurrent=2, roles={"FE": 1, "BE": 1})
     assert slot_to_add(

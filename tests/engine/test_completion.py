@@ -233,7 +233,7 @@ async def test_refused_successes_are_written_as_reports(refused: Exception | Non
 
 
 async def test_each_success_learns_that_the_database_is_down() -> None:
-    """What became of the statement is unknown: whether it committed is found out by trying again."""
+    """The statement may have committed or not, which is found out by trying again."""
     store = StripStore(DatabaseUnavailable("gone"))
     completion, owner = handed_in(store, new_attempt(seq=1), new_attempt(seq=2))
     await completion.flush()

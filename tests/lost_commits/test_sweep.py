@@ -23,6 +23,8 @@ _MOST_COMMITS = 200
 _EVERY = 20
 """The cost of a case is the square of its commits: of a long one, each further commit is lost in one way on each store,
 and in both only with HANBEON_CHAOS=long."""
+SQLITE_ALONE = {"claim._claim_head", "enqueue._enqueue_one", "events.write_strips"}
+"""Parts of `claim`, `enqueue` and strips, swept with these on SQLite, whose thread the look at calls does not see."""
 NOT_SWEPT = {
     "claim.claim_these": "for test kits only",
     "incarnation.begin_incarnation": "by `hanbeon restore` alone; repeated, it begins another in which nothing runs",
@@ -36,7 +38,7 @@ async def test_every_write_of_the_store_is_swept(postgres_url: str) -> None:
         add_tasks(place.app, place)
         for case in CASES:
             found |= (await _play(place, case, 1, None)).operations
-    assert WRITING - found == NOT_SWEPT.keys()
+    assert WRITING - found == NOT_SWEPT.keys() | SQLITE_ALONE
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -21,27 +21,45 @@ def log_to_stderr(level: int = logging.INFO) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="%H:%M:%S.%f" if terminal else "iso", utc=not terminal),
     ]
-    last: list[structlog.typing.Processor] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta]
     if terminal:
-        last += [_escape_values, structlog.dev.ConsoleRenderer(exception_formatter=_write_exception)]
+        last: list[structlog.typing.Processor] = [
+            _escape_values,
+            structlog.dev.ConsoleRenderer(exception_formatter=_write_exception),
+        ]
     else:
         render = structlog.processors.JSONRenderer(ensure_ascii=False)
-        last += [structlog.processors.format_exc_info, render, _escape_json]
+        last = [structlog.processors.format_exc_info, render, _escape_json]
     structlog.configure(
-        processors=[
-            structlog.stdlib.filter_by_level,
-            *shared,
-            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-        ],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        processors=[*shared, *last],
+        logger_factory=_StderrLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
+    last.insert(0, structlog.stdlib.ProcessorFormatter.remove_processors_meta)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(processors=last, foreign_pre_chain=shared))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+
+
+class _StderrLogger:
+    """Writes finished lines. By way of Python's logging, a worker would spend more on its log than on its jobs."""
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name
+        self._out = sys.stderr
+
+    def _write(self, line: str) -> None:
+        try:
+            # One call: processes and threads that share it do not mix their lines.
+            self._out.write(line + "\n")
+            self._out.flush()
+        except (OSError, ValueError):
+            # Nobody reads it any more, and the work goes on; as Python's logging does without it.
+            pass
+
+    debug = info = warning = error = exception = critical = log = msg = _write
 
 
 # Values come from requests and jobs, and a terminal would obey the control characters in them.
