@@ -56,16 +56,18 @@ HOME = (
 class Hints:
     """When a page follows the hints of changes: at most once a second, and ever more slowly while they do not cease."""
 
-    EVERY, SLOWEST, SLOWER = 1.0, 10.0, 1.5
+    EVERY, SLOWEST = 1.0, 10.0
 
     def __init__(self) -> None:
         self._followed_at, self._pace = -float("inf"), self.EVERY
 
     def wait(self, now: float) -> float:
-        """Return how long to wait before a hint that came now is followed."""
-        quiet = now - self._followed_at
-        self._pace = self.EVERY if quiet >= self._pace else min(self.SLOWEST, self._pace * self.SLOWER)
-        return max(0.0, self._pace - quiet)
+        """Return how long to wait before a hint that came now is followed, by the clock of all pages."""
+        if now - self._followed_at >= 2 * self._pace:
+            self._pace = self.EVERY
+            return 0.0
+        self._pace = min(self.SLOWEST, self._pace * 2)
+        return self._pace - now % self._pace
 
     def followed(self, now: float) -> None:
         self._followed_at = now
@@ -149,11 +151,11 @@ class Page:
         self._site.hints += 1
         loop = asyncio.get_running_loop()
         if self._due is None:
-            self._due = loop.call_later(self._hints.wait(loop.time()), self._tell)
+            self._due = loop.call_later(self._hints.wait(time.time()), self._tell)
 
     def _tell(self) -> None:
         self._due = None
-        self._hints.followed(asyncio.get_running_loop().time())
+        self._hints.followed(time.time())
         for each in self._changed:
             each.set()
 

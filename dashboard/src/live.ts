@@ -92,9 +92,11 @@ export function followEvents(): void {
   let pending: ReturnType<typeof setTimeout> | undefined;
   const tell = (): void => {
     if (pending !== undefined) return;
-    const quiet = Date.now() - told;
-    pace = quiet >= pace ? TOLD_EVERY_MS : Math.min(SLOWEST_MS, pace * 1.5);
-    const wait = Math.max(0, pace - quiet);
+    const now = Date.now();
+    const rested = now - told >= 2 * pace;
+    pace = rested ? TOLD_EVERY_MS : Math.min(SLOWEST_MS, pace * 2);
+    // By the clock: all open pages ask at once, and share what is read.
+    const wait = rested ? 0 : pace - (now % pace);
     pending = setTimeout(() => {
       pending = undefined;
       told = Date.now();

@@ -81,4 +81,5 @@ async def test_open_pages_ask_as_the_home_page_does(browser: Browser, sqlite_url
     for place, poll in expected.items():
         assert abs(quiet[place] - _SECONDS / poll.seconds) <= 1, place
         often = _followed(poll, _SECONDS) if poll.follows else _SECONDS / poll.seconds
-        assert abs(busy[place] - often) <= 1, place
+        # Where in its ten seconds the clock of the page begins is worth one more.
+        assert abs(busy[place] - often) <= 1 + poll.follows, place
