@@ -45,10 +45,12 @@ class Enqueue:
 
     def aims(self, results: Results) -> list[Aim]:
         return [
-            Aim("bulk enqueue: ours ÷ pgqueuer", against(results, self.name, _BULK, "pgqueuer-100"), 1, hoped=2),
+            Aim("bulk enqueue: ours ÷ pgqueuer", against(results, self.name, _BULK, "pgqueuer-100"), 1, hoped=1.5),
             Aim(
                 "single enqueue: ours ÷ the fastest on PostgreSQL",
                 against_all(results, self.name, _ONE, Store.POSTGRES),
                 1,
+                hoped=1.3,
             ),
+            Aim("single enqueue on SQLite: ours ÷ huey-sqlite", against(results, self.name, _ONE, "huey-sqlite"), 0.5),
         ]

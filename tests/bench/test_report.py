@@ -73,8 +73,8 @@ def test_failures_are_reported_without_paths() -> None:
 
 
 def test_aims_stand_beside_what_was_measured() -> None:
-    assert "| drain, 1 process: ours ÷ pgqueuer-100 | ≥ 2×, aim 3× | 3.00× | met |" in report()
-    assert "share of the floor (batch 500) |  | 75.00 % |" in report()
+    assert "| drain, 1 process: ours ÷ pgqueuer-100 | ≥ 3×, aim 3.5× | 3.00× | met |" in report()
+    assert "share of the floor (batch 500) | ≥ 50 % | 75.00 % | met |" in report()
     assert "SQLite: ours" not in report()
 
 
