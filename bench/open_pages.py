@@ -25,6 +25,8 @@ from bench import numbers
 from hanbeon.cli.event_loop import run
 
 CHANGES = "/ws/engine/changes"
+AFTER_HINTS = 0.5
+"""By how much the timer of what follows hints is longer, so that both do not go off in the same moment."""
 _LATEST = 1_000
 _TEXT, _PING, _PONG = 0x81, 0x89, 0x8A
 
@@ -167,7 +169,7 @@ class Page:
         while True:
             changed.clear()
             now = time.time()
-            due = time.monotonic() + (seconds if poll.follows else poll.seconds - now % poll.seconds)
+            due = time.monotonic() + (seconds + AFTER_HINTS if poll.follows else poll.seconds - now % poll.seconds)
             await self._ask(poll.target(now))
             try:
                 async with asyncio.timeout(due - time.monotonic()):

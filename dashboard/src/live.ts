@@ -17,6 +17,8 @@ const RECONNECT_MS = 2_000;
 const TOLD_EVERY_MS = 1_000;
 /** While changes do not cease: open pages must not cost a busy engine its speed. */
 const SLOWEST_MS = 10_000;
+/** A timer as slow as the hints must not go off in the same moment as one. */
+const AFTER_HINTS_MS = 500;
 
 export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number, follow = true): Loaded<T> {
   const data: Signal<T | undefined> = useSignal(undefined);
@@ -60,7 +62,7 @@ export function usePolled<T>(ask: () => Promise<T>, key: string, everyMs: number
     // pages do, by the clock, so that the server reads it once for all of them.
     const arm = (): void => {
       clearTimeout(timer);
-      if (!stopped) timer = setTimeout(tick, follow ? everyMs : everyMs - (Date.now() % everyMs));
+      if (!stopped) timer = setTimeout(tick, follow ? everyMs + AFTER_HINTS_MS : everyMs - (Date.now() % everyMs));
     };
     refresh.current = () => void run();
     void run();

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.async_api import Browser, Request, WebSocketRoute
 
-from bench.open_pages import CHANGES, HOME, Hints, Poll
+from bench.open_pages import AFTER_HINTS, CHANGES, HOME, Hints, Poll
 from hanbeon import App
 from tests.server.client import serving
 
@@ -25,7 +25,7 @@ def _asked(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 def _followed(poll: Poll, seconds: int) -> int:
     """How often a poll is asked while there is a hint every second."""
-    hints, due, timer, count = Hints(), float("inf"), poll.seconds, 0
+    hints, due, timer, count = Hints(), float("inf"), poll.seconds + AFTER_HINTS, 0
     for now in range(seconds):
         if due == float("inf"):
             due = now + hints.wait(now)
@@ -33,7 +33,7 @@ def _followed(poll: Poll, seconds: int) -> int:
             if due <= now:
                 hints.followed(now)
                 due = float("inf")
-            count, timer = count + 1, now + poll.seconds
+            count, timer = count + 1, now + poll.seconds + AFTER_HINTS
     return count
 
 
