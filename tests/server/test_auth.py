@@ -169,6 +169,17 @@ async def test_tokens_are_believed_for_a_second_and_no_longer(app: App, monkeypa
     assert len(await door._known()) == 1
 
 
+async def test_new_token_is_known_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever creates a token uses it, while others have had all tokens read a moment before."""
+    monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", 3_600.0)
+    first = (await create_token(app.store, "mallory", Scope.READ)).text
+    async with serving(app) as server:
+        assert (await server.of(first).get(PLACE)).status == 200
+        second = (await create_token(app.store, "alice", Scope.READ)).text
+        assert (await server.of(second).get(PLACE)).status == 200
+        assert (await server.of(f"{second}x").get(PLACE)).status == 401
+
+
 async def test_cron_secret_is_a_token_of_scope_cron(database_url: str) -> None:
     secret = "a secret of a serverless cron"
     async with App(database_url, cron_secret=secret) as app, serving(app) as server:

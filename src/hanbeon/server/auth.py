@@ -141,6 +141,10 @@ class Authenticator:
                 raise _Unknown(str(error)) from error
         found = find_token(await self._known(), text[:_TOKEN_BYTES])
         if found is None:
+            # It may have been created since the last read. One read at a time is under way, however many ask.
+            await self._reading.get()
+            found = find_token(self._tokens, text[:_TOKEN_BYTES])
+        if found is None:
             raise _Unknown("the token is unknown or was revoked")
         await self._note_use(found)
         return _Identity(Principal(found.user_name, found.scope), found.id, None)
