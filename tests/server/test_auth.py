@@ -170,7 +170,7 @@ async def test_tokens_are_believed_for_a_second_and_no_longer(app: App, monkeypa
 
 
 async def test_new_token_is_known_at_once(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever creates a token uses it, while others have had all tokens read a moment before."""
+    """A token works right after its creation, although all tokens were read a moment before."""
     monkeypatch.setattr(auth, "_KNOWN_FOR_SECONDS", 3_600.0)
     first = (await create_token(app.store, "mallory", Scope.READ)).text
     async with serving(app) as server:

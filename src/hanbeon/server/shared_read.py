@@ -68,6 +68,6 @@ class SharedReads:
 
 
 def _retrieved(task: asyncio.Task[Any]) -> None:
-    """Nobody may be left to be told of an error."""
+    """Take note of the error: all who asked may have left."""
     if not task.cancelled():
         task.exception()
