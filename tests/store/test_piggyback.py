@@ -4,8 +4,11 @@ import math
 from collections.abc import Iterable
 from typing import Any, cast
 
+import pytest
+
 from hanbeon.store.notify import PostgresNotifier
 from hanbeon.store.postgres import PostgresDatabase
+from tests.store.world import World, new_job
 
 
 class Notified:
@@ -42,3 +45,15 @@ async def test_hints_that_nothing_carries_are_sent() -> None:
     notifier.send(("work", "event"))
     await notifier._sender
     assert database.hints == [{"work", "event"}]
+
+
+async def test_hints_are_sent_if_the_statement_creates_nothing(
+    postgres_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, job = postgres_world.store, new_job()
+    await store.enqueue([job])
+    sent: list[set[str]] = []
+    monkeypatch.setattr(store.notifier, "piggyback", lambda hints: "event later work")
+    monkeypatch.setattr(store.notifier, "send", lambda hints: sent.append(set(hints)))
+    assert await store.enqueue_one(job) is None
+    assert sent == [{"event", "later", "work"}]
